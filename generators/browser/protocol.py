@@ -1,0 +1,153 @@
+"""What a session is to everybody else: a page that can be seen, acted on and, by few, read.
+
+`Session` is the seam between the browser and the rest. Policies get its observations, rollout and
+replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. Implementations are
+`ChromiumSession` and, for tests without a browser, `ScriptedSession`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic import Field, JsonValue
+
+from schemas.action import Action
+from schemas.base import Record
+from schemas.observation import Box, Effect, Observation
+
+
+class Clock(Record):
+    """Virtual time: when it starts and how it passes. All in milliseconds.
+
+    It stands still while nobody acts; after each action it advances by `step_ms`, then by
+    `settle_ms` once a frame was drawn, and it passes only while no request is in flight.
+    """
+
+    start_ms: int = 1_700_000_000_000
+    """What the page's clock shows at first, Unix time."""
+    load_ms: int = 1_000
+    """Passes while the start page loads."""
+    step_ms: int = 500
+    """Passes after each action."""
+    settle_ms: int = 20
+    """Passes after the frame that follows."""
+
+
+class SessionSpec(Record):
+    """What a session is made from; with the actions, all that decides what it will show."""
+
+    viewport_width: int
+    """CSS px."""
+    viewport_height: int
+    """CSS px."""
+    device_scale_factor: float = 1.0
+    """Picture px per CSS px."""
+    allowed_origins: tuple[str, ...] = Field(min_length=1)
+    """The only origins it may reach, as `http://miniwob.localhost`."""
+    clock: Clock | None
+    """Virtual time; None: real time."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One element of the rendered document, as a privileged policy may read it.
+
+    It holds what a person with the developer tools could see: tags, attributes, text, geometry,
+    computed styles and the state of form controls. No script variable is in it.
+    """
+
+    tag: str
+    """Lower case; SVG tags too."""
+    attrs: dict[str, str]
+    """As they stand in the document."""
+    text: str
+    """All rendered text in it, white space collapsed."""
+    own_text: str
+    """Text directly in it, white space collapsed."""
+    box: Box
+    """CSS px of the viewport."""
+    point: tuple[float, float] | None
+    """A point in the viewport where a click reaches it or its inside; None if there is none."""
+    shown: bool
+    """It is rendered: it has a box and is neither hidden nor transparent."""
+    style: dict[str, str]
+    """Computed styles that carry meaning (see `reader.js`)."""
+    value: str | None = None
+    """What a form control holds; None for what is none."""
+    checked: bool | None = None
+    """Of a checkbox or radio button; None for what is neither."""
+    selected: str | None = None
+    """Selection inside a text field, or the chosen option's text; None if there is none."""
+    scroll: tuple[float, float, float, float] | None = None
+    """scrollLeft, scrollTop, scrollWidth, scrollHeight where it can scroll; else None."""
+    focused: bool = False
+    """It has the keyboard's focus."""
+    children: list["Node"] = field(default_factory=list)
+    """In document order."""
+
+    def walk(self) -> Iterator["Node"]:
+        """Yield this node and everything below it, in document order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class PageReader(Protocol):
+    """Reads the rendered document, changes nothing, runs none of the page's code."""
+
+    async def read(self) -> Node:
+        """Return the document's root as it stands.
+
+        Raises:
+            RolloutFailure: the page does not answer.
+        """
+        ...
+
+
+class Session(Protocol):
+    """One isolated browser context, for one episode."""
+
+    @property
+    def reader(self) -> PageReader:
+        """The privileged view; only policies that declare it are handed it."""
+        ...
+
+    @property
+    def browser_version(self) -> str:
+        """The browser's version."""
+        ...
+
+    async def open(self, url: str) -> None:
+        """Load the start page and wait until it is complete.
+
+        Raises:
+            RolloutFailure: it does not load, or not in time.
+        """
+        ...
+
+    async def observe(self) -> Observation:
+        """Look at the page.
+
+        Raises:
+            RolloutFailure: the browser does not answer.
+        """
+        ...
+
+    async def act(self, action: Action) -> Effect:
+        """Carry out an action and let the page settle.
+
+        What the page refuses (a point outside the viewport, a forbidden URL) is an `error` in the
+        effect. `answer` and `none` do nothing.
+
+        Raises:
+            RolloutFailure: the browser does not answer.
+        """
+        ...
+
+    async def evaluate(self, expression: str) -> JsonValue:
+        """Evaluate JavaScript in the page's own world. For sites alone.
+
+        Raises:
+            RolloutFailure: it throws, or does not answer.
+        """
+        ...

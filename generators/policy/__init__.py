@@ -1,0 +1,1 @@
+"""What chooses actions: the teacher, its clumsy twin, a list, and models by dialect."""

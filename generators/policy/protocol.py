@@ -1,0 +1,77 @@
+"""What a policy is: from what it has seen to what it does next.
+
+A policy is made for one episode, by the run's seed, and forgets nothing within it. It acts only
+through ordinary actions, pixels and keys; what it is told about a page is the observation. A
+privileged policy is handed a `PageReader` besides, which reads the rendered document and nothing
+else.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from generators.browser.protocol import PageReader
+from schemas.action import Action
+from schemas.base import Record
+from schemas.episode import Call, PolicyKind, Prompt, Step, ThoughtSource
+from schemas.observation import Observation
+
+
+class Decision(Record):
+    """What a policy decided."""
+
+    action: Action
+    """What to do."""
+    thought: str | None = None
+    """Why, in words; None if it does not say."""
+    thought_source: ThoughtSource | None = None
+    """Where the thought comes from; None without one."""
+    note: str | None = None
+    """What it wants to remember; None if nothing."""
+    raw_reply: str | None = None
+    """What the model wrote; None without one."""
+    parse_error: str | None = None
+    """Why a reply could not be read; None if it could."""
+    calls: tuple[Call, ...] = ()
+    """The engine calls it took."""
+
+
+class PolicyCard(Record):
+    """What an episode records of the policy that acted."""
+
+    name: str
+    """The policy's name."""
+    kind: PolicyKind
+    """What sort of policy."""
+    privileged: bool = False
+    """It is handed a `PageReader`."""
+    dialect: str | None = None
+    """How the model is spoken to; None without one."""
+    model: str | None = None
+    """The model's name; None without one."""
+    prompts: tuple[Prompt, ...] = ()
+    """System prompts in use."""
+
+
+class Policy(Protocol):
+    """Chooses one action after another, for one episode."""
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is."""
+        ...
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return what to do, given the goal, the steps so far and what is seen now.
+
+        `reader` is None unless the card says `privileged`. `Answer` ends the episode.
+
+        Raises:
+            RolloutFailure: it has no usable decision.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""The act of attempting a task: limits, the loop for one task, many at once."""

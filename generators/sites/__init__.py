@@ -1,0 +1,1 @@
+"""What serves the pages of tasks and can be put back to a known state."""

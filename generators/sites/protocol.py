@@ -1,0 +1,83 @@
+"""What a site is: it opens a task's page, puts it into its seeded state, and says what happened.
+
+The word of a site is the only source of reward; no policy's claim ever becomes one.
+"""
+
+from typing import Protocol
+
+from pydantic import Field
+
+from generators.browser.protocol import Clock, Session
+from schemas.base import JsonObject, Record
+from schemas.task import Task
+
+
+class Visit(Record):
+    """How one task is visited: everything a session needs before the first look."""
+
+    start_url: str
+    """On the site's stable origin."""
+    allowed_origins: tuple[str, ...] = Field(min_length=1)
+    """The only origins the session may reach."""
+    clock: Clock | None
+    """Virtual time; None where time is real."""
+    seed: str
+    """As the page is given it: a string, so that no bit is lost in a float."""
+    parameters: JsonObject = Field(default_factory=dict)
+    """What the template was filled with, beside the seed."""
+
+
+class Outcome(Record):
+    """What the site says happened."""
+
+    reward: float | None
+    """Raw and undiscounted; None: it says nothing."""
+    done: bool
+    """The task is over, won or lost."""
+
+
+class Site(Protocol):
+    """Serves a task's pages. Started and stopped by whoever made it."""
+
+    @property
+    def name(self) -> str:
+        """What tasks call it."""
+        ...
+
+    @property
+    def version(self) -> str | None:
+        """Of the pages served; None if unknown."""
+        ...
+
+    @property
+    def repeatable(self) -> bool:
+        """The same task and actions give the same DOM, byte for byte."""
+        ...
+
+    def knows(self, template_id: str) -> bool:
+        """Say whether the site has this template."""
+        ...
+
+    async def visit(self, task: Task) -> Visit:
+        """Return how `task` is visited.
+
+        Raises:
+            RolloutFailure: the site cannot serve it.
+        """
+        ...
+
+    async def begin(self, visit: Visit, session: Session) -> str:
+        """Put the loaded page into the visit's seeded state and return the goal in words.
+
+        Raises:
+            RolloutFailure: the page throws or does not answer.
+        """
+        ...
+
+    async def outcome(self, session: Session) -> Outcome:
+        """Return what has happened so far.
+
+        Raises:
+            RolloutFailure: the page does not answer.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Who looks at an episode afterwards, and what all of them say together."""

@@ -1,0 +1,99 @@
+"""What a run's rule makes of the verdicts on an episode: accepted, rejected or not judged yet.
+
+A pure function, so that the flow's live count, the published dataset and a later reading of the
+same tables agree. Only the highest round of each verifier counts, and of several versions of one
+verifier the one judged last. Not judged is not zero: an episode that a required verifier has not
+seen, abstained from or broke on is `unjudged`, unless another one failed it.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from schemas.config import AcceptSection
+from schemas.task import split_of
+from schemas.verdict import Acceptance, Status, Verdict
+
+_REPLAY_WORDS = {
+    Status.PASSED: "reproduced",
+    Status.FAILED: "diverged",
+    Status.UNSUPPORTED: "unsupported",
+}
+_JUDGES = ("judge", "panel")
+
+
+class Standing(StrEnum):
+    """Where an episode stands under a rule."""
+
+    ACCEPTED = "accepted"
+    """Every part of the rule is met."""
+    REJECTED = "rejected"
+    """Some part is not met."""
+    UNJUDGED = "unjudged"
+    """Nothing failed, but something required was not judged."""
+
+
+def latest(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
+    """Return the verdict that counts of each verifier on one episode."""
+    out: dict[str, Verdict] = {}
+    for verdict in sorted(verdicts, key=lambda v: (v.judged_at, v.round)):
+        before = out.get(verdict.verifier)
+        same = before is not None and before.verifier_version == verdict.verifier_version
+        if before is None or not same or verdict.round >= before.round:
+            out[verdict.verifier] = verdict
+    return out
+
+
+def standing(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> Standing:
+    """Return where an episode with these verdicts (see `latest`) stands."""
+    reasons = _reasons(rule, verdicts)
+    if not reasons:
+        return Standing.ACCEPTED
+    return Standing.REJECTED if any(final for _, final in reasons) else Standing.UNJUDGED
+
+
+def acceptance(
+    rule: AcceptSection, verdicts: Mapping[str, Verdict], *, template_id: str
+) -> Acceptance:
+    """Return the columns that the rule gives an episode with these verdicts (see `latest`)."""
+    reasons = tuple(text for text, _ in _reasons(rule, verdicts))
+    replay = verdicts.get("replay")
+    judge = next((verdicts[name] for name in _JUDGES if name in verdicts), None)
+    duplicate = verdicts.get("duplicates")
+    original = duplicate.evidence.get("duplicate_of") if duplicate else None
+    return Acceptance(
+        accepted=not reasons,
+        rejected_because=reasons,
+        assurance=_assurance(replay, judge),
+        replay=_REPLAY_WORDS.get(replay.status) if replay else None,
+        replay_score=replay.score if replay else None,
+        judge_score=judge.score if judge else None,
+        duplicate_of=original if isinstance(original, str) else None,
+        split=split_of(template_id),
+    )
+
+
+def _assurance(replay: Verdict | None, judge: Verdict | None) -> str:
+    if replay is not None and replay.status is Status.PASSED:
+        return "replayed"
+    if judge is not None and judge.status is Status.PASSED:
+        return "judged"
+    return "none"
+
+
+def _reasons(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> list[tuple[str, bool]]:
+    """Return what stands in the way, each with whether it is final."""
+    out: list[tuple[str, bool]] = []
+    for name in rule.passed:
+        verdict = verdicts.get(name)
+        if verdict is None:
+            out.append((f"{name}: not judged", False))
+        elif verdict.status is not Status.PASSED:
+            final = verdict.status in (Status.FAILED, Status.UNSUPPORTED)
+            out.append((f"{name}: {verdict.status.value}: {verdict.reason}", final))
+    for name, least in sorted(rule.min_scores.items()):
+        verdict = verdicts.get(name)
+        if verdict is None or verdict.score is None:
+            out.append((f"{name}: no score", False))
+        elif verdict.score < least:
+            out.append((f"{name}: score {verdict.score:g} is below {least:g}", True))
+    return out

@@ -1,0 +1,273 @@
+"""What a policy can do: one record for each action, and their union.
+
+Coordinates are CSS pixels of the recorded screenshot's viewport, origin top left. Every dialect
+maps its own names and conventions to these and back. Actions say what a hand and a keyboard do;
+none of them names an element.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from schemas.base import Record
+
+Coordinate = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+"""CSS pixels from the viewport's left or top edge."""
+
+
+class Button(StrEnum):
+    """A mouse button."""
+
+    LEFT = "left"
+    MIDDLE = "middle"
+    RIGHT = "right"
+
+
+class Direction(StrEnum):
+    """Where the content under the pointer goes on to: `down` shows what is below."""
+
+    UP = "up"
+    DOWN = "down"
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class TabOperation(StrEnum):
+    """What is done with tabs."""
+
+    OPEN = "open"
+    """Open a tab, at `url` if given."""
+    SWITCH = "switch"
+    """Show the tab `index`."""
+    CLOSE = "close"
+    """Close the tab `index`, the current one if None."""
+
+
+class Click(Record):
+    """Press and release a mouse button at a point, `count` times."""
+
+    type: Literal["click"] = "click"
+    x: Coordinate
+    y: Coordinate
+    button: Button = Button.LEFT
+    count: int = Field(default=1, ge=1, le=3)
+
+
+class Hover(Record):
+    """Move the pointer to a point."""
+
+    type: Literal["hover"] = "hover"
+    x: Coordinate
+    y: Coordinate
+
+
+class Drag(Record):
+    """Press at a point, move to another, release."""
+
+    type: Literal["drag"] = "drag"
+    x: Coordinate
+    y: Coordinate
+    to_x: Coordinate
+    to_y: Coordinate
+    button: Button = Button.LEFT
+
+
+class TypeText(Record):
+    """Type text, at a point (clicked first) or into what has the focus."""
+
+    type: Literal["type"] = "type"
+    text: str = Field(max_length=20_000)
+    x: Coordinate | None = None
+    """None: type into what has the focus."""
+    y: Coordinate | None = None
+    """None together with `x`."""
+    overwrite: bool = False
+    """Select what is in the field first, so that the text replaces it."""
+    enter: bool = False
+    """Press Enter afterwards."""
+
+    @model_validator(mode="after")
+    def _whole_point(self) -> "TypeText":
+        if (self.x is None) != (self.y is None):
+            raise ValueError("type: x and y come together or not at all")
+        return self
+
+
+class Select(Record):
+    """Choose an option of the list at a point, by its text."""
+
+    type: Literal["select"] = "select"
+    x: Coordinate
+    y: Coordinate
+    option: str
+
+
+class Key(Record):
+    """Press and release a chord, as `Enter`, `Control+a` or `Shift+Tab`."""
+
+    type: Literal["key"] = "key"
+    key: str = Field(min_length=1, max_length=100)
+
+
+class KeyDown(Record):
+    """Press a key and keep it down."""
+
+    type: Literal["key_down"] = "key_down"
+    key: str = Field(min_length=1, max_length=100)
+
+
+class KeyUp(Record):
+    """Release a key."""
+
+    type: Literal["key_up"] = "key_up"
+    key: str = Field(min_length=1, max_length=100)
+
+
+class Scroll(Record):
+    """Turn the wheel by `amount` CSS pixels, over a point or the viewport's middle."""
+
+    type: Literal["scroll"] = "scroll"
+    direction: Direction
+    amount: int = Field(ge=1, le=100_000)
+    x: Coordinate | None = None
+    """None: over the middle of the viewport."""
+    y: Coordinate | None = None
+    """None together with `x`."""
+
+    @model_validator(mode="after")
+    def _whole_point(self) -> "Scroll":
+        if (self.x is None) != (self.y is None):
+            raise ValueError("scroll: x and y come together or not at all")
+        return self
+
+
+class Goto(Record):
+    """Open a URL in the current tab."""
+
+    type: Literal["goto"] = "goto"
+    url: str = Field(min_length=1, max_length=8_192)
+
+
+class Back(Record):
+    """Go one page back in the tab's history."""
+
+    type: Literal["back"] = "back"
+
+
+class Forward(Record):
+    """Go one page forward in the tab's history."""
+
+    type: Literal["forward"] = "forward"
+
+
+class Reload(Record):
+    """Load the page again."""
+
+    type: Literal["reload"] = "reload"
+
+
+class Tab(Record):
+    """Open, switch to or close a tab."""
+
+    type: Literal["tab"] = "tab"
+    operation: TabOperation
+    index: int | None = Field(default=None, ge=0, le=100)
+    """Which tab, from 0; None: the current one."""
+    url: str | None = None
+    """What an opened tab shows; None: a blank page."""
+
+
+class Wait(Record):
+    """Let the page's time pass, by `ms` milliseconds."""
+
+    type: Literal["wait"] = "wait"
+    ms: int = Field(default=1_000, ge=1, le=600_000)
+
+
+class Answer(Record):
+    """Give the answer and end the episode; an empty text says only that the work is done."""
+
+    type: Literal["answer"] = "answer"
+    text: str = ""
+
+
+class Restart(Record):
+    """Open the task's start page again, in the same session."""
+
+    type: Literal["restart"] = "restart"
+
+
+class NoAction(Record):
+    """Nothing: the last row of an episode, which holds the final state."""
+
+    type: Literal["none"] = "none"
+
+
+Action = Annotated[
+    Click
+    | Hover
+    | Drag
+    | TypeText
+    | Select
+    | Key
+    | KeyDown
+    | KeyUp
+    | Scroll
+    | Goto
+    | Back
+    | Forward
+    | Reload
+    | Tab
+    | Wait
+    | Answer
+    | Restart
+    | NoAction,
+    Field(discriminator="type"),
+]
+"""Any action, told apart by `type`."""
+
+ACTION: TypeAdapter[Action] = TypeAdapter(Action)
+"""Reads an action from JSON or a dict."""
+
+
+class ActionColumns(Record):
+    """An action's parts as columns, for reading without parsing JSON; null where it has none."""
+
+    x: float | None = None
+    """CSS px from the left."""
+    y: float | None = None
+    """CSS px from the top."""
+    to_x: float | None = None
+    """Where a drag ends, CSS px."""
+    to_y: float | None = None
+    """Where a drag ends, CSS px."""
+    button: str | None = None
+    """`left`, `middle` or `right`."""
+    count: int | None = None
+    """Clicks."""
+    text: str | None = None
+    """Text typed, option chosen, answer given, or URL opened."""
+    key: str | None = None
+    """A chord."""
+    direction: str | None = None
+    """Of a scroll."""
+    amount: int | None = None
+    """CSS px of a scroll, ms of a wait, index of a tab."""
+
+
+_COLUMN = {"option": "text", "url": "text", "ms": "amount", "index": "amount"}
+"""Parts that share a column with what they are like."""
+
+
+def action_columns(action: Action) -> ActionColumns:
+    """Return `action`'s parts as the flat columns of a step row."""
+    parts = {_COLUMN.get(name, name): value for name, value in action}
+    known = ActionColumns.model_fields
+    return ActionColumns.model_validate({k: v for k, v in parts.items() if k in known})
+
+
+def point_of(action: Action) -> tuple[float, float] | None:
+    """Return where the pointer acts, in CSS px; None for an action without a point."""
+    parts = action_columns(action)
+    return None if parts.x is None or parts.y is None else (parts.x, parts.y)

@@ -1,0 +1,341 @@
+"""An episode: everything one attempt at a task left behind.
+
+It is made by the rollout when the attempt ends, whatever ended it, and is never edited
+afterwards; what is thought of it later is a verdict. Its steps, calls and prompts are rows of
+tables of their own. Every field is a column of the same name unless it says otherwise.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, JsonValue
+
+from schemas.action import Action
+from schemas.base import JsonObject, Record, canonical_json, sha256_hex
+from schemas.columns import AsJson, Elsewhere, Float32, Int32, Spread
+from schemas.observation import Element, PageState, Screenshot, Target
+
+SCHEMA_VERSION = 1
+"""Grows when a column changes its meaning; new columns alone do not."""
+
+
+class StopReason(StrEnum):
+    """Why an episode ended."""
+
+    FINISHED = "finished"
+    """The site said it is done."""
+    ANSWERED = "answered"
+    """The policy gave its answer."""
+    STEP_LIMIT = "step_limit"
+    """The most actions were taken."""
+    TIME_LIMIT = "time_limit"
+    """The most seconds went by."""
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - no secret
+    """The most tokens were used."""
+    STUCK = "stuck"
+    """The same action on the same picture, too often."""
+    BLOCKED = "blocked"
+    """The site refuses to serve (a captcha, a block page)."""
+    FAILED = "failed"
+    """Something broke; `failure_kind` says what."""
+    CANCELLED = "cancelled"
+    """The run was asked to stop."""
+
+
+class PolicyKind(StrEnum):
+    """What sort of policy acted."""
+
+    TEACHER = "teacher"
+    """Reads the page's structure, acts like anybody."""
+    MODEL = "model"
+    """Asks an engine."""
+    SCRIPTED = "scripted"
+    """Reads a list."""
+
+
+class Actor(StrEnum):
+    """Who acted in a step."""
+
+    AGENT = "agent"
+    USER = "user"
+
+
+class ThoughtSource(StrEnum):
+    """Where a thought came from."""
+
+    POLICY = "policy"
+    """A model wrote it."""
+    TEMPLATE = "template"
+    """A skill of the teacher states it."""
+    REWRITTEN = "rewritten"
+    """A model rewrote it afterwards."""
+
+
+class Step(Record):
+    """What was seen, the thought, the action and what it did."""
+
+    step: Annotated[int, Int32] = Field(ge=0)
+    """From 0, contiguous."""
+    screenshot: Screenshot
+    """What the policy saw before acting."""
+    screenshot_sha256: str
+    """Of the picture's bytes."""
+    screenshot_phash: str
+    """64-bit difference hash, hex; near pictures have near hashes."""
+    width: Annotated[int, Int32]
+    """Of the picture, in its own pixels."""
+    height: Annotated[int, Int32]
+    """Of the picture, in its own pixels."""
+    page: Annotated[PageState, Spread("")]
+    """Where the page stood; its fields are columns."""
+    actor: Actor = Actor.AGENT
+    """Who acted."""
+    thought: str | None = None
+    """Why, in words; None if nothing was said."""
+    thought_source: ThoughtSource | None = None
+    """Where the thought came from; None without one."""
+    note: str | None = None
+    """What the policy wrote down for later; None if nothing."""
+    action: Annotated[Action, AsJson()]
+    """What was done; `none` in the last row."""
+    x_norm: float | None = None
+    """`x` ÷ the viewport's width; None without a point."""
+    y_norm: float | None = None
+    """`y` ÷ the viewport's height; None without a point."""
+    target: Annotated[Target | None, Spread("target_")] = None
+    """What lay under the pointer; its fields are columns with `target_` before them."""
+    raw_reply: str | None = None
+    """What the model wrote; None for policies without one."""
+    parse_error: str | None = None
+    """Why a reply could not be read; None if it could."""
+    action_error: str | None = None
+    """Why the action could not be carried out; None if it was."""
+    result_text: str | None = None
+    """What was fed back to the policy; None if nothing."""
+    state_changed: bool | None = None
+    """The next observation differs; None where there is none."""
+    reward: float | None = None
+    """The site's raw reward after the action; None: it said nothing."""
+    terminated: bool = False
+    """The site said it is done after this action."""
+    truncated: bool = False
+    """The episode was ended from outside after this action."""
+    observe_ms: float = 0.0
+    """Taking the observation, wall ms."""
+    think_ms: float = 0.0
+    """The policy, wall ms."""
+    act_ms: float = 0.0
+    """The action, settling included, wall ms."""
+    at: datetime
+    """When it was seen, UTC."""
+    elements: Annotated[tuple[Element, ...], Elsewhere("observations")] = ()
+    """What was on the page; rows of `observations`."""
+
+
+class Call(Record):
+    """One call of an engine."""
+
+    step: Annotated[int, Int32]
+    """The step it was made for."""
+    call: Annotated[int, Int32]
+    """From 0 within the episode."""
+    role: str
+    """policy, localizer, validator, repair, judge or user."""
+    engine: str | None = None
+    """The endpoint, without credentials; None if unknown."""
+    model: str | None = None
+    """The model's name."""
+    weights_version: str | None = None
+    """Which weights; None where the server does not say."""
+    prompt_sha256: str | None = None
+    """Of the system prompt; a row of `prompts`."""
+    messages: Annotated[JsonValue | None, AsJson()] = None
+    """The messages, pictures by step number."""
+    image_steps: tuple[Annotated[int, Int32], ...] = ()
+    """Steps whose pictures were sent."""
+    sent_width: Annotated[int | None, Int32] = None
+    """Of the picture as sent, px."""
+    sent_height: Annotated[int | None, Int32] = None
+    """Of the picture as sent, px."""
+    coordinates: str | None = None
+    """The reply's convention: `px`, `resized`, `0-1000` or `0-1`."""
+    segment: Annotated[int, Int32] = 0
+    """Grows at each eviction: one segment is one append-only sequence."""
+    reply: str | None = None
+    """What came back; None if nothing did."""
+    finish_reason: str | None = None
+    """Why the engine stopped."""
+    sampling: JsonObject = Field(default_factory=dict)
+    """Temperature and the like."""
+    prompt_tokens: Annotated[int | None, Int32] = None
+    """None where the server does not say."""
+    cached_tokens: Annotated[int | None, Int32] = None
+    """Of them served from a cache; None where the server does not say."""
+    cacheable_tokens: Annotated[int | None, Int32] = None
+    """Of them that a perfect cache would serve."""
+    image_tokens: Annotated[int | None, Int32] = None
+    """Of them pictures; None where the server does not say."""
+    completion_tokens: Annotated[int | None, Int32] = None
+    """None where the server does not say."""
+    wasted_tokens: Annotated[int | None, Int32] = None
+    """Of replies that did not arrive whole."""
+    prompt_token_ids: tuple[Annotated[int, Int32], ...] | None = None
+    """None where the server does not give them."""
+    completion_token_ids: tuple[Annotated[int, Int32], ...] | None = None
+    """None where the server does not give them."""
+    completion_logprobs: tuple[Annotated[float, Float32], ...] | None = None
+    """One per completion token; None where the server does not give them."""
+    logprobs_mode: str | None = None
+    """`raw` or `processed`."""
+    queue_ms: float | None = None
+    """Waiting in the engine, ms."""
+    ttft_ms: float | None = None
+    """To the first token, ms."""
+    total_ms: float | None = None
+    """The whole call, ms."""
+    retries: Annotated[int, Int32] = 0
+    """Asked again this often because a reply did not arrive whole."""
+    cost_usd: float | None = None
+    """None where nobody priced it."""
+    at: datetime
+    """When it was made, UTC."""
+
+
+class Prompt(Record):
+    """A system prompt, kept once for all the calls that used it."""
+
+    prompt_sha256: str
+    """Of `text` and `tools`."""
+    dialect: str
+    """Whose prompt."""
+    dialect_version: str
+    """Which version of it."""
+    text: str
+    """The prompt."""
+    tools: Annotated[JsonValue | None, AsJson()] = None
+    """Tool definitions."""
+
+
+class Episode(Record):
+    """One attempt at one task, from its first picture to its end."""
+
+    episode_id: str
+    """Hash of (run, task, attempt)."""
+    run_id: str
+    """The run it belongs to."""
+    unit_id: str
+    """The unit it was committed with."""
+    task_id: str
+    """The task attempted."""
+    attempt: Annotated[int, Int32]
+    """From 0."""
+    group_id: str
+    """The same for all attempts of one task in one run."""
+    instruction: str
+    """The goal in words, as the page states it."""
+    site: str
+    """The site that served the pages."""
+    start_url: str
+    """Where it started."""
+    policy: str
+    """The policy's name."""
+    policy_kind: PolicyKind
+    """What sort of policy."""
+    dialect: str | None = None
+    """How the model was spoken to; None without one."""
+    model: str | None = None
+    """The model's name; None without one."""
+    model_revision: str | None = None
+    """Its revision; None if unknown."""
+    weights_version: str | None = None
+    """Which weights; None where the server does not say."""
+    engine: str | None = None
+    """vLLM or another; None without one."""
+    engine_version: str | None = None
+    """Its version; None if unknown."""
+    sampling: JsonObject = Field(default_factory=dict)
+    """Temperature and the like."""
+    prompt_sha256: str | None = None
+    """The system prompt; None without one."""
+    browser: str
+    """The browser's product name."""
+    browser_version: str
+    """The browser's version; empty if none was started."""
+    viewport_width: Annotated[int, Int32]
+    """CSS px."""
+    viewport_height: Annotated[int, Int32]
+    """CSS px."""
+    device_scale_factor: float
+    """Picture px per CSS px."""
+    clock_ms: int
+    """What the page's clock showed at the start, Unix ms; 0 where time was real."""
+    seed: int
+    """The task's seed."""
+    capsule: JsonObject = Field(default_factory=dict)
+    """All else that a replay needs."""
+    stop_reason: StopReason
+    """Why it ended."""
+    failure_kind: str | None = None
+    """What broke; None if nothing did."""
+    failure_message: str | None = None
+    """How it broke; None if nothing did."""
+    answer: str | None = None
+    """The policy's answer; None if it gave none."""
+    n_steps: Annotated[int, Int32]
+    """Actions taken; `steps` has one row more."""
+    reward: float | None = None
+    """What the site reported at the end; None: it said nothing."""
+    reward_before: float | None = None
+    """What it reported before the first action; None: it said nothing."""
+    done: bool
+    """The site said it is done."""
+    tries: Annotated[JsonValue | None, AsJson()] = None
+    """Environment failures before this try; None if there were none."""
+    trainable: bool
+    """False when the failure is ours, not the policy's."""
+    prompt_tokens: int = 0
+    """Over all calls."""
+    completion_tokens: int = 0
+    """Over all calls."""
+    cached_tokens: int | None = None
+    """None where the server does not say."""
+    image_tokens: int | None = None
+    """None where the server does not say."""
+    engine_seconds: float = 0.0
+    """Waiting for the engine, s."""
+    browser_seconds: float = 0.0
+    """Observing and acting, s."""
+    wall_seconds: float = 0.0
+    """From start to end, s."""
+    cost_usd: float | None = None
+    """None where nobody priced it."""
+    started_at: datetime
+    """UTC."""
+    ended_at: datetime
+    """UTC."""
+    content_sha256: str = ""
+    """Over the step rows, pictures by their hash."""
+    schema_version: Annotated[int, Int32] = SCHEMA_VERSION
+    """Which meaning the columns have."""
+    code_version: str
+    """The program's version and commit."""
+    steps: Annotated[tuple[Step, ...], Elsewhere("steps")] = ()
+    """Rows of `steps`."""
+    calls: Annotated[tuple[Call, ...], Elsewhere("calls")] = ()
+    """Rows of `calls`."""
+    prompts: Annotated[tuple[Prompt, ...], Elsewhere("prompts")] = ()
+    """Rows of `prompts`."""
+
+
+def steps_sha256(steps: tuple[Step, ...]) -> str:
+    """Return the hash over `steps` that an episode carries as `content_sha256`.
+
+    Pictures count by their `screenshot_sha256`, elements not at all (they are in a table of
+    their own), so the hash can be taken again from the rows of `steps` alone.
+    """
+    rows = [
+        step.model_dump(mode="json", exclude={"screenshot": True, "elements": True})
+        for step in steps
+    ]
+    return sha256_hex(canonical_json(rows).encode("utf-8", "surrogatepass"))

@@ -1,0 +1,307 @@
+"""The tables: Arrow schemas derived from the records, and records turned into rows and back.
+
+A record's annotations are the one source of its columns: the Python type gives the Arrow type,
+`T | None` makes it nullable, a marker of `schemas.columns` says the rest. Rows of `steps`,
+`calls` and `observations` carry their episode's and unit's id before the record's own columns.
+Anything with structure of its own is one canonical JSON string.
+"""
+
+import json
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
+
+import pyarrow as pa
+
+from schemas.action import ActionColumns, action_columns
+from schemas.base import Record, canonical_json
+from schemas.columns import AsJson, Elsewhere, Spread, Width
+from schemas.episode import Call, Episode, Prompt, Step
+from schemas.observation import Element, Screenshot
+from schemas.task import Task
+from schemas.verdict import Acceptance, Review, Verdict
+
+Row = dict[str, Any]
+"""Column name to a value Arrow takes as it is."""
+
+R = TypeVar("R", bound=Record)
+
+TABLES: dict[str, type[Record]] = {
+    "tasks": Task,
+    "prompts": Prompt,
+    "observations": Element,
+    "calls": Call,
+    "steps": Step,
+    "episodes": Episode,
+    "verdicts": Verdict,
+    "reviews": Review,
+}
+"""Every table of a run and the record its rows are made of."""
+
+UNIT_TABLES = ("tasks", "prompts", "observations", "calls", "steps", "episodes")
+"""What a unit's commit writes, in order: its row in `episodes` is the commit point."""
+
+OWNED = {"steps", "calls", "observations"}
+"""Tables whose rows belong to an episode and carry its id and its unit's."""
+
+_IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+_NARROW: dict[str, pa.DataType] = {"int32": pa.int32(), "float": pa.float32()}
+_SCALARS: dict[object, pa.DataType] = {
+    str: pa.string(),
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    datetime: pa.timestamp("us", tz="UTC"),
+    Screenshot: _IMAGE,
+}
+
+
+class _Shape(NamedTuple):
+    """An annotation taken apart."""
+
+    base: object
+    nullable: bool
+    markers: tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One field of a record as a column."""
+
+    name: str
+    arrow: pa.DataType
+    nullable: bool
+    json: bool
+
+
+def _shape(annotation: object, markers: tuple[object, ...] = ()) -> _Shape:
+    """Take `Annotated` and `| None` off an annotation."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        return _shape(inner, (*markers, *more))
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [arg for arg in get_args(annotation) if arg is not type(None)]
+        if len(rest) == 1 and len(get_args(annotation)) > 1:
+            inner_shape = _shape(rest[0], markers)
+            return inner_shape._replace(nullable=True)
+    return _Shape(annotation, nullable=False, markers=markers)
+
+
+def _arrow(shape: _Shape) -> tuple[pa.DataType, bool]:
+    """Return a shape's Arrow type, and whether it is stored as JSON."""
+    for marker in shape.markers:
+        if isinstance(marker, Width):
+            return _NARROW[marker.arrow], False
+        if isinstance(marker, AsJson):
+            return pa.string(), True
+    base = shape.base
+    if base in _SCALARS:
+        return _SCALARS[base], False
+    if isinstance(base, type) and issubclass(base, StrEnum):
+        return pa.string(), False
+    if get_origin(base) is tuple:
+        items = set(get_args(base)) - {Ellipsis}
+        return pa.list_(_arrow(_shape(next(iter(items))))[0]), False
+    if get_origin(base) is dict:
+        return pa.string(), True
+    raise TypeError(f"no column type for {base!r}: mark the field with AsJson")
+
+
+def _fields(record: type[Record]) -> Iterator[tuple[str, _Shape]]:
+    for name, info in record.model_fields.items():
+        yield name, _shape(info.annotation, tuple(info.metadata))
+
+
+@cache
+def _columns(record: type[Record], prefix: str = "") -> tuple[_Column, ...]:
+    """Return `record`'s columns in order, nested records spread."""
+    out: list[_Column] = []
+    for name, shape in _fields(record):
+        spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
+        if any(isinstance(m, Elsewhere) for m in shape.markers):
+            continue
+        if spread is not None:
+            inner = _columns(_record_type(shape.base), spread.prefix)
+            out += [_Column(c.name, c.arrow, c.nullable or shape.nullable, c.json) for c in inner]
+            continue
+        arrow, as_json = _arrow(shape)
+        if name == "action":
+            out.append(_Column("action_type", pa.string(), nullable=False, json=False))
+        out.append(_Column(prefix + name, arrow, shape.nullable, as_json))
+        if name == "action":
+            out += _action_columns()
+    return tuple(out)
+
+
+def _action_columns() -> list[_Column]:
+    narrow = {"count", "amount"}
+    return [
+        _Column(c.name, pa.int32() if c.name in narrow else c.arrow, c.nullable, c.json)
+        for c in _columns(ActionColumns)
+    ]
+
+
+def _record_type(base: object) -> type[Record]:
+    if isinstance(base, type) and issubclass(base, Record):
+        return base
+    raise TypeError(f"{base!r} is no record and cannot be spread")
+
+
+@cache
+def arrow_schema(table: str) -> pa.Schema:
+    """Return the Arrow schema of a run's `table`.
+
+    Raises:
+        KeyError: there is no such table.
+    """
+    own: list[pa.Field[Any]]
+    if table == "observations":
+        own = [
+            pa.field("step", pa.int32(), nullable=False),
+            pa.field("elements", pa.string(), nullable=False),
+        ]
+    else:
+        own = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(TABLES[table])]
+    if table in OWNED:
+        ids = ("episode_id", "unit_id")
+        own = [*(pa.field(name, pa.string(), nullable=False) for name in ids), *own]
+    return pa.schema(own)
+
+
+@cache
+def trajectory_schema() -> pa.Schema:
+    """Return the Arrow schema of the published `trajectories`: episodes' columns and more."""
+    extra = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(Acceptance)]
+    return pa.schema([*arrow_schema("episodes"), *extra])
+
+
+def row(record: Record) -> Row:
+    """Return `record` as the row of its table, without an owner's columns."""
+    out: Row = {}
+    for name, shape in _fields(type(record)):
+        value = getattr(record, name)
+        spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
+        if any(isinstance(m, Elsewhere) for m in shape.markers):
+            continue
+        if spread is not None:
+            out |= _spread(value, _record_type(shape.base), spread.prefix)
+        elif name == "action":
+            out |= {"action_type": value.type, "action": _as_json(value)}
+            out |= row(action_columns(value))
+        else:
+            out[name] = _as_json(value) if _arrow(shape)[1] else _plain(value)
+    return out
+
+
+def _spread(value: Record | None, record: type[Record], prefix: str) -> Row:
+    if value is None:
+        return {prefix + name: None for name in record.model_fields}
+    return {prefix + name: item for name, item in row(value).items()}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Screenshot):
+        return {"bytes": value.bytes, "path": value.path}
+    if isinstance(value, StrEnum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _as_json(value: object) -> str | None:
+    if value is None:
+        return None
+    return canonical_json(value.model_dump(mode="json") if isinstance(value, Record) else value)
+
+
+def record(kind: type[R], row_: Mapping[str, Any]) -> R:
+    """Return the record of `kind` that `row_` was made of.
+
+    Columns the record does not have (an owner's, the action's parts, later additions) are
+    passed over.
+
+    Raises:
+        pydantic.ValidationError: a column is missing or holds what the record refuses.
+    """
+    return kind.model_validate(_unflatten(kind, row_, ""))
+
+
+def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
+    out: Row = {}
+    for name, shape in _fields(kind):
+        spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
+        if spread is not None:
+            nested = _record_type(shape.base)
+            value = _unflatten(nested, row_, spread.prefix)
+            out[name] = None if shape.nullable and _all_null(value) else value
+        elif prefix + name in row_:
+            value = row_[prefix + name]
+            is_json = not any(isinstance(m, Elsewhere) for m in shape.markers) and _arrow(shape)[1]
+            out[name] = json.loads(value) if is_json and isinstance(value, str) else value
+    return out
+
+
+def _all_null(values: Mapping[str, object]) -> bool:
+    return all(value is None for value in values.values())
+
+
+def unit_rows(tasks: Sequence[Task], episodes: Sequence[Episode]) -> dict[str, list[Row]]:
+    """Return every row that a unit of `episodes` commits, by table.
+
+    A pure function of its arguments in their order; a prompt used twice is one row.
+    """
+    rows: dict[str, list[Row]] = {table: [] for table in UNIT_TABLES}
+    rows["tasks"] = [row(task) for task in tasks]
+    prompts = {p.prompt_sha256: p for episode in episodes for p in episode.prompts}
+    rows["prompts"] = [row(prompts[key]) for key in sorted(prompts)]
+    for episode in episodes:
+        for table, more in episode_rows(episode).items():
+            rows[table] += more
+    return rows
+
+
+def episode_rows(episode: Episode) -> dict[str, list[Row]]:
+    """Return the rows of `episodes`, `steps`, `observations` and `calls` that an episode is."""
+    owner: Row = {"episode_id": episode.episode_id, "unit_id": episode.unit_id}
+    return {
+        "episodes": [row(episode)],
+        "steps": [owner | row(step) for step in episode.steps],
+        "calls": [owner | row(call) for call in episode.calls],
+        "observations": [
+            owner
+            | {
+                "step": step.step,
+                "elements": canonical_json([e.model_dump(mode="json") for e in step.elements]),
+            }
+            for step in episode.steps
+        ],
+    }
+
+
+def episode_from_rows(
+    head: Mapping[str, Any],
+    steps: Sequence[Mapping[str, Any]],
+    *,
+    observations: Sequence[Mapping[str, Any]] = (),
+    calls: Sequence[Mapping[str, Any]] = (),
+    prompts: Sequence[Mapping[str, Any]] = (),
+) -> Episode:
+    """Return the episode whose rows these are; the rows may come in any order."""
+    elements = {item["step"]: json.loads(item["elements"]) for item in observations}
+    rows = sorted(steps, key=lambda item: item["step"])
+    return Episode.model_validate(
+        _unflatten(Episode, head, "")
+        | {
+            "steps": [
+                _unflatten(Step, item, "") | {"elements": elements.get(item["step"], [])}
+                for item in rows
+            ],
+            "calls": [
+                _unflatten(Call, item, "") for item in sorted(calls, key=lambda item: item["call"])
+            ],
+            "prompts": [_unflatten(Prompt, item, "") for item in prompts],
+        }
+    )

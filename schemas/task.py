@@ -1,0 +1,96 @@
+"""A task: a goal and where it starts.
+
+A task is immutable and its identity is the hash of its content, so the same template and seed is
+the same task in every run, on every machine. Where a site has templates the page itself states
+the goal once it is seeded, and `instruction` is then no part of the identity.
+"""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.base import JsonObject, Record, content_hash
+from schemas.columns import Int32
+
+MAX_SEED = 2**63 - 1
+"""The largest seed: what a signed 64-bit column holds."""
+
+
+class Task(Record):
+    """A goal, where it starts, and what is known about it beforehand."""
+
+    task_id: str
+    """Hash of the content (see `task_id`)."""
+    template_id: str
+    """What tasks of one kind share; for MiniWoB++ the page's name, as `click-test`."""
+    source: str
+    """Where the task came from: a built-in source's name, or a task file's."""
+    site: str
+    """The site that serves its pages."""
+    site_version: str | None = None
+    """The site's version; None where the site has none."""
+    start_url: str
+    """Where it starts, on the site's stable origin: no port, no path of a machine."""
+    instruction: str
+    """The goal in words. Empty until the page was opened, where the page states it."""
+    parameters: JsonObject = Field(default_factory=dict)
+    """What the template was filled with, beside the seed."""
+    seed: int = Field(default=0, ge=0, le=MAX_SEED)
+    """Chooses one task of the template."""
+    max_steps: Annotated[int, Int32] = Field(default=30, ge=1)
+    """The most actions an attempt may take; the run's limit may be lower."""
+    difficulty: str | None = None
+    """A label; None where nobody measured it."""
+    tags: tuple[str, ...] = ()
+    """Free labels, for selection."""
+    feasible: bool | None = None
+    """False for tasks that cannot be done on purpose; None where nobody checked."""
+    answer_kind: str | None = None
+    """How the answer is to be given: `none`, `verbatim` or `computed`; None if not said."""
+    rubric: JsonObject | None = None
+    """What a judge should look for; None if there is none."""
+    expires_at: datetime | None = None
+    """When the task stops making sense; None if never."""
+    split: str
+    """`train`, `validation` or `test`, by hash of the template."""
+
+
+def task_id(
+    *,
+    site: str,
+    site_version: str | None,
+    template_id: str | None,
+    seed: int,
+    start_url: str,
+    instruction: str | None,
+    parameters: JsonObject,
+) -> str:
+    """Return the identity of a task: the hash of what decides the page and the goal.
+
+    `template_id` is None for a task that is told by its instruction and start; `instruction` is
+    None where the template states the goal.
+    """
+    return content_hash(
+        {
+            "site": site,
+            "site_version": site_version,
+            "template_id": template_id,
+            "seed": str(seed),
+            "start_url": start_url,
+            "instruction": instruction,
+            "parameters": parameters,
+        }
+    )
+
+
+SPLITS = ("train", "validation", "test")
+"""The published splits, in their order."""
+
+
+def split_of(template_id: str) -> str:
+    """Return the split of every task of a template: 90 / 5 / 5 by its hash, for ever."""
+    bucket = int(content_hash({"split": template_id})[:8], 16) % 100
+    if bucket < 90:  # noqa: PLR2004 - the ratio is this function
+        return "train"
+    return "validation" if bucket < 95 else "test"  # noqa: PLR2004

@@ -1,0 +1,117 @@
+"""What is thought of an episode: a verifier's finding, the row it becomes, and all of them combined.
+
+A finding is what one verifier saw; a verdict is that finding with its address (which episode, in
+which round), a row of `verdicts`. A verifier that cannot tell abstains, one that breaks says
+`error`: neither is a score of zero. `Acceptance` is what the run's rule makes of all the verdicts
+on one episode; it is computed at publication and never stored with the episode.
+"""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from schemas.base import JsonObject, Record
+from schemas.columns import Int32
+
+
+class Status(StrEnum):
+    """What a verifier says of an episode."""
+
+    PASSED = "passed"
+    """It looked, and it holds."""
+    FAILED = "failed"
+    """It looked, and it does not hold."""
+    ABSTAINED = "abstained"
+    """It looked and cannot tell; asked again in a later round."""
+    ERROR = "error"
+    """It broke; asked again in a later round."""
+    UNSUPPORTED = "unsupported"
+    """It cannot look at episodes of this kind."""
+
+
+class Finding(Record):
+    """What one verifier saw in one episode."""
+
+    status: Status
+    """What it says."""
+    score: float | None = None
+    """0–1, where the verifier measures something; None where it does not."""
+    reason: str
+    """A sentence."""
+    evidence: JsonObject = Field(default_factory=dict)
+    """What the sentence rests on."""
+    cost_usd: float | None = None
+    """None where nobody priced it."""
+
+
+class Verdict(Record):
+    """A finding with its address."""
+
+    episode_id: str
+    """The episode judged."""
+    unit_id: str
+    """The unit the episode was committed with."""
+    verifier: str
+    """Who looked."""
+    verifier_version: str
+    """Which version of it."""
+    round: Annotated[int, Int32]
+    """From 0; readers take the highest."""
+    status: Status
+    """See `Status`."""
+    score: float | None = None
+    """See `Finding`."""
+    reason: str
+    """See `Finding`."""
+    evidence: JsonObject = Field(default_factory=dict)
+    """See `Finding`."""
+    seconds: float
+    """What looking cost, wall s."""
+    cost_usd: float | None = None
+    """None where nobody priced it."""
+    judged_at: datetime
+    """UTC."""
+
+
+class Review(Record):
+    """What a person said of an episode."""
+
+    episode_id: str
+    """The episode reviewed."""
+    reviewer: str
+    """Who."""
+    decision: str
+    """`accept`, `reject` or `unsure`."""
+    reason: str
+    """A sentence."""
+    step: Annotated[int | None, Int32] = None
+    """The step it is about; None: the whole episode."""
+    instruction: str | None = None
+    """A better wording of the goal; None if it is good."""
+    at: datetime
+    """UTC."""
+    undoes: str | None = None
+    """The review this one takes back; None if none."""
+
+
+class Acceptance(Record):
+    """What a run's rule makes of an episode: the columns `trajectories` has beside `episodes`'."""
+
+    accepted: bool
+    """The rule is met."""
+    rejected_because: tuple[str, ...] = ()
+    """One reason for each part of the rule that is not met."""
+    assurance: str
+    """How sure: `replayed`, `probed`, `judged` or `none`."""
+    replay: str | None = None
+    """`reproduced`, `diverged` or `unsupported`; None if not replayed."""
+    replay_score: float | None = None
+    """Share of pictures equal byte by byte; None if not replayed."""
+    judge_score: float | None = None
+    """A judge's score, 0–1; None if not judged."""
+    duplicate_of: str | None = None
+    """The episode this one repeats; None if it is the first."""
+    split: str
+    """`train`, `validation` or `test`, by the task's template."""
