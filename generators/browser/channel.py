@@ -1,0 +1,143 @@
+"""The one way a session talks to its page: DevTools calls with a deadline on each.
+
+Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here
+is awaited without a limit, and every failure leaves as a `RolloutFailure`. Scripts of ours run in
+an isolated world: they see the document and none of the page's variables, and the page cannot see
+or alter them. The world is made anew after each navigation.
+"""
+
+import asyncio
+import contextlib
+from importlib.resources import files
+from typing import Any
+
+from playwright.async_api import CDPSession, Error, Page
+from pydantic import JsonValue
+
+from schemas.errors import FailureKind, RolloutFailure, boundary
+
+CALL_SECONDS = 20.0
+"""How long one call may take on a loaded machine; past it the page counts as broken."""
+
+FRAME_SECONDS = 1.0
+"""How long a drawn frame is waited for; while a navigation is under way none comes."""
+
+PAGE_SCRIPT = files("generators.browser").joinpath("page.js").read_text("utf-8")
+"""The functions of the isolated world."""
+
+SHIM_SCRIPT = files("generators.browser").joinpath("shim.js").read_text("utf-8")
+"""What puts a page's animation under the virtual clock."""
+
+_GONE = ("Cannot find context", "context was destroyed", "navigated or closed", "uniqueContextId")
+"""What DevTools says when the document a script ran in is gone."""
+
+
+class DocumentGone(Exception):
+    """The document that a script ran in was replaced while it ran."""
+
+
+class Channel:
+    """DevTools calls to one page."""
+
+    def __init__(self, page: Page, cdp: CDPSession) -> None:
+        self.page = page
+        self._cdp = cdp
+        self._world: int | None = None
+
+    def on(self, event: str, handler: Any) -> None:
+        """Call `handler` with the parameters of each DevTools `event`."""
+        self._cdp.on(event, handler)
+
+    async def send(
+        self,
+        method: str,
+        parameters: dict[str, Any] | None = None,
+        *,
+        seconds: float = CALL_SECONDS,
+    ) -> dict[str, Any]:
+        """Send a DevTools command and return its result.
+
+        Raises:
+            RolloutFailure: the browser refuses, is gone, or does not answer in time.
+        """
+        with boundary(FailureKind.BROWSER, method):
+            async with asyncio.timeout(seconds):
+                result: dict[str, Any] = await self._cdp.send(method, parameters)
+                return result
+
+    async def call(
+        self, expression: str, *, wait: bool = False, seconds: float = CALL_SECONDS
+    ) -> Any:
+        """Evaluate an expression in the isolated world, in the document that is there now.
+
+        Raises:
+            DocumentGone: the document was replaced before the answer came.
+            RolloutFailure: the expression throws, or no answer comes in time.
+        """
+        for fresh in (False, True):
+            if self._world is None or fresh:
+                self._world = await self._make_world()
+            try:
+                return await self._evaluate(expression, self._world, wait=wait, seconds=seconds)
+            except DocumentGone:
+                self._world = None
+                if fresh:
+                    raise
+        raise AssertionError  # pragma: no cover - the loop returns or raises
+
+    async def evaluate(self, expression: str, *, seconds: float = CALL_SECONDS) -> JsonValue:
+        """Evaluate an expression in the page's own world.
+
+        Raises:
+            RolloutFailure: it throws, or no answer comes in time.
+        """
+        try:
+            value: JsonValue = await self._evaluate(expression, None, wait=True, seconds=seconds)
+        except DocumentGone as error:
+            raise RolloutFailure(
+                FailureKind.PAGE, "the page was replaced while it was asked"
+            ) from error
+        return value
+
+    async def frame(self) -> bool:
+        """Wait for a drawn frame; say whether one came. None comes while a page is replaced."""
+        with contextlib.suppress(DocumentGone, TimeoutError):
+            async with asyncio.timeout(FRAME_SECONDS):
+                await self.call("stepmill.frame()", wait=True)
+                return True
+        return False
+
+    async def _make_world(self) -> int:
+        tree = await self.send("Page.getFrameTree")
+        made = await self.send(
+            "Page.createIsolatedWorld",
+            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "stepmill"},
+        )
+        world = int(made["executionContextId"])
+        await self._evaluate(PAGE_SCRIPT + ";0", world, wait=False, seconds=CALL_SECONDS)
+        return world
+
+    async def _evaluate(
+        self, expression: str, world: int | None, *, wait: bool, seconds: float
+    ) -> Any:
+        parameters: dict[str, Any] = {
+            "expression": expression,
+            "returnByValue": True,
+            "awaitPromise": wait,
+        }
+        if world is not None:
+            parameters["contextId"] = world
+        try:
+            async with asyncio.timeout(seconds):
+                result = await self._cdp.send("Runtime.evaluate", parameters)
+        except TimeoutError as error:
+            raise RolloutFailure(FailureKind.BROWSER, "the page does not answer") from error
+        except Error as error:
+            if any(sign in error.message for sign in _GONE):
+                raise DocumentGone(error.message) from error
+            raise RolloutFailure(FailureKind.BROWSER, error.message.splitlines()[0]) from error
+        thrown = result.get("exceptionDetails")
+        if thrown:
+            said = thrown.get("exception", {}).get("description") or thrown.get("text", "")
+            raise RolloutFailure(FailureKind.PAGE, f"the page threw: {said.splitlines()[0][:300]}")
+        return result["result"].get("value")

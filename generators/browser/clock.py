@@ -1,0 +1,82 @@
+"""A page's virtual time, advanced in exact portions over DevTools.
+
+Time passes only while `advance` runs and no request is in flight, so a slow machine or a slow
+server costs none of it. The event that ends a portion can be lost in known ways (an endless
+request, an EventSource); after a deadline the same portion is sent again without waiting for the
+network, and a page that still does not answer has lost its clock. One portion at a time.
+"""
+
+import asyncio
+
+from generators.browser.channel import Channel
+from generators.browser.protocol import Clock
+from schemas.errors import FailureKind, RolloutFailure
+
+EXPIRY_SECONDS = 15.0
+"""How long a portion may take in real time before the network is no longer waited for."""
+
+NAVIGATION_STEP_MS = 10
+"""Portion by which time passes while a new page is on its way."""
+
+NAVIGATION_GRID_MS = 2_000
+"""After a navigation the clock is brought to a multiple of this, so that runs agree."""
+
+_PATIENT = "pauseIfNetworkFetchesPending"
+
+
+class VirtualClock:
+    """The clock of one page; it may be shared with the popups it opens."""
+
+    def __init__(self, channel: Channel, clock: Clock) -> None:
+        self._channel = channel
+        self._clock = clock
+        self._expired: asyncio.Future[None] | None = None
+        self._impatient = False
+        self.elapsed_ms = 0
+        """Virtual milliseconds since the start."""
+        channel.on("Emulation.virtualTimeBudgetExpired", self._on_expired)
+
+    def _on_expired(self, _: object = None) -> None:
+        if self._expired is not None and not self._expired.done():
+            self._expired.set_result(None)
+
+    async def start(self) -> None:
+        """Stop time at the clock's start."""
+        await self._channel.send(
+            "Emulation.setVirtualTimePolicy",
+            {"policy": "pause", "initialVirtualTime": self._clock.start_ms / 1_000},
+        )
+
+    async def advance(self, ms: int) -> None:
+        """Let `ms` milliseconds pass.
+
+        Raises:
+            RolloutFailure: the page's time does not pass (`clock`).
+        """
+        policies = ("advance",) if self._impatient else (_PATIENT, "advance")
+        for policy in policies:
+            if await self._portion(ms, policy):
+                self.elapsed_ms += ms
+                return
+            self._impatient = True
+        raise RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")
+
+    async def settle_to_grid(self) -> None:
+        """Let time pass up to the next multiple of the grid."""
+        rest = -self.elapsed_ms % NAVIGATION_GRID_MS
+        if rest:
+            await self.advance(rest)
+
+    async def _portion(self, ms: int, policy: str) -> bool:
+        self._expired = asyncio.get_running_loop().create_future()
+        try:
+            await self._channel.send(
+                "Emulation.setVirtualTimePolicy", {"policy": policy, "budget": ms}
+            )
+            async with asyncio.timeout(EXPIRY_SECONDS):
+                await self._expired
+        except TimeoutError:
+            return False
+        finally:
+            self._expired = None
+        return True

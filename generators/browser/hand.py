@@ -1,0 +1,178 @@
+"""A hand and a keyboard: actions carried out as input events.
+
+Pointer actions go over DevTools, in one burst where they can; keys go through Playwright, which
+knows keyboards. Nothing here looks at the page or waits for it to settle.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+from generators.browser.channel import CALL_SECONDS, Channel
+from generators.browser.keyboard import MODIFIER_BITS, key_name, parse_chord
+from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
+from schemas.errors import FailureKind, RolloutFailure, boundary
+
+TYPED_ONE_BY_ONE = 400
+"""Characters that are typed key by key; a longer text is pasted whole."""
+
+DRAG_MOVES = 8
+"""Pointer moves between the two ends of a drag."""
+
+_HELD = {Button.LEFT: 1, Button.RIGHT: 2, Button.MIDDLE: 4}
+_WHEEL = {
+    Direction.UP: (0, -1),
+    Direction.DOWN: (0, 1),
+    Direction.LEFT: (-1, 0),
+    Direction.RIGHT: (1, 0),
+}
+
+
+class Hand:
+    """Input to one page. It remembers which keys are down."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._down: dict[str, None] = {}
+        self._dragged: dict[str, Any] | None = None
+        channel.on("Input.dragIntercepted", self._on_dragged)
+
+    async def move(self, x: float, y: float) -> None:
+        """Move the pointer."""
+        await self._mouse([self._event("mouseMoved", x, y)])
+
+    async def click(self, action: Click) -> None:
+        """Move, press and release, `count` times."""
+        x, y, button = action.x, action.y, action.button
+        await self._mouse(
+            [
+                self._event("mouseMoved", x, y),
+                *(
+                    self._event(kind, x, y, button=button, count=n)
+                    for n in range(1, action.count + 1)
+                    for kind in ("mousePressed", "mouseReleased")
+                ),
+            ]
+        )
+
+    async def drag(self, action: Drag) -> None:
+        """Press at one point, move in a straight line, release at the other.
+
+        Where the page or the browser starts a native drag (a selected text, a draggable element),
+        the rest is carried out as one: enter, over, drop.
+        """
+        self._dragged = None
+        await self._channel.send("Input.setInterceptDrags", {"enabled": True})
+        await self._mouse(
+            [
+                self._event("mouseMoved", action.x, action.y),
+                self._event("mousePressed", action.x, action.y, button=action.button, count=1),
+            ]
+        )
+        for x, y in _line(action):
+            await self._mouse([self._event("mouseMoved", x, y, button=action.button)])
+            if self._dragged is not None:
+                await self._drop(action, self._dragged)
+                break
+        await self._channel.send("Input.setInterceptDrags", {"enabled": False})
+        released = self._event(
+            "mouseReleased", action.to_x, action.to_y, button=action.button, count=1
+        )
+        await self._mouse([released])
+
+    async def _drop(self, action: Drag, data: dict[str, Any]) -> None:
+        for kind in ("dragEnter", "dragOver", "drop"):
+            event = {"type": kind, "x": action.to_x, "y": action.to_y, "data": data}
+            await self._channel.send("Input.dispatchDragEvent", event)
+
+    def _on_dragged(self, event: dict[str, Any]) -> None:
+        self._dragged = event["data"]
+
+    async def scroll(self, action: Scroll, *, x: float, y: float) -> None:
+        """Turn the wheel over a point."""
+        across, down = _WHEEL[action.direction]
+        event = self._event("mouseWheel", x, y)
+        event |= {"deltaX": across * action.amount, "deltaY": down * action.amount}
+        await self._mouse([event])
+
+    async def type(self, action: TypeText) -> None:
+        """Type a text into what has the focus, then Enter if asked."""
+        keyboard = self._channel.page.keyboard
+        with boundary(FailureKind.BROWSER, "type"):
+            async with asyncio.timeout(CALL_SECONDS):
+                if len(action.text) > TYPED_ONE_BY_ONE:
+                    await keyboard.insert_text(action.text)
+                elif action.text:
+                    await keyboard.type(action.text)
+                elif action.overwrite:
+                    await keyboard.press("Delete")
+                if action.enter:
+                    await keyboard.press("Enter")
+
+    async def press(self, chord: str) -> None:
+        """Press the keys of a chord in order and release them in reverse.
+
+        Raises:
+            UnknownKey: it names a key that no keyboard has.
+        """
+        keys = parse_chord(chord)
+        for key in keys:
+            await self.key_down(key)
+        for key in reversed(keys):
+            await self.key_up(key)
+
+    async def key_down(self, name: str) -> None:
+        """Press a key and keep it down.
+
+        Raises:
+            UnknownKey: no keyboard has it.
+        """
+        key = key_name(name)
+        with boundary(FailureKind.BROWSER, f"key {name} down"):
+            async with asyncio.timeout(CALL_SECONDS):
+                await self._channel.page.keyboard.down(key)
+        self._down[key] = None
+
+    async def key_up(self, name: str) -> None:
+        """Release a key.
+
+        Raises:
+            UnknownKey: no keyboard has it.
+        """
+        key = key_name(name)
+        with boundary(FailureKind.BROWSER, f"key {name} up"):
+            async with asyncio.timeout(CALL_SECONDS):
+                await self._channel.page.keyboard.up(key)
+        self._down.pop(key, None)
+
+    def _event(
+        self, kind: str, x: float, y: float, *, button: Button | None = None, count: int = 0
+    ) -> dict[str, Any]:
+        return {
+            "type": kind,
+            "x": x,
+            "y": y,
+            "button": button.value if button else "none",
+            "clickCount": count,
+            "buttons": 0 if button is None or kind == "mouseReleased" else _HELD[button],
+            "modifiers": sum(self._modifiers()),
+        }
+
+    def _modifiers(self) -> Iterator[int]:
+        return (MODIFIER_BITS[key] for key in self._down if key in MODIFIER_BITS)
+
+    async def _mouse(self, events: list[dict[str, Any]]) -> None:
+        """Send events in order without waiting between them."""
+        try:
+            async with asyncio.TaskGroup() as burst:
+                for event in events:
+                    burst.create_task(self._channel.send("Input.dispatchMouseEvent", event))
+        except* RolloutFailure as failures:
+            raise failures.exceptions[0] from None
+
+
+def _line(drag: Drag) -> Iterator[tuple[float, float]]:
+    """Yield the points of a drag after its start, the end included."""
+    for n in range(1, DRAG_MOVES + 1):
+        part = n / DRAG_MOVES
+        yield drag.x + (drag.to_x - drag.x) * part, drag.y + (drag.to_y - drag.y) * part

@@ -1,0 +1,38 @@
+"""The privileged view: the rendered document as a tree, read in one go.
+
+It runs in the isolated world, where none of the page's variables and functions can be reached,
+and it only asks: geometry, computed styles, attributes, the state of form controls.
+"""
+
+from typing import Any
+
+from generators.browser.channel import Channel, DocumentGone
+from generators.browser.protocol import Node
+from schemas.errors import FailureKind, RolloutFailure
+
+
+class DocumentReader:
+    """A `PageReader` over one page."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+
+    async def read(self) -> Node:
+        """Return the document's root as it stands."""
+        try:
+            tree = await self._channel.call("stepmill.read()")
+        except DocumentGone as error:
+            raise RolloutFailure(FailureKind.PAGE, "the page is replaced all the time") from error
+        return _node(tree)
+
+
+def _node(tree: dict[str, Any]) -> Node:
+    children = [_node(child) for child in tree.pop("children")]
+    box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
+    return Node(
+        **tree,
+        box=(box[0], box[1], box[2], box[3]),
+        point=(point[0], point[1]) if point else None,
+        scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
+        children=children,
+    )

@@ -1,0 +1,149 @@
+"""MiniWoB++: 130 families of small tasks, each a page that draws a new problem from a seed.
+
+Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
+random generator seeded with the task's seed **as a string** (a number would lose bits above
+2**53), the score board hidden, and its problem drawn; the raw, undiscounted reward and `done` are
+then read from the page. The first `done` must be latched by the caller: a later click on the page
+begins a new problem and sets both back.
+"""
+
+import asyncio
+import mimetypes
+from functools import cache
+from importlib.metadata import distribution
+from pathlib import Path
+
+from aiohttp import web
+
+from generators.browser.protocol import Clock, Session
+from generators.sites.gateway import Gateway
+from generators.sites.protocol import Outcome, Visit
+from schemas.base import canonical_json
+from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.task import Task
+
+NAME = "miniwob"
+"""What tasks call the site."""
+
+HOST = "miniwob.localhost"
+"""Its stable name; `.localhost` is a secure context."""
+
+ORIGIN = f"http://{HOST}"
+"""Its stable origin: no port, the same on every machine."""
+
+LIFTED_TIMER_MS = 2**31 - 1
+"""The longest timer a page can set; anything larger fires at once."""
+
+_BEGIN = """(seed => {
+  core.EPISODE_MAX_TIME = %d;
+  Math.seedrandom(seed);
+  core.startEpisodeReal();
+  core.hideDisplay();
+  const goal = core.getUtterance();
+  return typeof goal === "string" ? goal : goal.utterance;
+})(%s)"""
+
+_OUTCOME = "[WOB_RAW_REWARD_GLOBAL, WOB_DONE_GLOBAL]"
+
+
+@cache
+def root() -> Path:
+    """Return the folder of the pages, found without importing the package."""
+    return Path(str(distribution(NAME).locate_file("miniwob/html")))
+
+
+def site_version() -> str:
+    """Return the version of the pages."""
+    return distribution(NAME).version
+
+
+@cache
+def templates() -> dict[str, str]:
+    """Return every family with the path of its page, sorted by name."""
+    small = {page.stem: f"/miniwob/{page.name}" for page in root().glob("miniwob/*.html")}
+    flights = {
+        f"flight.{page.parent.name}": f"/flight/{page.parent.name}/{page.name}"
+        for page in root().glob("flight/*/wrapper.html")
+    }
+    return dict(sorted((small | flights).items()))
+
+
+def start_url(template_id: str) -> str:
+    """Return where a family starts, on the site's stable origin.
+
+    Raises:
+        KeyError: there is no such family.
+    """
+    return ORIGIN + templates()[template_id]
+
+
+def _load(path: str) -> tuple[bytes, str] | None:
+    """Return a file's bytes and content type; None if the site has no such file."""
+    file = (root() / path.lstrip("/")).resolve()
+    if not file.is_relative_to(root().resolve()) or not file.is_file():
+        return None
+    kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+    if kind.startswith("text/") or kind.endswith("javascript"):
+        kind += "; charset=utf-8"
+    return file.read_bytes(), kind
+
+
+class MiniWob:
+    """The site. It serves its pages through a gateway that somebody else owns."""
+
+    name = NAME
+    repeatable = True
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._cache: dict[str, tuple[bytes, str]] = {}
+        gateway.mount(HOST, self._answer)
+
+    @property
+    def version(self) -> str:
+        """Of the pages."""
+        return site_version()
+
+    def knows(self, template_id: str) -> bool:
+        """Say whether there is such a family."""
+        return template_id in templates()
+
+    async def visit(self, task: Task) -> Visit:
+        """Return how `task` is visited: its page, under virtual time, with its seed."""
+        if not self.knows(task.template_id):
+            raise RolloutFailure(FailureKind.SITE, f"MiniWoB++ has no '{task.template_id}'")
+        return Visit(
+            start_url=task.start_url,
+            allowed_origins=(ORIGIN,),
+            clock=Clock(),
+            seed=str(task.seed),
+            parameters=task.parameters,
+        )
+
+    async def begin(self, visit: Visit, session: Session) -> str:
+        """Seed the page, draw its problem and return the goal in words."""
+        goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
+        if not isinstance(goal, str):
+            raise RolloutFailure(FailureKind.PAGE, f"the page's goal is no text: {goal!r}")
+        return goal
+
+    async def outcome(self, session: Session) -> Outcome:
+        """Return the page's raw reward and whether it is done."""
+        with boundary(FailureKind.PAGE, "reading the outcome"):
+            value = await session.evaluate(_OUTCOME)
+        match value:
+            case [int() | float() as reward, bool() as done]:
+                return Outcome(reward=float(reward), done=done)
+            case _:
+                raise RolloutFailure(FailureKind.PAGE, f"the page's outcome is odd: {value!r}")
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        found = self._cache.get(request.path)
+        if found is None:
+            found = await asyncio.to_thread(_load, request.path)
+            if found is None:
+                return web.Response(status=404, text=f"no {request.path}")
+            self._cache[request.path] = found
+        body, kind = found
+        return web.Response(
+            body=body, headers={"Content-Type": kind, "Cache-Control": "max-age=3600"}
+        )
