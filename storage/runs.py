@@ -1,0 +1,138 @@
+"""`run.json`: what a run is, written once when it is made.
+
+The file holds the run's id, the part of the configuration that decides what is made, the whole
+configuration as it was resolved, and where the program came from. It is put only if absent, so of
+two commands that start a run at the same moment one makes it and both go on with it. Nothing in
+it depends on where the run lies, and no secret is in it: what could be one is blotted out before
+it is written.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from pydantic import Field, JsonValue, ValidationError
+
+from schemas.base import JsonObject, Record
+from schemas.config import RunConfig, identity
+from schemas.errors import Damaged, NotFound, OtherRun
+from storage.objects import Missing, ObjectStore
+
+KEY = "run.json"
+"""Where the file lies in its run."""
+
+_BLOT = "***"
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_SIGNED = re.compile(r"(?i)([?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=)[^&\s]+")
+_SECRET_FLAG = re.compile(r"(?i)--?(?:[\w-]*[-_])?(?:key|token|secret|password)")
+
+
+class RunFile(Record):
+    """A run's `run.json`."""
+
+    run_id: str = Field(pattern=r"^[0-9a-f]{16,}$")
+    """Drawn once; every other id of the run is derived from it."""
+    created_at: datetime
+    """UTC."""
+    identity: JsonObject
+    """The keys that decide what is made, dotted, with their values."""
+    config: JsonObject
+    """The resolved configuration the run was made with."""
+    provenance: JsonObject
+    """Where the program came from: commit, versions."""
+
+
+async def open_run(store: ObjectStore) -> RunFile:
+    """Return the run that lies in `store`.
+
+    Raises:
+        NotFound: none does.
+        Damaged: its `run.json` cannot be read.
+    """
+    try:
+        return read_run(await store.get(KEY), f"{store.url}/{KEY}")
+    except Missing:
+        raise NotFound(f"{store.url}: no run lies here ({KEY} is missing)") from None
+
+
+async def create_run(
+    store: ObjectStore, config: RunConfig, *, provenance: Mapping[str, JsonValue]
+) -> RunFile:
+    """Return the run of `config` in `store`, made if it is not there.
+
+    Raises:
+        OtherRun: a run of another identity lies there; every key that differs is named.
+        Damaged: a `run.json` lies there that cannot be read.
+        Unwritable: nothing can be written there.
+    """
+    made = RunFile.model_validate(
+        {
+            "run_id": secrets.token_hex(16),
+            "created_at": datetime.now(UTC),
+            "identity": without_secrets(identity(config)),
+            "config": without_secrets(config.model_dump(mode="json")),
+            "provenance": without_secrets(dict(provenance)),
+        }
+    )
+    if await store.put_new(KEY, made.model_dump_json(indent=2).encode() + b"\n"):
+        return made
+    there = await open_run(store)
+    _refuse_other(there, made, f"{store.url}/{KEY}")
+    return there
+
+
+def read_run(data: bytes, where: str) -> RunFile:
+    """Return the run file that `data` holds.
+
+    Raises:
+        Damaged: it holds none; `where` is named.
+    """
+    try:
+        return RunFile.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise Damaged(f"{where}: cannot be read: {place}: {first['msg']}") from None
+
+
+def _refuse_other(there: RunFile, wanted: RunFile, where: str) -> None:
+    keys = sorted(there.identity.keys() | wanted.identity.keys())
+    lines = [
+        f"  {key}: there {there.identity.get(key)!r}, asked for {wanted.identity.get(key)!r}"
+        for key in keys
+        if there.identity.get(key) != wanted.identity.get(key)
+    ]
+    if lines:
+        found = "\n".join(lines)
+        raise OtherRun(f"{where}: a run of another configuration lies here:\n{found}")
+
+
+def without_secrets(value: JsonValue) -> JsonValue:
+    """Return `value` with everything blotted out that may be a credential.
+
+    That is: the user part of a URL, signed or token parameters of one, and what follows a flag
+    that speaks of a key, token, secret or password.
+    """
+    if isinstance(value, dict):
+        return {key: without_secrets(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return _without_secret_flags([without_secrets(item) for item in value])
+    if isinstance(value, str):
+        return _SIGNED.sub(rf"\g<1>{_BLOT}", _CREDENTIALS.sub(f"{_BLOT}@", value))
+    return value
+
+
+def _without_secret_flags(items: list[JsonValue]) -> list[JsonValue]:
+    out: list[JsonValue] = []
+    for item in items:
+        before = out[-1] if out else None
+        flag, equals, _ = item.partition("=") if isinstance(item, str) else ("", "", "")
+        bare = isinstance(item, str) and not item.startswith("-")
+        if bare and isinstance(before, str) and _SECRET_FLAG.fullmatch(before):
+            out.append(_BLOT)
+        elif equals and _SECRET_FLAG.fullmatch(flag):
+            out.append(f"{flag}={_BLOT}")
+        else:
+            out.append(item)
+    return out

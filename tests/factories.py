@@ -1,0 +1,246 @@
+"""Small real episodes for tests: true pictures, true hashes, ids as a run would give them.
+
+Whatever is made here passes an audit, so a test that wants something broken breaks it itself.
+"""
+
+import io
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from PIL import Image, ImageDraw
+
+from schemas import keys
+from schemas.action import Action, Click, NoAction
+from schemas.base import sha256_hex
+from schemas.episode import Call, Episode, PolicyKind, Prompt, Step, StopReason, steps_sha256
+from schemas.observation import Element, PageState, Screenshot, Target
+from schemas.task import Task, split_of, task_id
+from schemas.verdict import Status, Verdict
+
+RUN_ID = "0123456789abcdef0123456789abcdef"
+"""The run that everything here belongs to unless it is told otherwise."""
+
+START = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
+"""When the first episode began."""
+
+WIDTH, HEIGHT = 64, 48
+"""Of the pictures and their viewport, px."""
+
+
+def make_screenshot(seed: int, *, width: int = WIDTH, height: int = HEIGHT) -> Screenshot:
+    """Return a JPEG that differs from that of any other seed."""
+    picture = Image.new("RGB", (width, height), ((seed * 37) % 256, (seed * 91) % 256, 200))
+    ImageDraw.Draw(picture).text((2, 2), str(seed), fill=(0, 0, 0))
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=80, comment=str(seed).encode())
+    return Screenshot(bytes=out.getvalue(), path=f"{seed}.jpg")
+
+
+def make_task(
+    seed: int = 0, *, template: str = "click-test", instruction: str = "Click the button."
+) -> Task:
+    """Return a task of a template."""
+    url = f"http://miniwob.localhost/miniwob/{template}.html"
+    return Task(
+        task_id=task_id(
+            site="miniwob",
+            site_version="1",
+            template_id=template,
+            seed=seed,
+            start_url=url,
+            instruction=None,
+            parameters={},
+        ),
+        template_id=template,
+        source="miniwob",
+        site="miniwob",
+        site_version="1",
+        start_url=url,
+        instruction=instruction,
+        seed=seed,
+        tags=("click",),
+        split=split_of(template),
+    )
+
+
+def make_step(number: int, *, picture: int, action: Action, at: datetime = START) -> Step:
+    """Return a step that saw the picture of seed `picture`."""
+    screenshot = make_screenshot(picture)
+    point = isinstance(action, Click)
+    return Step(
+        step=number,
+        screenshot=screenshot,
+        screenshot_sha256=sha256_hex(screenshot.bytes),
+        screenshot_phash=f"{picture % 2**64:016x}",
+        width=WIDTH,
+        height=HEIGHT,
+        page=PageState(
+            url="http://miniwob.localhost/miniwob/click-test.html",
+            title="Click Test",
+            form_sha256=sha256_hex(b""),
+            scroll_x=0.0,
+            scroll_y=0.0,
+            dom_sha256=sha256_hex(str(picture).encode()),
+        ),
+        thought=f"Step {number}." if point else None,
+        action=action,
+        x_norm=action.x / WIDTH if isinstance(action, Click) else None,
+        y_norm=action.y / HEIGHT if isinstance(action, Click) else None,
+        target=Target(tag="button", role="button", name="Click Me!") if point else None,
+        state_changed=True if point else None,
+        observe_ms=5.25,
+        at=at + timedelta(milliseconds=100 * number),
+        elements=(
+            Element(
+                role="button",
+                name="Click Me!",
+                tag="button",
+                text="Click Me!",
+                bbox=(1.0, 2.0, 30.5, 20.0),
+                interactive=True,
+                visible=1.0,
+                covered=False,
+            ),
+        ),
+    )
+
+
+def make_steps(n_steps: int, *, seed: int = 0) -> tuple[Step, ...]:
+    """Return the rows of an episode of `n_steps` actions: one more, without an action."""
+    actions: list[Action] = [Click(x=10.0 + n, y=12.0) for n in range(n_steps)]
+    return tuple(
+        make_step(number, picture=seed * 1_000 + number, action=action)
+        for number, action in enumerate([*actions, NoAction()])
+    )
+
+
+def make_calls(n_steps: int, prompt: Prompt) -> tuple[Call, ...]:
+    """Return one engine call for each action."""
+    return tuple(
+        Call(
+            step=number,
+            call=number,
+            role="policy",
+            engine="http://127.0.0.1:8000",
+            model="scripted",
+            prompt_sha256=prompt.prompt_sha256,
+            messages=[{"role": "user", "content": f"step {number}"}],
+            image_steps=(number,),
+            reply="click",
+            finish_reason="stop",
+            completion_token_ids=(1, 2, 3),
+            completion_logprobs=(-0.5, -0.25, -0.125),
+            at=START,
+        )
+        for number in range(n_steps)
+    )
+
+
+def make_prompt(text: str = "You see a page.") -> Prompt:
+    """Return a system prompt."""
+    return Prompt(
+        prompt_sha256=sha256_hex(text.encode()), dialect="plain", dialect_version="1", text=text
+    )
+
+
+def make_episode(
+    task: Task | None = None,
+    *,
+    attempt: int = 0,
+    n_steps: int = 2,
+    run_id: str = RUN_ID,
+    unit_id: str | None = None,
+    prompt: Prompt | None = None,
+    salt: int = 0,
+    stop_reason: StopReason = StopReason.FINISHED,
+) -> Episode:
+    """Return one attempt at `task`; another `salt` is another rollout of the same attempt.
+
+    Without a `unit_id` the episode is alone in its unit; with a `prompt` it has engine calls.
+    """
+    task = task or make_task()
+    steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt)
+    return Episode(
+        episode_id=keys.episode_id(run_id, task.task_id, attempt),
+        run_id=run_id,
+        unit_id=unit_id or keys.unit_id(run_id, [task.task_id], 1),
+        task_id=task.task_id,
+        attempt=attempt,
+        group_id=keys.group_id(run_id, task.task_id),
+        instruction=task.instruction,
+        site=task.site,
+        start_url=task.start_url,
+        policy="teacher" if prompt is None else "model",
+        policy_kind=PolicyKind.TEACHER if prompt is None else PolicyKind.MODEL,
+        prompt_sha256=prompt.prompt_sha256 if prompt else None,
+        browser="Chromium",
+        browser_version="140.0",
+        viewport_width=WIDTH,
+        viewport_height=HEIGHT,
+        device_scale_factor=1.0,
+        clock_ms=1_767_322_800_000,
+        seed=task.seed,
+        capsule={"salt": salt},
+        stop_reason=stop_reason,
+        n_steps=n_steps,
+        reward=1.0 if stop_reason is StopReason.FINISHED else None,
+        done=stop_reason is StopReason.FINISHED,
+        trainable=True,
+        started_at=START + timedelta(seconds=salt),
+        ended_at=START + timedelta(seconds=salt + 1),
+        content_sha256=steps_sha256(steps),
+        code_version="0.1.0",
+        steps=steps,
+        calls=make_calls(n_steps, prompt) if prompt else (),
+        prompts=(prompt,) if prompt else (),
+    )
+
+
+def make_unit(
+    tasks: Sequence[Task],
+    *,
+    attempts: int = 1,
+    n_steps: int = 2,
+    run_id: str = RUN_ID,
+    prompt: Prompt | None = None,
+    salt: int = 0,
+) -> tuple[str, list[Episode]]:
+    """Return a unit's id and an episode for every attempt at each of `tasks`."""
+    unit_id = keys.unit_id(run_id, [task.task_id for task in tasks], attempts)
+    return unit_id, [
+        make_episode(
+            task,
+            attempt=attempt,
+            n_steps=n_steps,
+            run_id=run_id,
+            unit_id=unit_id,
+            prompt=prompt,
+            salt=salt,
+        )
+        for task in tasks
+        for attempt in range(attempts)
+    ]
+
+
+def make_verdict(
+    episode: Episode,
+    *,
+    verifier: str = "outcome",
+    version: str = "1",
+    round_: int = 0,
+    status: Status = Status.PASSED,
+) -> Verdict:
+    """Return what a verifier says of `episode`."""
+    return Verdict(
+        episode_id=episode.episode_id,
+        unit_id=episode.unit_id,
+        verifier=verifier,
+        verifier_version=version,
+        round=round_,
+        status=status,
+        score=1.0 if status is Status.PASSED else None,
+        reason="The site said so.",
+        evidence={"reward": 1.0},
+        seconds=0.01,
+        judged_at=START + timedelta(minutes=1),
+    )
