@@ -1,0 +1,92 @@
+# One recipe a thing people do here; `make help` lists them. Nothing but Python, its pip, git and
+# make is needed beforehand. `uv run` is never used: it would write a uv.lock and install by it.
+
+BIN := .venv/bin
+STAMP := .venv/.synced
+PYTEST := $(BIN)/pytest
+CHAOS_ROUNDS ?= 20
+
+# Without bytecode every start of a heavy package is slow.
+unexport PYTHONDONTWRITEBYTECODE
+# Nobody's other environment or heap of wheels has a say here.
+unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check fmt types unit e2e chaos bench prefect lock docs golden clean
+
+# $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
+define gate
+	@printf '== %s\n' '$(1)'
+	@$(2) || { printf '\nSTOPPED at the gate "%s". It runs: %s\n' '$(1)' '$(2)' >&2; exit 1; }
+endef
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 10
+
+setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
+	@./setup.sh browser
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@./setup.sh environment
+	@touch $@
+
+demo: setup ## make a verified, replayed dataset in demo-dataset/
+	@$(BIN)/stepmill generate --config configs/demo.toml
+
+test: check ## every gate, then every test that needs no GPU
+	$(call gate,tests,$(PYTEST))
+
+check: setup ## the gates: format, lint, types, imports
+	$(call gate,format,$(BIN)/ruff format --check --quiet .)
+	$(call gate,lint,$(BIN)/ruff check --quiet .)
+	$(call gate,types,$(BIN)/mypy)
+	$(call gate,imports,$(BIN)/lint-imports)
+
+types: setup ## mypy, strict, over code, tests and benchmarks
+	$(call gate,types,$(BIN)/mypy)
+
+fmt: setup ## rewrite the code as the formatter and the linter's fixes want it
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format .
+
+unit: setup ## the tests that start neither a browser nor a server
+	@$(PYTEST) tests/unit tests/properties tests/contracts -m "not browser and not prefect and not slow"
+
+e2e: setup ## the tests of whole runs
+	@$(PYTEST) tests/e2e
+
+chaos: setup ## kill a run at CHAOS_ROUNDS (20) random moments and finish it each time
+	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) tests/e2e/test_chaos.py --timeout=0
+
+bench: setup ## every benchmark: a line of JSON each; fails when a figure misses its line
+	@failed=; for script in bench/*.py; do \
+	  $(BIN)/python "$$script" || failed="$$failed $$script"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "missed their lines:$$failed" >&2; exit 1; fi
+
+prefect: setup ## a Prefect server, a work pool, a worker and the deployments, on this machine
+	@$(BIN)/python -m flows.serve
+
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
+  --generate-hashes --no-emit-index-url --custom-compile-command "make lock"
+EXTRA = $(BIN)/python -c 'import sys, tomllib; \
+  table = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]; \
+  print(*table[sys.argv[1]], sep="\n")'
+
+# The GPU files are compiled without the core, whose fastapi would hold vLLM back.
+lock: setup ## renew requirements/*.txt
+	$(COMPILE) pyproject.toml -o requirements/core.txt
+	$(COMPILE) pyproject.toml -c requirements/core.txt --group dev -o requirements/dev.txt
+	$(COMPILE) pyproject.toml -c requirements/core.txt --extra ray -o requirements/ray.txt
+	$(EXTRA) engine | $(COMPILE) - -o requirements/engine.txt
+	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt
+
+docs: setup ## write the tables of docs/dataset.md from the records
+	@$(BIN)/python docs/columns.py
+
+golden: setup ## accept the current schemas as what outsiders rely on
+	@$(PYTEST) tests/unit/test_schemas_golden.py --renew-golden
+
+clean: ## remove what builds and checks leave; runs and datasets stay
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

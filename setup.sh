@@ -1,0 +1,113 @@
+#!/bin/sh
+# What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
+#
+# A file of its own, because it decides from what a bare machine has (recipes hold commands, not
+# decisions), and not Python, because there is no environment yet to run it in.
+set -eu
+cd "$(dirname "$0")"
+
+# Set in some containers: packages would start slowly for ever, for want of their bytecode.
+unset PYTHONDONTWRITEBYTECODE
+# A machine's own heap of wheels, or another environment, must not decide what the lock installs.
+unset PIP_FIND_LINKS UV_FIND_LINKS VIRTUAL_ENV
+
+say() { printf '%s\n' "setup: $*" >&2; }
+refuse() {
+  say "$*"
+  exit 2
+}
+
+# Print the command that is uv. A private copy is installed where there is none: `--target` works
+# for any user, also where the distribution manages Python itself (PEP 668), and changes nothing
+# outside this folder.
+find_uv() {
+  for candidate in uv .uv/bin/uv; do
+    if "$candidate" --version >/dev/null 2>&1; then
+      echo "$candidate"
+      return
+    fi
+  done
+  if python3 -m uv --version >/dev/null 2>&1; then
+    echo "python3 -m uv"
+    return
+  fi
+  say "installing uv into .uv"
+  python3 -m pip install --quiet --upgrade --target .uv uv >&2 ||
+    refuse "pip could not install uv; check the network, or install uv by hand (python3 -m pip install --user uv)"
+  echo .uv/bin/uv
+}
+
+environment() {
+  command -v python3 >/dev/null 2>&1 || refuse "no python3; install Python 3.11 or later with its pip"
+  uv=$(find_uv)
+  # A folder whose interpreter is gone (the machine's Python was upgraded) is no environment.
+  if ! .venv/bin/python -c "" 2>/dev/null; then
+    rm -rf .venv
+    $uv venv --quiet .venv || refuse "no environment could be made; Python 3.11 to 3.14 is needed"
+  fi
+  say "installing requirements/dev.txt into .venv"
+  $uv pip sync --quiet --python .venv/bin/python --require-hashes --compile-bytecode \
+    requirements/dev.txt
+  $uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
+}
+
+# A browser that is there but lacks its libraries is no browser.
+works() { [ -n "$1" ] && "$1" --version >/dev/null 2>&1; }
+
+playwrights_shell() {
+  cache=${PLAYWRIGHT_BROWSERS_PATH:-$HOME/.cache/ms-playwright}
+  find "$cache" -type f -name '*headless*shell' -perm -u+x 2>/dev/null | sort | tail -n 1
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null 2>&1; then
+    sudo "$@"
+  else
+    return 1
+  fi
+}
+
+apt_install() {
+  command -v apt-get >/dev/null 2>&1 || return 1
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$@" >&2
+}
+
+download_shell() {
+  say "no headless Chromium found; downloading Playwright's"
+  .venv/bin/playwright install --only-shell chromium >&2 || return 1
+  works "$(playwrights_shell)" && return
+  say "its libraries are missing; installing them"
+  as_root .venv/bin/playwright install-deps chromium >&2 && works "$(playwrights_shell)"
+}
+
+package_shell() {
+  say "installing the distribution's Chromium"
+  if command -v apt-get >/dev/null 2>&1; then as_root apt-get update --quiet >&2 || true; fi
+  # Without a font the pages' text would be boxes.
+  apt_install chromium-headless-shell fonts-liberation || apt_install chromium fonts-liberation ||
+    return 1
+  works chromium-headless-shell || works chromium
+}
+
+browser() {
+  if [ -n "${STEPMILL_CHROMIUM:-}" ]; then
+    works "$STEPMILL_CHROMIUM" && return
+    refuse "STEPMILL_CHROMIUM=$STEPMILL_CHROMIUM does not start; name a Chromium that does, or unset it"
+  fi
+  works chromium-headless-shell && return
+  works "$(playwrights_shell)" && return
+  download_shell && return
+  package_shell && return
+  refuse "no Chromium. Do one of these, then run make again:
+  - set STEPMILL_CHROMIUM to the path of one
+  - install chromium-headless-shell, so that it is on PATH
+  - .venv/bin/playwright install --only-shell chromium (needs the network)
+  - apt-get install chromium-headless-shell, or chromium (needs root or sudo)"
+}
+
+case "${1:-}" in
+environment | browser) "$1" ;;
+*) refuse "usage: ./setup.sh environment|browser" ;;
+esac
