@@ -46,8 +46,6 @@ FLAGS = (
 )
 """Flags beside Playwright's own: repeatable pictures, a clock that never stalls, no side traffic."""
 
-PRODUCT = "chromium"
-"""What episodes call the browser."""
 
 HEADLESS_SHELLS = ("chromium-headless-shell", "chrome-headless-shell")
 FULL_BROWSERS = ("chromium", "chromium-browser", "google-chrome")

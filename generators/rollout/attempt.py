@@ -1,0 +1,145 @@
+"""What an attempt is given, what one try of it leaves behind, and the episode made of both.
+
+The capsule holds all that a replay needs beside the episode's columns: how the task was visited
+and what the session was made from. Nothing in it depends on the machine.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pydantic import ConfigDict, JsonValue
+
+from generators.browser.protocol import SessionSpec
+from generators.policy.protocol import PolicyCard
+from generators.sites.protocol import Outcome, Visit
+from schemas.action import Answer, NoAction
+from schemas.base import JsonObject, Record
+from schemas.episode import Call, Episode, Step, StopReason, steps_sha256
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.keys import episode_id, group_id
+from schemas.task import Task
+
+BROWSER = "chromium"
+"""What episodes call the browser."""
+
+
+class Attempt(Record):
+    """Which attempt this is, and how it is looked at."""
+
+    run_id: str
+    """The run it belongs to."""
+    unit_id: str
+    """The unit it is committed with."""
+    task: Task
+    """What is attempted."""
+    attempt: int
+    """From 0."""
+    viewport_width: int
+    """CSS px."""
+    viewport_height: int
+    """CSS px."""
+    device_scale_factor: float
+    """Picture px per CSS px."""
+    code_version: str
+    """The program's version and commit."""
+
+
+class Try(Record):
+    """What one try left behind."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    steps: tuple[Step, ...]
+    """The final look is the last, unless the browser broke before it."""
+    calls: tuple[Call, ...]
+    """Of the engine."""
+    stop: StopReason
+    """Why it ended."""
+    instruction: str
+    """As the page states it; the task's where the page was never asked."""
+    before: Outcome | None
+    """Before the first action; None if it was never asked."""
+    after: Outcome | None
+    """After the last action; None without one."""
+    failure: RolloutFailure | None
+    """What broke; None if nothing did."""
+    visit: Visit | None
+    """How the task was visited; None if the site could not say."""
+    spec: SessionSpec | None
+    """What the session was made from; None if none was made."""
+    browser_version: str
+    """Empty if none was started."""
+
+
+def to_episode(
+    attempt: Attempt,
+    result: Try,
+    *,
+    card: PolicyCard,
+    tries: Sequence[dict[str, JsonValue]],
+    started: datetime,
+    seconds: float,
+) -> Episode:
+    """Return the episode of an attempt whose last try left `result`."""
+    task, failure = attempt.task, result.failure
+    last = result.after or result.before
+    taken = [step for step in result.steps if not isinstance(step.action, NoAction)]
+    return Episode(
+        episode_id=episode_id(attempt.run_id, task.task_id, attempt.attempt),
+        run_id=attempt.run_id,
+        unit_id=attempt.unit_id,
+        task_id=task.task_id,
+        attempt=attempt.attempt,
+        group_id=group_id(attempt.run_id, task.task_id),
+        instruction=result.instruction,
+        site=task.site,
+        start_url=task.start_url,
+        policy=card.name,
+        policy_kind=card.kind,
+        dialect=card.dialect,
+        model=card.model,
+        prompt_sha256=card.prompts[0].prompt_sha256 if card.prompts else None,
+        browser=BROWSER,
+        browser_version=result.browser_version,
+        viewport_width=attempt.viewport_width,
+        viewport_height=attempt.viewport_height,
+        device_scale_factor=attempt.device_scale_factor,
+        clock_ms=_clock_ms(result.visit),
+        seed=task.seed,
+        capsule=_capsule(task, result),
+        stop_reason=result.stop,
+        failure_kind=failure.kind.value if failure else None,
+        failure_message=failure.message if failure else None,
+        answer=next((s.action.text for s in taken[::-1] if isinstance(s.action, Answer)), None),
+        n_steps=len(taken),
+        reward=last.reward if last else None,
+        reward_before=result.before.reward if result.before else None,
+        done=last.done if last else False,
+        tries=list(tries) or None,
+        trainable=failure is None or failure.kind is FailureKind.POLICY,
+        prompt_tokens=sum(call.prompt_tokens or 0 for call in result.calls),
+        completion_tokens=sum(call.completion_tokens or 0 for call in result.calls),
+        engine_seconds=sum(call.total_ms or 0 for call in result.calls) / 1_000,
+        browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
+        wall_seconds=seconds,
+        started_at=started,
+        ended_at=datetime.now(UTC),
+        content_sha256=steps_sha256(result.steps),
+        code_version=attempt.code_version,
+        steps=result.steps,
+        calls=result.calls,
+        prompts=card.prompts,
+    )
+
+
+def _clock_ms(visit: Visit | None) -> int:
+    return visit.clock.start_ms if visit is not None and visit.clock is not None else 0
+
+
+def _capsule(task: Task, result: Try) -> JsonObject:
+    capsule: JsonObject = {"template_id": task.template_id, "site_version": task.site_version}
+    if result.visit is not None:
+        capsule["visit"] = result.visit.model_dump(mode="json")
+    if result.spec is not None:
+        capsule["session"] = result.spec.model_dump(mode="json")
+    return capsule

@@ -1,0 +1,122 @@
+"""Turns looks and actions into steps, as they happen.
+
+A step is complete only when the next look says whether anything changed, so the recorder holds the
+last one back until then. The final look becomes a row too, with the action `none`.
+"""
+
+import io
+import itertools
+from datetime import UTC, datetime
+
+from PIL import Image
+
+from generators.policy.protocol import Decision
+from generators.sites.protocol import Outcome
+from schemas.action import NoAction, point_of
+from schemas.base import sha256_hex
+from schemas.episode import Step
+from schemas.observation import Effect, Observation
+
+_HASH_WIDTH, _HASH_HEIGHT = 9, 8
+
+
+class Recorder:
+    """The steps of one try."""
+
+    def __init__(self, *, viewport_width: int, viewport_height: int) -> None:
+        self._width = viewport_width
+        self._height = viewport_height
+        self._seen: Observation | None = None
+        self._at = datetime.now(UTC)
+        self._pending: Step | None = None
+        self._done: list[Step] = []
+
+    @property
+    def seen(self) -> Observation:
+        """The last look."""
+        if self._seen is None:
+            raise AssertionError("nothing was seen yet")
+        return self._seen
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps whose action was carried out, the last one possibly still open."""
+        return (*self._done, self._pending) if self._pending else tuple(self._done)
+
+    def saw(self, seen: Observation) -> None:
+        """Take a look down; it closes the step before."""
+        if self._pending is not None and self._seen is not None:
+            changed = _face(seen) != _face(self._seen)
+            self._done.append(self._pending.model_copy(update={"state_changed": changed}))
+            self._pending = None
+        self._seen = seen
+        self._at = datetime.now(UTC)
+
+    def did(self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float) -> None:
+        """Take down what was decided on the last look and what it did."""
+        point = point_of(decision.action)
+        self._pending = self._row().model_copy(
+            update={
+                "thought": decision.thought,
+                "thought_source": decision.thought_source,
+                "note": decision.note,
+                "action": decision.action,
+                "x_norm": None if point is None else point[0] / self._width,
+                "y_norm": None if point is None else point[1] / self._height,
+                "target": effect.target,
+                "raw_reply": decision.raw_reply,
+                "parse_error": decision.parse_error,
+                "action_error": effect.error,
+                "result_text": effect.result_text,
+                "reward": outcome.reward,
+                "terminated": outcome.done,
+                "think_ms": think_ms,
+                "act_ms": effect.act_ms,
+            }
+        )
+
+    def close(self, *, truncated: bool) -> tuple[Step, ...]:
+        """Return all steps, the final state as the last; `truncated` marks the last action."""
+        steps = list(self.steps)
+        if truncated and steps:
+            steps[-1] = steps[-1].model_copy(update={"truncated": True})
+        final = [self._row()] if self._seen is not None and self._pending is None else []
+        return (*steps, *final)
+
+    def _row(self) -> Step:
+        seen = self.seen
+        return Step(
+            step=len(self._done),
+            screenshot=seen.screenshot,
+            screenshot_sha256=sha256_hex(seen.screenshot.bytes),
+            screenshot_phash=difference_hash(seen.screenshot.bytes),
+            width=seen.width,
+            height=seen.height,
+            page=seen.page,
+            action=NoAction(),
+            observe_ms=seen.observe_ms,
+            at=self._at,
+            elements=seen.elements,
+        )
+
+
+def _face(seen: Observation) -> tuple[bytes, str | None, str | None, str]:
+    return (seen.screenshot.bytes, seen.page.dom_sha256, seen.page.form_sha256, seen.page.url)
+
+
+def difference_hash(picture: bytes) -> str:
+    """Return the 64-bit difference hash of an encoded picture, in hex.
+
+    Each bit says whether a pixel of the picture, shrunk to 9×8 greys, is darker than its right
+    neighbour (dHash, N. Krawetz, "Kind of Like That", 2013).
+    """
+    with Image.open(io.BytesIO(picture)) as image:
+        image.draft("L", (_HASH_WIDTH * 8, _HASH_HEIGHT * 8))
+        small = image.convert("L").resize((_HASH_WIDTH, _HASH_HEIGHT), Image.Resampling.BILINEAR)
+    grey = small.tobytes()
+    bits = 0
+    for y in range(_HASH_HEIGHT):
+        row = grey[y * _HASH_WIDTH : (y + 1) * _HASH_WIDTH]
+        for left, right in itertools.pairwise(row):
+            bits = bits << 1 | (left < right)
+    return f"{bits:016x}"

@@ -1,0 +1,214 @@
+"""One attempt at one task: the loop, and the boundary where every failure becomes a row.
+
+`rollout` always returns an episode. What breaks around the policy (browser, page, clock, site) is
+tried again in a fresh session, and the failed tries stay on record in the one row; what the policy
+gets wrong is never tried again. This module holds the only broad `except` of the program.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from generators.browser.protocol import Session, SessionSpec
+from generators.policy.protocol import Decision, Policy
+from generators.rollout.attempt import Attempt, Try, to_episode
+from generators.rollout.limits import Limits, stop_reason
+from generators.rollout.recorder import Recorder
+from generators.sites.protocol import Outcome, Site, Visit
+from schemas.action import NoAction
+from schemas.episode import Call, Episode, StopReason
+from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
+from schemas.observation import Effect
+
+ENVIRONMENT_TRIES = 3
+"""How often an attempt is begun at most, while what surrounds the policy breaks."""
+
+LOG = logging.getLogger(__name__)
+
+
+class Sessions(Protocol):
+    """Whatever hands out sessions."""
+
+    @property
+    def version(self) -> str:
+        """The browser's version; empty before it was started."""
+        ...
+
+    def session(self, spec: SessionSpec) -> AbstractAsyncContextManager[Session]:
+        """Open a session of its own, closed at the end whatever happens."""
+        ...
+
+
+async def rollout(
+    attempt: Attempt,
+    *,
+    site: Site,
+    sessions: Sessions,
+    make_policy: Callable[[], Policy],
+    limits: Limits,
+) -> Episode:
+    """Attempt a task and return what happened, whatever it was.
+
+    A fresh policy is made for each try. Cancellation passes through and leaves no episode.
+
+    Raises:
+        Refusal: the program cannot go on at all (no browser starts).
+    """
+    started, begun = datetime.now(UTC), time.perf_counter()
+    tries: list[dict[str, JsonValue]] = []
+    while True:
+        policy = make_policy()
+        runner = _Runner(attempt, site=site, sessions=sessions, policy=policy, limits=limits)
+        result = await runner.run()
+        if len(tries) + 1 >= ENVIRONMENT_TRIES or not _worth_another(result):
+            break
+        LOG.info("trying again template=%s: %s", attempt.task.template_id, result.failure)
+        tries.append(_note(result))
+    return to_episode(
+        attempt,
+        result,
+        card=policy.card,
+        tries=tries,
+        started=started,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+def _worth_another(result: Try) -> bool:
+    return result.failure is not None and result.failure.kind in ENVIRONMENT_FAILURES
+
+
+def _note(result: Try) -> dict[str, JsonValue]:
+    failure = result.failure
+    return {
+        "failure_kind": failure.kind.value if failure else None,
+        "failure_message": failure.message if failure else None,
+        "n_steps": len(result.steps),
+    }
+
+
+class _Runner:
+    """One try."""
+
+    def __init__(
+        self, attempt: Attempt, *, site: Site, sessions: Sessions, policy: Policy, limits: Limits
+    ) -> None:
+        self._attempt = attempt
+        self._site = site
+        self._sessions = sessions
+        self._policy = policy
+        self._limits = limits
+        self._recorder = Recorder(
+            viewport_width=attempt.viewport_width, viewport_height=attempt.viewport_height
+        )
+        self._calls: list[Call] = []
+        self._instruction = attempt.task.instruction
+        self._before: Outcome | None = None
+        self._after: Outcome | None = None
+        self._begun = time.perf_counter()
+        self._visit: Visit | None = None
+        self._spec: SessionSpec | None = None
+        self._version = sessions.version
+
+    async def run(self) -> Try:
+        """Run to the end and return what happened; only cancellation and refusals escape."""
+        failure: RolloutFailure | None = None
+        stop = StopReason.FAILED
+        try:
+            stop = await self._run()
+        except RolloutFailure as broken:
+            failure = broken
+        except Refusal:
+            raise
+        except Exception as error:
+            LOG.exception("a rollout broke inside")
+            failure = RolloutFailure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
+        return Try(
+            steps=self._recorder.close(truncated=stop in _TRUNCATING),
+            calls=tuple(self._calls),
+            stop=stop,
+            instruction=self._instruction,
+            before=self._before,
+            after=self._after,
+            failure=failure,
+            visit=self._visit,
+            spec=self._spec,
+            browser_version=self._version,
+        )
+
+    async def _run(self) -> StopReason:
+        with boundary(FailureKind.SITE, "visiting"):
+            self._visit = await self._site.visit(self._attempt.task)
+        self._spec = SessionSpec(
+            viewport_width=self._attempt.viewport_width,
+            viewport_height=self._attempt.viewport_height,
+            device_scale_factor=self._attempt.device_scale_factor,
+            allowed_origins=self._visit.allowed_origins,
+            clock=self._visit.clock,
+        )
+        async with self._sessions.session(self._spec) as session:
+            self._version = session.browser_version
+            await session.open(self._visit.start_url)
+            self._instruction = await self._site.begin(self._visit, session)
+            self._before = await self._site.outcome(session)
+            return await self._loop(session)
+
+    async def _loop(self, session: Session) -> StopReason:
+        while True:
+            self._recorder.saw(await session.observe())
+            stop = stop_reason(
+                self._limits, self._recorder.steps, seconds=self._seconds(), tokens=self._tokens()
+            )
+            if stop is not None:
+                return stop
+            thinking = time.perf_counter()
+            try:
+                decision = await self._decide(session)
+            except TimeoutError:
+                return StopReason.TIME_LIMIT
+            think_ms = (time.perf_counter() - thinking) * 1_000
+            try:
+                effect = await session.act(decision.action)
+                self._after = await self._site.outcome(session)
+            except RolloutFailure as failure:
+                broken = Effect(error=failure.message, act_ms=0.0)
+                unknown = Outcome(reward=None, done=False)
+                self._recorder.did(decision, broken, unknown, think_ms=think_ms)
+                raise
+            self._recorder.did(decision, effect, self._after, think_ms=think_ms)
+
+    async def _decide(self, session: Session) -> Decision:
+        """Ask the policy.
+
+        Raises:
+            TimeoutError: the try's time ran out while it thought.
+            RolloutFailure: it has no usable decision.
+        """
+        reader = session.reader if self._policy.card.privileged else None
+        async with asyncio.timeout(max(0.0, self._limits.seconds - self._seconds())):
+            with boundary(FailureKind.POLICY, self._policy.card.name):
+                decision = await self._policy.act(
+                    self._instruction, self._recorder.steps, self._recorder.seen, reader
+                )
+        self._calls += decision.calls
+        if isinstance(decision.action, NoAction):
+            raise RolloutFailure(FailureKind.POLICY, "the policy decided on no action")
+        return decision
+
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._begun
+
+    def _tokens(self) -> int:
+        return sum((c.prompt_tokens or 0) + (c.completion_tokens or 0) for c in self._calls)
+
+
+_TRUNCATING = frozenset(
+    {StopReason.STEP_LIMIT, StopReason.TIME_LIMIT, StopReason.TOKEN_LIMIT, StopReason.STUCK}
+)
+"""Stop reasons that come from outside the episode."""
