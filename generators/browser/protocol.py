@@ -6,6 +6,7 @@ replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. Im
 """
 
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -80,6 +81,8 @@ class Node:
     """Selection inside a text field, or the chosen option's text; None if there is none."""
     scroll: tuple[float, float, float, float] | None = None
     """scrollLeft, scrollTop, scrollWidth, scrollHeight where it can scroll; else None."""
+    inner: tuple[float, float] = (0.0, 0.0)
+    """clientWidth, clientHeight; of the root: the viewport's."""
     focused: bool = False
     """It has the keyboard's focus."""
     children: list["Node"] = field(default_factory=list)
@@ -150,4 +153,17 @@ class Session(Protocol):
         Raises:
             RolloutFailure: it throws, or does not answer.
         """
+        ...
+
+
+class Sessions(Protocol):
+    """Whatever hands out sessions."""
+
+    @property
+    def version(self) -> str:
+        """The browser's version; empty before it was started."""
+        ...
+
+    def session(self, spec: SessionSpec) -> AbstractAsyncContextManager[Session]:
+        """Open a session of its own, closed at the end whatever happens."""
         ...

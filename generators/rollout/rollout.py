@@ -9,13 +9,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Protocol
 
 from pydantic import JsonValue
 
-from generators.browser.protocol import Session, SessionSpec
+from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.policy.protocol import Decision, Policy
 from generators.rollout.attempt import Attempt, Try, to_episode
 from generators.rollout.limits import Limits, stop_reason
@@ -30,19 +28,6 @@ ENVIRONMENT_TRIES = 3
 """How often an attempt is begun at most, while what surrounds the policy breaks."""
 
 LOG = logging.getLogger(__name__)
-
-
-class Sessions(Protocol):
-    """Whatever hands out sessions."""
-
-    @property
-    def version(self) -> str:
-        """The browser's version; empty before it was started."""
-        ...
-
-    def session(self, spec: SessionSpec) -> AbstractAsyncContextManager[Session]:
-        """Open a session of its own, closed at the end whatever happens."""
-        ...
 
 
 async def rollout(

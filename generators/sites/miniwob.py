@@ -34,6 +34,9 @@ ORIGIN = f"http://{HOST}"
 LIFTED_TIMER_MS = 2**31 - 1
 """The longest timer a page can set; anything larger fires at once."""
 
+THRESHOLDS: dict[str, float] = {}
+"""Least rewards of families whose score is continuous, each with its reason."""
+
 _BEGIN = """(seed => {
   core.EPISODE_MAX_TIME = %d;
   Math.seedrandom(seed);
@@ -106,6 +109,10 @@ class MiniWob:
     def knows(self, template_id: str) -> bool:
         """Say whether there is such a family."""
         return template_id in templates()
+
+    def threshold(self, template_id: str) -> float | None:
+        """Return a family's own least reward, where its score is continuous."""
+        return THRESHOLDS.get(template_id)
 
     async def visit(self, task: Task) -> Visit:
         """Return how `task` is visited: its page, under virtual time, with its seed."""

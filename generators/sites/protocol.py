@@ -58,6 +58,10 @@ class Site(Protocol):
         """Say whether the site has this template."""
         ...
 
+    def threshold(self, template_id: str) -> float | None:
+        """Return the least reward that counts as success; None: the run's own."""
+        ...
+
     async def visit(self, task: Task) -> Visit:
         """Return how `task` is visited.
 

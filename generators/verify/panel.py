@@ -1,0 +1,91 @@
+"""All verifiers of a run, asked in order about one episode.
+
+A verifier sees only what no earlier one failed. What was said before is not asked again, unless
+it was no answer (`error`, `abstained`) or another version of the verifier said it: then it is
+asked in the next round. A verifier that breaks is recorded as `error`; it never breaks the run.
+"""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from generators.verify.protocol import Verifier
+from schemas.episode import Episode
+from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.task import Task
+from schemas.verdict import Finding, Status, Verdict
+
+_NO_ANSWER = (Status.ERROR, Status.ABSTAINED)
+
+LOG = logging.getLogger(__name__)
+
+
+class Panel:
+    """Verifiers in their order."""
+
+    def __init__(self, verifiers: Sequence[Verifier]) -> None:
+        self.verifiers = tuple(verifiers)
+        """In the order they are asked."""
+
+    def owes(self, said: Mapping[str, Verdict]) -> bool:
+        """Say whether an episode of which `said` is known (see `acceptance.latest`) needs more."""
+        for verifier in self.verifiers:
+            verdict = said.get(verifier.name)
+            if verdict is None or not _stands(verifier, verdict):
+                return True
+            if verdict.status is Status.FAILED:
+                return False
+        return False
+
+    async def judge(
+        self, task: Task, episode: Episode, said: Mapping[str, Verdict] | None = None
+    ) -> list[Verdict]:
+        """Return what the verifiers newly say, given what was `said` before."""
+        out: list[Verdict] = []
+        for verifier in self.verifiers:
+            verdict = (said or {}).get(verifier.name)
+            if verdict is None or not _stands(verifier, verdict):
+                verdict = await _ask(verifier, task, episode, round_=_next_round(verifier, verdict))
+                out.append(verdict)
+            if verdict.status is Status.FAILED:
+                break
+        return out
+
+
+def _stands(verifier: Verifier, verdict: Verdict) -> bool:
+    return verdict.verifier_version == verifier.version and verdict.status not in _NO_ANSWER
+
+
+def _next_round(verifier: Verifier, verdict: Verdict | None) -> int:
+    if verdict is None or verdict.verifier_version != verifier.version:
+        return 0
+    return verdict.round + 1
+
+
+async def _ask(verifier: Verifier, task: Task, episode: Episode, *, round_: int) -> Verdict:
+    begun = time.perf_counter()
+    try:
+        with boundary(FailureKind.INTERNAL, verifier.name):
+            finding = await verifier.examine(task, episode)
+    except RolloutFailure as failure:
+        LOG.warning("verifier %s broke: %s episode=%s", verifier.name, failure, episode.episode_id)
+        finding = Finding(
+            status=Status.ERROR,
+            reason=failure.message,
+            evidence={"failure_kind": failure.kind.value},
+        )
+    return Verdict(
+        episode_id=episode.episode_id,
+        unit_id=episode.unit_id,
+        verifier=verifier.name,
+        verifier_version=verifier.version,
+        round=round_,
+        status=finding.status,
+        score=finding.score,
+        reason=finding.reason,
+        evidence=finding.evidence,
+        seconds=time.perf_counter() - begun,
+        cost_usd=finding.cost_usd,
+        judged_at=datetime.now(UTC),
+    )
