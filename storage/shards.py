@@ -1,0 +1,219 @@
+"""Rows as Parquet, the way every reader and the Hub like it.
+
+One set of settings for everything this program writes, committed or published:
+
+* pictures lie raw, without compression and without a dictionary, so that a later export that
+  changes a few of them uploads a few of them; all other columns are zstd;
+* the page index and statistics on every scalar column, so that readers skip what they need not;
+* row groups of at most 100 MB before compression;
+* content-defined chunks for tables without pictures, where they halve a repeated upload (for
+  raw pictures they triple it);
+* a `huggingface` entry in the footer that says which column is an image.
+
+The bytes of a file depend on its rows alone: not on how many calls brought them, nor on the day.
+That is what lets a shard be named by its hash and two workers write the same one.
+"""
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from schemas.base import canonical_json, sha256_hex
+from schemas.tables import Row
+
+ROW_GROUP_BYTES = 100_000_000
+"""The most a row group holds, before compression."""
+
+MEGABYTE = 1 << 20
+"""What `storage.shard_mb` counts in."""
+
+_PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+_PAGE_BYTES = 1 << 20
+_ROWS_AT_ONCE = 64
+_FULL = 0.75
+_HF_NAMES = {"double": "float64", "float": "float32"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A whole Parquet file."""
+
+    data: bytes = field(repr=False)
+    """The file."""
+    rows: int
+    """How many."""
+
+    @property
+    def sha256(self) -> str:
+        """Of the file, hex."""
+        return sha256_hex(self.data)
+
+
+class ShardWriter:
+    """Cuts a stream of rows into Parquet files of about a size.
+
+    At most one unfinished file and one row group are in memory. Push rows in with `write`, which
+    returns the files that they filled, and take the last one from `close`.
+    """
+
+    def __init__(self, schema: pa.Schema, *, shard_bytes: int) -> None:
+        self._schema = schema.with_metadata(footer(schema))
+        self._shard_bytes = shard_bytes
+        self._group_bytes = min(ROW_GROUP_BYTES, shard_bytes)
+        self._sink = io.BytesIO()
+        self._writer: pq.ParquetWriter | None = None
+        self._rows = 0
+        self._pending: list[pa.RecordBatch] = []
+        self._pending_bytes = 0
+
+    def write(self, rows: pa.RecordBatch | pa.Table) -> list[Shard]:
+        """Take `rows`, of the writer's columns; return the files that are full."""
+        table = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+        full: list[Shard] = []
+        for batch in table.cast(self._schema).to_batches():
+            full += self._write_batch(batch)
+        return full
+
+    def close(self) -> Shard | None:
+        """Return the file of the rows that are left; None if there are none."""
+        self._flush()
+        return self._finish()
+
+    def _write_batch(self, batch: pa.RecordBatch) -> list[Shard]:
+        full: list[Shard] = []
+        start = 0
+        for row, size in enumerate(row_bytes(batch)):
+            if not self._fits(size):
+                self._hold(batch.slice(start, row - start))
+                start = row
+                self._flush()
+                if self._sink.tell() + size > self._shard_bytes * _FULL:
+                    full += [shard for shard in [self._finish()] if shard is not None]
+            self._pending_bytes += size
+        self._hold(batch.slice(start))
+        return full
+
+    def _fits(self, size: int) -> bool:
+        """Whether a row of `size` may join the row group that is being gathered."""
+        group = self._pending_bytes + size
+        small = group <= self._group_bytes and self._sink.tell() + group <= self._shard_bytes
+        return small or self._pending_bytes == self._sink.tell() == 0
+
+    def _hold(self, rows: pa.RecordBatch) -> None:
+        if rows.num_rows:
+            self._pending.append(rows)
+
+    def _flush(self) -> None:
+        """Write what was gathered as one row group, in one piece: pages must not show the calls."""
+        if not self._pending:
+            return
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._sink, self._schema, **_settings(self._schema))
+        group = pa.Table.from_batches(self._pending).combine_chunks()
+        self._writer.write_table(group, row_group_size=max(1, group.num_rows))
+        self._rows += group.num_rows
+        self._pending, self._pending_bytes = [], 0
+
+    def _finish(self) -> Shard | None:
+        if self._writer is None:
+            return None
+        self._writer.close()
+        shard = Shard(data=self._sink.getvalue(), rows=self._rows)
+        self._sink, self._writer, self._rows = io.BytesIO(), None, 0
+        return shard
+
+
+def shards(
+    schema: pa.Schema, rows: Iterable[pa.RecordBatch | pa.Table], *, shard_bytes: int
+) -> Iterator[Shard]:
+    """Yield the files that `rows` come to, as they fill up."""
+    writer = ShardWriter(schema, shard_bytes=shard_bytes)
+    for some in rows:
+        yield from writer.write(some)
+    last = writer.close()
+    if last is not None:
+        yield last
+
+
+def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield `rows` as Arrow batches, a few at a time."""
+    source = iter(rows)
+    while some := list(islice(source, _ROWS_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, schema=schema)
+
+
+def shard_name(unit_id: str, number: int, shard: Shard) -> str:
+    """Return the file name of a unit's shard: any other bytes would have another."""
+    return f"{unit_id}-{number}-{shard.sha256}.parquet"
+
+
+def picture_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that hold pictures."""
+    return [item.name for item in schema if item.type == _PICTURE]
+
+
+def footer(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the footer's metadata: the features as the `datasets` library spells them."""
+    features = {item.name: _feature(item.type) for item in schema}
+    text = canonical_json({"info": {"features": features}})
+    return {b"huggingface": text.encode()}
+
+
+def _feature(kind: pa.DataType) -> dict[str, object]:
+    if kind == _PICTURE:
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        # `Sequence` is what every version of the library reads; `List` only the later ones.
+        return {"_type": "Sequence", "feature": _feature(kind.value_type)}
+    return {"_type": "Value", "dtype": _HF_NAMES.get(str(kind), str(kind))}
+
+
+def _settings(schema: pa.Schema) -> dict[str, Any]:
+    """Return the Parquet writer's arguments for a table of `schema`."""
+    leaves = _leaves(schema)
+    pictures = {f"{name}.bytes" for name in picture_columns(schema)}
+    text = [leaf for leaf in leaves if leaf not in pictures]
+    return {
+        "compression": {leaf: "none" if leaf in pictures else "zstd" for leaf in leaves},
+        "use_dictionary": text,
+        "write_statistics": [leaf for leaf in leaves if "." not in leaf],
+        "write_page_index": True,
+        "data_page_size": _PAGE_BYTES,
+        "use_content_defined_chunking": not pictures,
+    }
+
+
+@cache
+def _leaves(schema: pa.Schema) -> Sequence[str]:
+    """Return the paths that Parquet itself gives the schema's leaves."""
+    sink = io.BytesIO()
+    pq.write_table(schema.empty_table(), sink)
+    columns = pq.read_metadata(sink).schema
+    return [columns.column(number).path for number in range(len(columns))]
+
+
+def row_bytes(batch: pa.RecordBatch) -> list[int]:
+    """Return about how many bytes each row holds; the same wherever the batch was cut."""
+    columns = [_value_bytes(column) for column in batch.columns]
+    return [sum(row) for row in zip(*columns, strict=True)]
+
+
+def _value_bytes(column: Any) -> list[int]:
+    """Return the bytes of each value, nulls as 0."""
+    kind = column.type
+    if pa.types.is_struct(kind):
+        parts = [_value_bytes(part) for part in column.flatten()]
+        return [sum(value) for value in zip(*parts, strict=True)]
+    if pa.types.is_list(kind):
+        width = 8 if pa.types.is_primitive(kind.value_type) else 32
+        return [(length or 0) * width for length in pc.list_value_length(column).to_pylist()]
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        return [length or 0 for length in pc.binary_length(column).to_pylist()]
+    return [8] * len(column)
