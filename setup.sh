@@ -86,9 +86,8 @@ package_shell() {
   say "installing the distribution's Chromium"
   if command -v apt-get >/dev/null 2>&1; then as_root apt-get update --quiet >&2 || true; fi
   # Without a font the pages' text would be boxes.
-  apt_install chromium-headless-shell fonts-liberation || apt_install chromium fonts-liberation ||
-    return 1
-  works chromium-headless-shell || works chromium
+  apt_install chromium-headless-shell fonts-liberation && works chromium-headless-shell && return
+  apt_install chromium fonts-liberation && works chromium
 }
 
 browser() {
@@ -100,6 +99,11 @@ browser() {
   works "$(playwrights_shell)" && return
   download_shell && return
   package_shell && return
+  for full in chromium chromium-browser google-chrome; do
+    works "$full" || continue
+    say "only a full Chromium ($full) was found: it works, but is slow with many sessions at once"
+    return
+  done
   refuse "no Chromium. Do one of these, then run make again:
   - set STEPMILL_CHROMIUM to the path of one
   - install chromium-headless-shell, so that it is on PATH

@@ -1,0 +1,55 @@
+"""What every test stands on: an environment without the user's own settings, and golden files."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests" / "golden"
+
+# The same examples every time, so that a gate fails for the change at hand or not at all;
+# `HYPOTHESIS_PROFILE=explore` looks for new ones. A shared machine has no honest deadline.
+settings.register_profile(
+    "gate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, max_examples=1_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+Golden = Callable[[str, str], None]
+"""Compares a text with the golden file of a name."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--renew-golden", action="store_true", help="write the golden files instead of comparing"
+    )
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the configuration of whoever runs the tests out of them."""
+    for name in os.environ:
+        if name.startswith("STEPMILL_") and "__" in name:
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with what outsiders rely on; renewing that is a deliberate act."""
+    renew: bool = request.config.getoption("--renew-golden")
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / name
+        if renew:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.is_file(), f"no golden file {name}: `make golden` writes it"
+        assert text == path.read_text(encoding="utf-8"), (
+            f"{name} changed, and others rely on it. If that is meant, say so in CHANGELOG.md "
+            "and accept it with `make golden`."
+        )
+
+    return compare

@@ -1,0 +1,52 @@
+"""The project's own source, parsed: what the tests about the code itself look at."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("flows", "generators", "schemas", "storage")
+
+
+@cache
+def modules(*folders: str) -> tuple[tuple[str, ast.Module], ...]:
+    """Return every module below `folders` as its path in the project and its tree."""
+    paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
+    return tuple(
+        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in paths
+    )
+
+
+def dotted(path: str) -> str:
+    """Return the import name of a module at `path`."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield every function of a module, nested ones and methods too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def records(tree: ast.Module) -> Iterator[ast.ClassDef]:
+    """Yield every class that derives from `Record` directly."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and "Record" in [ast.unparse(b) for b in node.bases]:
+            yield node
+
+
+def field_docs(record: ast.ClassDef) -> Iterator[tuple[ast.AnnAssign, str | None]]:
+    """Yield each field of a record with the docstring under it, None where there is none."""
+    for node, after in zip(record.body, [*record.body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign):
+            yield node, docstring_of(after)
+
+
+def docstring_of(node: ast.stmt | None) -> str | None:
+    """Return the text of a statement that is nothing but a string."""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return node.value.value if isinstance(node.value.value, str) else None
+    return None

@@ -1,0 +1,233 @@
+"""The rules of the house that no linter knows, as tests."""
+
+import ast
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+import sources
+from sources import PACKAGES, ROOT, dotted, field_docs, functions, modules, records
+
+MODULE_LINES = 400
+FUNCTION_LINES = 60
+EVERYTHING = (*PACKAGES, "tests", "bench", "docs")
+
+NAMELESS = {"utils", "util", "helpers", "helper", "common", "misc"}
+"""Names that say nothing about what is inside."""
+
+HEAVY = ("PIL", "aiohttp", "boto3", "datasets", "deltalake", "playwright", "prefect", "pyarrow")
+"""What the command line must not load before it knows what it was asked for."""
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def test_no_module_is_too_long() -> None:
+    long = [
+        f"{path}: {lines} lines"
+        for path, _ in modules(*EVERYTHING)
+        if (lines := len((ROOT / path).read_text(encoding="utf-8").splitlines())) > MODULE_LINES
+    ]
+
+    assert long == []
+
+
+def test_no_function_is_too_long() -> None:
+    long = [
+        f"{path}:{node.lineno} {node.name}: {_length(node)} lines"
+        for path, tree in modules(*EVERYTHING)
+        for node in functions(tree)
+        if _length(node) > FUNCTION_LINES
+    ]
+
+    assert long == []
+
+
+def test_most_functions_are_short() -> None:
+    lengths = [_length(node) for _, tree in modules(*PACKAGES) for node in functions(tree)]
+
+    assert statistics.median(lengths) <= 10
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [
+        path
+        for path, tree in modules(*PACKAGES, "bench", "docs")
+        if not (ast.get_docstring(tree) or "").strip().endswith((".", ".`", '"', ":"))
+    ]
+
+    assert silent == []
+
+
+def test_every_public_name_has_a_sentence() -> None:
+    silent = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, tree in modules(*PACKAGES)
+        for node in _public(tree)
+        if not (ast.get_docstring(node) or "").strip()
+    ]
+
+    assert silent == []
+
+
+def _public(
+    tree: ast.Module | ast.ClassDef,
+) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if node.name.startswith("_"):
+            continue
+        yield node
+        if isinstance(node, ast.ClassDef):
+            yield from _public(node)
+
+
+def test_every_field_of_a_record_says_what_it_holds() -> None:
+    silent = [
+        f"{path}:{field.lineno} {record.name}.{ast.unparse(field.target)}"
+        for path, tree in modules(*PACKAGES)
+        for record in records(tree)
+        for field, doc in field_docs(record)
+        if not (doc or "").strip() and not ast.unparse(field.annotation).startswith("Literal[")
+    ]
+
+    assert silent == []
+
+
+def test_every_folder_and_module_has_a_name_that_says_something() -> None:
+    nameless = [
+        path
+        for path, _ in modules(*EVERYTHING)
+        if NAMELESS & set(path.removesuffix(".py").split("/"))
+    ]
+
+    assert nameless == []
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    if handler.type is None:
+        return {"BaseException"}
+    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return {ast.unparse(kind).rpartition(".")[2] for kind in types}
+
+
+def _broad(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Yield the function and line of each handler that catches anything, `suppress` included."""
+    for function in functions(tree):
+        for node in ast.walk(function):
+            if isinstance(node, ast.ExceptHandler) and _caught(node) & {
+                "Exception",
+                "BaseException",
+            }:
+                yield function.name, node.lineno
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                broad = {ast.unparse(arg) for arg in node.args} & {"Exception", "BaseException"}
+                if broad:
+                    yield function.name, node.lineno
+
+
+def test_only_the_rollout_catches_everything() -> None:
+    found = {
+        (path, function, line)
+        for path, tree in modules(*PACKAGES, "bench")
+        for function, line in _broad(tree)
+    }
+
+    elsewhere = {
+        (path, function, line)
+        for path, function, line in found
+        if not path.startswith("generators/rollout/")
+        and (path, function) != ("schemas/errors.py", "boundary")
+    }
+    in_rollout = {place for place in found if place[0].startswith("generators/rollout/")}
+    assert elsewhere == set()
+    assert len(in_rollout) <= 1, in_rollout
+
+
+def test_only_the_command_line_and_the_benchmarks_print() -> None:
+    printing = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules(*PACKAGES)
+        if not path.startswith("flows/cli")
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Name) and node.id == "print")
+        or (isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout")
+    ]
+
+    assert printing == []
+
+
+def test_importing_the_command_line_loads_nothing_heavy() -> None:
+    code = f"import sys, flows.cli; print([m for m in {HEAVY!r} if m in sys.modules])"
+
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert shown.stdout.strip() == "[]"
+
+
+IMPORT_EVERYTHING = """
+import importlib, sys
+
+def ours():
+    frame = sys._getframe(2)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib"):
+            return None  # somebody else's module is being loaded
+        if name.startswith(tuple(f"{sys.argv[1]}/{p}/" for p in ("flows", "generators", "schemas", "storage"))):
+            return f"{name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return None
+
+def watch(event, args):
+    if event in {"open", "os.mkdir", "subprocess.Popen", "socket.connect", "socket.bind"}:
+        if event == "open" and str(args[0]).endswith((".py", ".pyc")):
+            return
+        if place := ours():
+            sys.stderr.write(f"{place} {event} {args[0]!r}\\n")
+
+sys.addaudithook(watch)
+for module in sys.argv[2:]:
+    importlib.import_module(module)
+"""
+
+
+def test_no_module_does_anything_when_it_is_imported() -> None:
+    names = [dotted(path) for path, _ in modules(*PACKAGES)]
+
+    shown = subprocess.run(
+        [sys.executable, "-c", IMPORT_EVERYTHING, str(ROOT), *names],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+
+    assert shown.stderr == ""
+    assert shown.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def f():\n  try: pass\n  except Exception: pass", 1),
+        ("def f():\n  try: pass\n  except (OSError, BaseException): pass", 1),
+        ("def f():\n  try: pass\n  except: pass", 1),
+        ("def f():\n  with contextlib.suppress(Exception): pass", 1),
+        ("def f():\n  try: pass\n  except OSError: pass", 0),
+    ],
+)
+def test_the_search_for_broad_handlers_finds_them(code: str, expected: int) -> None:
+    assert len(list(_broad(ast.parse(code)))) == expected
+
+
+def test_the_search_for_field_docstrings_finds_them() -> None:
+    tree = ast.parse('class A(Record):\n  x: int\n  """Said."""\n  y: int = 1\n')
+
+    (record,) = sources.records(tree)
+
+    assert [doc for _, doc in field_docs(record)] == ["Said.", None]
