@@ -169,6 +169,7 @@ globalThis.stepmill = (() => {
     "color", "background-color", "background-image", "border-top-color", "font-size",
     "font-weight", "font-style", "font-family", "text-decoration-line", "text-align", "display",
     "position", "cursor", "fill", "stroke", "transform", "z-index", "resize", "opacity",
+    "overflow-x", "overflow-y", "visibility",
   ];
   const PROBES = [
     [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
@@ -221,6 +222,7 @@ globalThis.stepmill = (() => {
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [element.scrollLeft, element.scrollTop, element.scrollWidth,
         element.scrollHeight] : null,
+      inner: [element.clientWidth, element.clientHeight],
       focused: document.activeElement === element, children,
     };
   };

@@ -29,10 +29,12 @@ class DocumentReader:
 def _node(tree: dict[str, Any]) -> Node:
     children = [_node(child) for child in tree.pop("children")]
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
+    inner = tree.pop("inner")
     return Node(
         **tree,
         box=(box[0], box[1], box[2], box[3]),
         point=(point[0], point[1]) if point else None,
+        inner=(inner[0], inner[1]),
         scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
         children=children,
     )

@@ -1,0 +1,106 @@
+"""A policy that makes mistakes: another one, with errors drawn from a seed.
+
+Runs need failures: verifiers must see some, and whoever trains on a dataset wants to tell good
+from bad. So this policy passes most decisions on as they are and spoils the rest in the ways
+people and models do. What it draws depends on its seed alone.
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+from generators.browser.protocol import PageReader
+from generators.policy.protocol import Decision, Policy, PolicyCard
+from schemas.action import Action, Answer, Click, Drag, Hover, TypeText, Wait
+from schemas.episode import Step, ThoughtSource
+from schemas.observation import Observation
+
+CLUMSY_SHARE = 0.45
+"""Episodes in which it makes mistakes at all; in the others it does as well as its master."""
+
+GIVES_UP = 0.06
+"""Chance for each step of a clumsy episode to end it with an empty answer."""
+
+WASTES = 0.12
+"""Chance for each step of a clumsy episode to be spent on waiting; its master then goes on."""
+
+WRONG_ELEMENT = 0.12
+"""Chance for each click of a clumsy episode to land on some other interactive element."""
+
+MISSES = 0.35
+"""Chance for each pointer action of a clumsy episode to be off the mark."""
+
+MISS_PX = (6, 40)
+"""How far off, CSS px, in each direction."""
+
+TYPOS = 0.5
+"""Chance for each text of a clumsy episode to have one letter wrong."""
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Clumsy:
+    """A `Policy` that spoils some of another's decisions."""
+
+    def __init__(self, master: Policy, *, seed: str) -> None:
+        self._master = master
+        self._random = Random(f"clumsy {seed}")
+        self._clumsy = self._random.random() < CLUMSY_SHARE
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is."""
+        card = self._master.card
+        return PolicyCard(name="clumsy", kind=card.kind, privileged=card.privileged)
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return its master's decision, or a spoilt one."""
+        if self._clumsy and self._random.random() < GIVES_UP:
+            return _decision(Answer(), "This takes too long, so I stop here.")
+        if self._clumsy and self._random.random() < WASTES:
+            return _decision(Wait(ms=500), "I wait a moment to see whether something changes.")
+        decision = await self._master.act(instruction, history, seen, reader)
+        if not self._clumsy:
+            return decision
+        return decision.model_copy(update={"action": self._spoil(decision.action, seen)})
+
+    def _spoil(self, action: Action, seen: Observation) -> Action:
+        match action:
+            case Click() if self._random.random() < WRONG_ELEMENT:
+                return self._elsewhere(action, seen)
+            case Click() | Hover() | Drag() if self._random.random() < MISSES:
+                return action.model_copy(
+                    update={"x": self._off(action.x), "y": self._off(action.y)}
+                )
+            case TypeText() if action.text and self._random.random() < TYPOS:
+                return action.model_copy(update={"text": self._mistyped(action.text)})
+            case _:
+                return action
+
+    def _elsewhere(self, action: Click, seen: Observation) -> Click:
+        boxes = [
+            element.bbox
+            for element in seen.elements
+            if element.interactive and element.visible == 1
+        ]
+        if not boxes:
+            return action
+        left, top, width, height = self._random.choice(boxes)
+        return action.model_copy(update={"x": left + width / 2, "y": top + height / 2})
+
+    def _off(self, coordinate: float) -> float:
+        by = self._random.randint(*MISS_PX) * self._random.choice((-1, 1))
+        return max(0.0, coordinate + by)
+
+    def _mistyped(self, text: str) -> str:
+        at = self._random.randrange(len(text))
+        return text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
+
+
+def _decision(action: Action, why: str) -> Decision:
+    return Decision(action=action, thought=why, thought_source=ThoughtSource.TEMPLATE)

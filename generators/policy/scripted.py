@@ -1,0 +1,84 @@
+"""A policy that reads its actions from a list, for tests and for tasks solved by hand.
+
+A script is a JSON file: an object with a list of actions for each template. It is checked whole
+before anything runs. A list that is used up ends the episode with an empty answer.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from generators.browser.protocol import PageReader
+from generators.policy.protocol import Decision, PolicyCard
+from schemas.action import ACTION, Action, Answer
+from schemas.episode import PolicyKind, Step
+from schemas.errors import BadTasks
+from schemas.observation import Observation
+
+_OBJECT: TypeAdapter[dict[str, list[dict[str, object]]]] = TypeAdapter(
+    dict[str, list[dict[str, object]]]
+)
+
+
+class ScriptedPolicy:
+    """A `Policy` that takes the actions it was given, one after another."""
+
+    def __init__(self, actions: Sequence[Action], *, name: str = "scripted") -> None:
+        self._actions = tuple(actions)
+        self._name = name
+        self._taken = 0
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is."""
+        return PolicyCard(name=self._name, kind=PolicyKind.SCRIPTED)
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return the next action of the list; an empty answer after the last."""
+        del instruction, history, seen, reader
+        if self._taken >= len(self._actions):
+            return Decision(action=Answer())
+        self._taken += 1
+        return Decision(action=self._actions[self._taken - 1])
+
+
+def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
+    """Return the actions of a script by template.
+
+    Raises:
+        BadTasks: it cannot be read, or something in it is no action; the text says where.
+    """
+    try:
+        lists = _OBJECT.validate_python(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTasks(f"{path}: the script cannot be read: {error}") from error
+    except json.JSONDecodeError as error:
+        raise BadTasks(f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from error
+    except ValidationError as error:
+        where = "/".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
+        raise BadTasks(
+            f"{path}: {where}: a script is an object with a list of actions for each template"
+        ) from error
+    return {
+        template: tuple(_action(item, f"{path}: {template}, action {n}") for n, item in numbered)
+        for template, numbered in ((key, enumerate(items)) for key, items in lists.items())
+    }
+
+
+def _action(item: dict[str, object], where: str) -> Action:
+    try:
+        return ACTION.validate_python(item)
+    except ValidationError as error:
+        first = error.errors()[0]
+        inside = "/".join(str(part) for part in first["loc"])
+        raise BadTasks(
+            f"{where}: {inside}: {first['msg']}" if inside else f"{where}: {first['msg']}"
+        ) from error

@@ -1,0 +1,124 @@
+"""Skills that end with one click: on what the goal quotes, in the order it gives, wherever it is.
+
+What is looked for may first have to be uncovered: behind a tab, under a folded section, inside a
+folded folder.
+"""
+
+import re
+from functools import partial
+
+from generators.browser.protocol import Node
+from generators.policy.teacher.goals import nth, ordinal, part, quoted
+from generators.policy.teacher.page import Page
+from generators.policy.teacher.plan import (
+    Plan,
+    button,
+    click_at,
+    press,
+    spot,
+    submit,
+    the,
+)
+
+
+def click_button(page: Page) -> Plan:
+    """Click the button the goal quotes."""
+    text = quoted(page.goal)[0]
+    why = f"The goal asks for the button '{text}', so I click it."
+    return (yield from press(page, the("button", text=text), why))
+
+
+def click_only_button(page: Page) -> Plan:
+    """Click the one button there is."""
+    return (yield from press(page, the("button"), "The goal asks for the button, so I click it."))
+
+
+def click_named_buttons(page: Page) -> Plan:
+    """Click the buttons ONE and TWO as far as the goal names them, in its order."""
+    for name in re.findall(r"\b(?:ONE|TWO)\b", page.goal):
+        why = f"The goal asks for button {name}, so I click it."
+        page = yield from press(page, the("button", text=name), why)
+    return page
+
+
+def click_numbered_tab(page: Page) -> Plan:
+    """Open the tab whose number the goal names."""
+    name = part(r"(Tab #\d+)", page.goal)
+    return (yield from press(page, the("a", text=name), f"The goal asks for {name}: I open it."))
+
+
+def click_link(page: Page) -> Plan:
+    """Click the link the goal quotes, wherever it shows."""
+    text = quoted(page.goal)[0]
+    why = f"This is the link '{text}' that the goal asks for, so I click it."
+    return (yield from press(page, the("span", cls="alink", text=text), why))
+
+
+def _link_under(page: Page, lids: str, kind: str) -> Plan:
+    """Open one lid after another until the link the goal quotes is in sight, and click it."""
+    text = quoted(page.goal)[0]
+    place = 0
+    while page.maybe("span", cls="alink", text=text) is None:
+        place += 1
+        why = f"The link '{text}' is not in sight, so I look under the {nth(place)} {kind}."
+        page = yield from press(page, the(cls=lids, place=place), why)
+    return (yield from click_link(page))
+
+
+click_link_behind_tabs = partial(_link_under, lids="ui-tabs-anchor", kind="tab")
+click_link_in_sections = partial(_link_under, lids="ui-accordion-header", kind="section")
+
+
+def unfold_and_submit(page: Page) -> Plan:
+    """Unfold the one section and submit."""
+    why = "The section is folded, so I unfold it."
+    page = yield from press(page, the(cls="ui-accordion-header"), why)
+    return (yield from submit(page))
+
+
+def click_in_dialog(page: Page) -> Plan:
+    """Click the dialog's button the goal quotes: one of its own, or the cross."""
+    name = quoted(page.goal)[0]
+    find = the(cls="ui-dialog-titlebar-close") if name == "x" else button(name)
+    return (yield from press(page, find, f"The goal asks for '{name}' in the dialog: I click it."))
+
+
+def click_widget(page: Page) -> Plan:
+    """Click a control of the kind the goal quotes."""
+    kind = quoted(page.goal)[0]
+    find = the("input", "textarea", "button", where=lambda node: _kind(node) == kind)
+    return (yield from press(page, find, f"The goal asks for a {kind} widget, and this is one."))
+
+
+def _kind(node: Node) -> str:
+    if node.tag != "input":
+        return node.tag
+    kind = node.attrs.get("type", "text")
+    return kind if kind in {"radio", "checkbox"} else "text"
+
+
+def focus_text(page: Page) -> Plan:
+    """Click into the text field, or the one whose place the goal names."""
+    place = 1 if "the textbox" in page.goal else ordinal(page.goal)
+    why = f"The goal asks for the {nth(place)} text field, so I click into it."
+    return (yield from press(page, the("input", place=place), why))
+
+
+def click_ascending(page: Page) -> Plan:
+    """Click numbers in ascending order; the first click hides them all."""
+    numbers = sorted(page.all("text"), key=lambda node: int(node.text))
+    for text, (x, y) in [(node.text, spot(node)) for node in numbers]:
+        page = yield from click_at(x, y, f"{text} is the next number, so I click where it stood.")
+    return page
+
+
+def open_tree(page: Page) -> Plan:
+    """Unfold folders until the file or folder the goal quotes is in sight, and click it."""
+    name = quoted(page.goal)[0]
+    place = 0
+    while page.maybe("span", text=name) is None:
+        place += 1
+        folder = the("span", cls="folder", place=place)
+        why = f"'{name}' is not in sight, so I look into the folder '{folder(page).text}'."
+        page = yield from press(page, folder, why)
+    return (yield from press(page, the("span", text=name), f"This is '{name}', so I click it."))

@@ -1,0 +1,12 @@
+"""The one table of what the teacher can do, joined from a table for each group of families."""
+
+from generators.policy.teacher.page_families import PAGE_FAMILIES
+from generators.policy.teacher.plan import Skill
+
+FAMILIES: dict[str, Skill] = {**PAGE_FAMILIES}
+"""The skill for each family of MiniWoB++ that the teacher claims."""
+
+IMPOSSIBLE: dict[str, str] = {
+    "hover-shape": "its page never ends: it has no reward, so nothing can be done on it",
+}
+"""Families it does not claim, with the reason."""

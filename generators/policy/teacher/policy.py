@@ -1,0 +1,79 @@
+"""The teacher as a policy: it reads the page, lets the family's skill decide, and says why.
+
+It is privileged: it is handed a reader of the rendered document. It acts by pixels and keys alone,
+as any model would, so that what it does can be learned from pictures. Where it is at a loss it
+says so and ends the episode, which is then a failed one like any other.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from generators.browser.protocol import PageReader
+from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
+from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.plan import Plan
+from schemas.action import Answer
+from schemas.episode import PolicyKind, Step, ThoughtSource
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.observation import Observation
+
+NAME = "teacher"
+"""What runs call it."""
+
+
+class Teacher:
+    """A `Policy` for one episode of MiniWoB++."""
+
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is."""
+        return PolicyCard(name=NAME, kind=PolicyKind.TEACHER, privileged=True)
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return what the family's skill does next; an empty answer when it is through."""
+        del history
+        if reader is None:
+            raise RolloutFailure(FailureKind.POLICY, "the teacher was handed no page reader")
+        page = Page(goal=instruction, url=seen.page.url, root=await reader.read())
+        if page.over:
+            return _stop("The page says that the task is over.")
+        try:
+            return self._next(page)
+        except StopIteration:
+            return _stop("I have done what the goal asks for.")
+        except Lost as lost:
+            return _stop(f"I stop here: {lost}.")
+
+    def _next(self, page: Page) -> Decision:
+        if self._plan is None:
+            self._plan = _begin(page)
+            return next(self._plan)
+        return self._plan.send(page)
+
+
+def family_of(url: str) -> str:
+    """Return the family a page's address names."""
+    return PurePosixPath(urlsplit(url).path).stem
+
+
+def _begin(page: Page) -> Plan:
+    family = family_of(page.url)
+    skill = FAMILIES.get(family)
+    if skill is None:
+        raise Lost(IMPOSSIBLE.get(family, f"I know no family '{family}'"))
+    return skill(page)
+
+
+def _stop(why: str) -> Decision:
+    return Decision(action=Answer(), thought=why, thought_source=ThoughtSource.TEMPLATE)
