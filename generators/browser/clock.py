@@ -27,14 +27,21 @@ _PATIENT = "pauseIfNetworkFetchesPending"
 class VirtualClock:
     """The clock of one page; it may be shared with the popups it opens."""
 
-    def __init__(self, channel: Channel, clock: Clock) -> None:
-        self._channel = channel
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._channel: Channel | None = None
+        self._heard: set[Channel] = set()
         self._expired: asyncio.Future[None] | None = None
         self._impatient = False
         self.elapsed_ms = 0
         """Virtual milliseconds since the start."""
-        channel.on("Emulation.virtualTimeBudgetExpired", self._on_expired)
+
+    def follow(self, channel: Channel) -> None:
+        """Move the clock through this page from now on."""
+        self._channel = channel
+        if channel not in self._heard:
+            self._heard.add(channel)
+            channel.on("Emulation.virtualTimeBudgetExpired", self._on_expired)
 
     def _on_expired(self, _: object = None) -> None:
         if self._expired is not None and not self._expired.done():
@@ -42,10 +49,7 @@ class VirtualClock:
 
     async def start(self) -> None:
         """Stop time at the clock's start."""
-        await self._channel.send(
-            "Emulation.setVirtualTimePolicy",
-            {"policy": "pause", "initialVirtualTime": self._clock.start_ms / 1_000},
-        )
+        await self._set({"policy": "pause", "initialVirtualTime": self._clock.start_ms / 1_000})
 
     async def advance(self, ms: int) -> None:
         """Let `ms` milliseconds pass.
@@ -70,9 +74,7 @@ class VirtualClock:
     async def _portion(self, ms: int, policy: str) -> bool:
         self._expired = asyncio.get_running_loop().create_future()
         try:
-            await self._channel.send(
-                "Emulation.setVirtualTimePolicy", {"policy": policy, "budget": ms}
-            )
+            await self._set({"policy": policy, "budget": ms})
             async with asyncio.timeout(EXPIRY_SECONDS):
                 await self._expired
         except TimeoutError:
@@ -80,3 +82,8 @@ class VirtualClock:
         finally:
             self._expired = None
         return True
+
+    async def _set(self, policy: dict[str, str | float]) -> None:
+        if self._channel is None:
+            raise AssertionError("a clock moves through a page")
+        await self._channel.send("Emulation.setVirtualTimePolicy", policy)

@@ -1,27 +1,24 @@
 """A session in Chromium: one context for one episode, seen and acted on through one page at a time.
 
-`act` is the only place where anything happens to a page, for a rollout and a replay alike: the
-input, a drawn frame, an exact portion of virtual time, another frame, a little more time. What
+`act` is the only place where anything happens to a page, for a rollout and a replay alike. What
 cannot be done (a point outside the viewport, a forbidden address) is an error in the effect and
 part of the episode; what breaks is a `RolloutFailure`.
 """
 
 import asyncio
 import base64
-import contextlib
 import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import BrowserContext, Dialog, Page
+from playwright.async_api import BrowserContext, Dialog
 from pydantic import JsonValue
 
-from generators.browser.channel import Channel, DocumentGone
-from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
-from generators.browser.hand import Hand
+from generators.browser.channel import CALL_SECONDS, DocumentGone
 from generators.browser.keyboard import UnknownKey
 from generators.browser.protocol import PageReader, SessionSpec
 from generators.browser.reader import DocumentReader
+from generators.browser.tab import BLANK, PageTab
 from schemas.action import (
     Action,
     Answer,
@@ -46,23 +43,11 @@ from schemas.action import (
     point_of,
 )
 from schemas.base import canonical_json, sha256_hex
-from schemas.errors import FailureKind, RolloutFailure
+from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.observation import Effect, Element, Observation, PageState, Screenshot, Target
 
 JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
-
-LOAD_PORTIONS = 3
-"""How often the load's portion of time is given before a page counts as never finishing."""
-
-NAVIGATION_PORTIONS = 1_500
-"""How often a navigation in flight is given 10 ms before it counts as never finishing."""
-
-NAVIGATION_START_SECONDS = 2.0
-"""How long a navigation that was asked for may take to begin."""
-
-BLANK = "about:blank"
-"""What a tab shows before it shows anything; no place to go back to."""
 
 MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
@@ -80,7 +65,7 @@ class ChromiumSession:
         self._spec = spec
         self._version = version
         self._start_url = ""
-        self._tabs: list[_TabState] = []
+        self._tabs: list[PageTab] = []
         self._current = 0
         self._dialogs: list[str] = []
 
@@ -95,21 +80,20 @@ class ChromiumSession:
         return self._version
 
     @property
-    def _tab(self) -> "_TabState":
+    def _tab(self) -> PageTab:
         return self._tabs[self._current]
 
     async def open(self, url: str) -> None:
         """Load the start page under the session's clock and wait until it is complete."""
         self._start_url = url
-        page = await self._context.new_page()
-        self._tabs = [await _TabState.attach(self._context, page, clock=None, spec=self._spec)]
-        self._watch(page)
-        tab = self._tab
-        if tab.clock is not None:
-            await tab.clock.start()
-        await self._replace(url)
-        if tab.clock is not None:
-            await tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
+        with boundary(FailureKind.BROWSER, "opening a page"):
+            async with asyncio.timeout(CALL_SECONDS):
+                page = await self._context.new_page()
+        self._tabs = [await PageTab.attach(self._context, page, spec=self._spec, opener=None)]
+        page.on("dialog", self._answer_dialog)
+        await self._tab.load(url)
+        if self._tab.clock is not None:
+            await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
 
     async def observe(self) -> Observation:
         """Take a picture and read the page."""
@@ -145,7 +129,9 @@ class ChromiumSession:
         except (CannotDo, UnknownKey) as refusal:
             error = str(refusal)
         if not isinstance(action, Answer | NoAction):
-            await self._settle(action)
+            await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
+            if len(self._context.pages) != len(self._tabs):
+                await self._adopt_popups()
         said = "; ".join(self._dialogs)
         return Effect(
             error=error,
@@ -170,10 +156,7 @@ class ChromiumSession:
         if ends[0] is None:
             return None
         x, y = ends[0]
-        try:
-            found = await self._tab.channel.call(f"stepmill.target({x},{y})")
-        except DocumentGone:
-            return None
+        found = await self._tab.call(f"stepmill.target({x},{y})")
         return Target.model_validate(found) if found else None
 
     def _inside(self, x: float, y: float) -> bool:
@@ -207,23 +190,23 @@ class ChromiumSession:
 
     async def _go(self, action: Action) -> None:
         """Carry out an action on the tab rather than on its page."""
-        channel = self._tab.channel
+        tab = self._tab
         match action:
             case Goto():
                 self._refuse_foreign(action.url)
-                await self._navigate(f"location.href = {canonical_json(action.url)}")
+                await tab.navigate(f"location.href = {canonical_json(action.url)}")
             case Restart():
-                await self._navigate(f"location.replace({canonical_json(self._start_url)})")
+                await tab.navigate(f"location.replace({canonical_json(self._start_url)})")
             case Back():
-                await self._travel(-1)
+                if not await tab.travel(-1):
+                    raise CannotDo("there is no page to go back to")
             case Forward():
-                await self._travel(1)
+                if not await tab.travel(1):
+                    raise CannotDo("there is no page to go forward to")
             case Reload():
-                await self._navigate("location.reload()")
+                await tab.navigate("location.reload()")
             case Tab():
                 await self._tabs_do(action)
-            case Wait() if self._tab.clock is None:
-                await channel.page.wait_for_timeout(action.ms)
             case _:
                 pass
 
@@ -231,38 +214,14 @@ class ChromiumSession:
         if action.x is not None and action.y is not None:
             await self._tab.hand.click(Click(x=action.x, y=action.y))
         if action.overwrite:
-            await self._call("stepmill.selectAll()")
+            await self._tab.call("stepmill.selectAll()")
         await self._tab.hand.type(action)
 
     async def _select(self, action: Select) -> None:
         option = canonical_json(action.option)
-        refusal = await self._call(f"stepmill.choose({action.x},{action.y},{option})")
+        refusal = await self._tab.call(f"stepmill.choose({action.x},{action.y},{option})")
         if refusal:
             raise CannotDo(str(refusal))
-
-    async def _call(self, expression: str) -> Any:
-        try:
-            return await self._tab.channel.call(expression)
-        except DocumentGone:
-            return None
-
-    async def _travel(self, by: int) -> None:
-        """Go `by` entries along the tab's history."""
-        history = await self._tab.channel.send("Page.getNavigationHistory")
-        index = history["currentIndex"] + by
-        entries = history["entries"]
-        if not 0 <= index < len(entries) or entries[index]["url"] == BLANK:
-            raise CannotDo(f"there is no page to go {'back' if by < 0 else 'forward'} to")
-        await self._navigate(f"history.go({by})")
-
-    async def _navigate(self, expression: str) -> None:
-        """Start a navigation from within the page, which holds the clock until it commits."""
-        tab = self._tab
-        tab.moved.clear()
-        await self._call(f"void ({expression})")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(NAVIGATION_START_SECONDS):
-                await tab.moved.wait()
 
     def _refuse_foreign(self, url: str) -> None:
         parts = urlsplit(url)
@@ -279,9 +238,10 @@ class ChromiumSession:
             if action.url is not None:
                 self._refuse_foreign(action.url)
             known = len(self._tabs)
-            await self._call(f"void window.open({canonical_json(action.url or BLANK)})")
+            await self._tab.call(f"void window.open({canonical_json(action.url or BLANK)})")
             await self._adopt_popups()
             self._current = min(known, len(self._tabs) - 1)
+            self._tab.show()
             return
         if index >= len(self._tabs):
             raise CannotDo(f"there is no tab {index}; there are {len(self._tabs)}")
@@ -293,10 +253,8 @@ class ChromiumSession:
             closed = self._tabs.pop(index)
             await closed.channel.send("Page.close")
             self._current = min(self._current, len(self._tabs) - 1)
+        self._tab.show()
         await self._tab.channel.send("Page.bringToFront")
-
-    def _watch(self, page: Page) -> None:
-        page.on("dialog", self._answer_dialog)
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog.message)
@@ -312,120 +270,11 @@ class ChromiumSession:
             if len(self._tabs) >= MAX_TABS:
                 await page.close()
                 continue
-            self._watch(page)
+            page.on("dialog", self._answer_dialog)
             self._tabs.append(
-                await _TabState.attach(self._context, page, clock=self._tab.clock, spec=self._spec)
+                await PageTab.attach(self._context, page, spec=self._spec, opener=self._tab)
             )
-
-    async def _replace(self, url: str) -> None:
-        """Load `url` in place of what is there, until it is complete.
-
-        Raises:
-            RolloutFailure: it never completes, or another page came.
-        """
-        tab = self._tab
-        await tab.channel.call(f"location.replace({canonical_json(url)})")
-        state: Any = None
-        for _ in range(LOAD_PORTIONS):
-            if tab.clock is None:
-                await tab.channel.page.wait_for_load_state("load", timeout=20_000)
-            else:
-                await tab.clock.advance(self._load_ms)
-            state = await self._call("[location.href, document.readyState]")
-            if state == [url, "complete"]:
-                tab.navigated = False
-                return
-        raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
-
-    @property
-    def _load_ms(self) -> int:
-        return 0 if self._spec.clock is None else self._spec.clock.load_ms
-
-    async def _settle(self, action: Action) -> None:
-        """Draw a frame, let time pass, draw another; follow a navigation to its end."""
-        tab = self._tab
-        clock = self._spec.clock
-        if tab.clock is None or clock is None:
-            await tab.channel.frame()
-            await tab.channel.page.wait_for_load_state("load", timeout=20_000)
-        else:
-            if not tab.loading:
-                await tab.channel.frame()
-            await tab.clock.advance(clock.step_ms)
-            if isinstance(action, Wait):
-                await tab.clock.advance(action.ms)
-            await self._follow(tab)
-            await tab.channel.frame()
-            await tab.clock.advance(clock.settle_ms)
-        if len(self._context.pages) != len(self._tabs):
-            await self._adopt_popups()
-
-    async def _follow(self, tab: "_TabState") -> None:
-        """While the tab navigates, let time pass in small portions, then up to the grid.
-
-        Raises:
-            RolloutFailure: the navigation never ends.
-        """
-        clock = tab.clock
-        if clock is None or not (tab.loading or tab.navigated):
-            return
-        for _ in range(NAVIGATION_PORTIONS):
-            if not tab.loading:
-                await clock.settle_to_grid()
-                tab.navigated = False
-                return
-            await clock.advance(NAVIGATION_STEP_MS)
-        raise RolloutFailure(FailureKind.PAGE, "a navigation did not finish")
-
-
-class _TabState:
-    """One tab: its channel, its hand, its clock and whether it is loading."""
-
-    def __init__(self, channel: Channel, clock: VirtualClock | None) -> None:
-        self.channel = channel
-        self.hand = Hand(channel)
-        self.clock = clock
-        self.navigated = False
-        self.moved = asyncio.Event()
-        self._loading: set[str] = set()
-
-    @property
-    def loading(self) -> bool:
-        """A navigation of the page or of a frame in it is under way."""
-        return bool(self._loading)
-
-    @classmethod
-    async def attach(
-        cls,
-        context: BrowserContext,
-        page: Page,
-        *,
-        clock: VirtualClock | None,
-        spec: SessionSpec,
-    ) -> "_TabState":
-        """Open a DevTools session to `page`; a popup shares its opener's `clock`."""
-        cdp = await context.new_cdp_session(page)
-        channel = Channel(page, cdp)
-        if clock is None and spec.clock is not None:
-            clock = VirtualClock(channel, spec.clock)
-        tab = cls(channel, clock)
-        channel.on("Page.frameStartedLoading", tab._on_started)
-        channel.on("Page.frameStoppedLoading", tab._on_stopped)
-        channel.on("Page.frameDetached", tab._on_stopped)
-        channel.on("Page.navigatedWithinDocument", tab._on_moved)
-        await channel.send("Page.enable")
-        return tab
-
-    def _on_started(self, event: dict[str, Any]) -> None:
-        self._loading.add(event["frameId"])
-        self.navigated = True
-        self.moved.set()
-
-    def _on_stopped(self, event: dict[str, Any]) -> None:
-        self._loading.discard(event["frameId"])
-
-    def _on_moved(self, _: object) -> None:
-        self.moved.set()
+        self._tab.show()
 
 
 def _page_state(state: dict[str, Any]) -> PageState:

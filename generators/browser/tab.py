@@ -1,0 +1,183 @@
+"""One tab of a session: its page loaded, navigated and let settle, in exact virtual time.
+
+Settling is the same after every action and in every replay: a drawn frame, a portion of time, any
+navigation followed to its end and the clock brought to a round grid, another frame, a little more
+time. A tab that a page opened shares its opener's renderer and so its clock; whichever tab is
+current moves it for all of them.
+"""
+
+import asyncio
+import contextlib
+from typing import Any
+
+from playwright.async_api import BrowserContext, Page
+
+from generators.browser.channel import Channel, DocumentGone
+from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
+from generators.browser.hand import Hand
+from generators.browser.protocol import SessionSpec
+from schemas.base import canonical_json
+from schemas.errors import FailureKind, RolloutFailure, boundary
+
+LOAD_PORTIONS = 3
+"""How often the load's portion of time is given before a page counts as never finishing."""
+
+LOAD_SECONDS = 20.0
+"""How long a page may load where time is real."""
+
+NAVIGATION_PORTIONS = 1_500
+"""How often a navigation in flight is given 10 ms before it counts as never finishing."""
+
+NAVIGATION_START_SECONDS = 2.0
+"""How long a navigation that was asked for may take to begin."""
+
+BLANK = "about:blank"
+"""What a tab shows before it shows anything; no place to go back to."""
+
+
+class PageTab:
+    """One page, its input and its time. Made by `attach`."""
+
+    def __init__(self, channel: Channel, clock: VirtualClock | None, spec: SessionSpec) -> None:
+        self.channel = channel
+        """DevTools calls to the page."""
+        self.hand = Hand(channel)
+        """Input to the page."""
+        self.clock = clock
+        """Virtual time, shared with the tabs it opened; None where time is real."""
+        self._spec = spec
+        self._loading: set[str] = set()
+        self._navigated = False
+        self._moved = asyncio.Event()
+
+    @classmethod
+    async def attach(
+        cls, context: BrowserContext, page: Page, *, spec: SessionSpec, opener: "PageTab | None"
+    ) -> "PageTab":
+        """Open a DevTools session to `page`; with an `opener`, share its clock.
+
+        Raises:
+            RolloutFailure: the browser gives none.
+        """
+        with boundary(FailureKind.BROWSER, "attaching to a page"):
+            async with asyncio.timeout(LOAD_SECONDS):
+                cdp = await context.new_cdp_session(page)
+        channel = Channel(page, cdp)
+        clock = opener.clock if opener is not None else None
+        if clock is None and spec.clock is not None:
+            clock = VirtualClock(spec.clock)
+        tab = cls(channel, clock, spec)
+        channel.on("Page.frameStartedLoading", tab._on_started)
+        channel.on("Page.frameStoppedLoading", tab._on_stopped)
+        channel.on("Page.frameDetached", tab._on_stopped)
+        channel.on("Page.navigatedWithinDocument", tab._on_moved)
+        await channel.send("Page.enable")
+        tab.show()
+        return tab
+
+    def show(self) -> None:
+        """Become the tab that moves the clock."""
+        if self.clock is not None:
+            self.clock.follow(self.channel)
+
+    @property
+    def loading(self) -> bool:
+        """A navigation of the page or of a frame in it is under way."""
+        return bool(self._loading)
+
+    async def call(self, expression: str) -> Any:
+        """Evaluate in the isolated world; None where the document went away meanwhile."""
+        try:
+            return await self.channel.call(expression)
+        except DocumentGone:
+            return None
+
+    async def load(self, url: str) -> None:
+        """Load `url` in place of what is there, until it is complete.
+
+        Raises:
+            RolloutFailure: it never completes, or another page came.
+        """
+        if self.clock is not None:
+            await self.clock.start()
+        await self.call(f"location.replace({canonical_json(url)})")
+        state: Any = None
+        for _ in range(LOAD_PORTIONS):
+            await self._load_portion()
+            state = await self.call("[location.href, document.readyState]")
+            if state == [url, "complete"]:
+                self._navigated = False
+                return
+        raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
+
+    async def _load_portion(self) -> None:
+        if self.clock is None or self._spec.clock is None:
+            await self._wait_loaded()
+        else:
+            await self.clock.advance(self._spec.clock.load_ms)
+
+    async def _wait_loaded(self) -> None:
+        with boundary(FailureKind.PAGE, "loading"):
+            await self.channel.page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1_000)
+
+    async def navigate(self, expression: str) -> None:
+        """Start a navigation from within the page, which holds the clock until it commits."""
+        self._moved.clear()
+        await self.call(f"void ({expression})")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(NAVIGATION_START_SECONDS):
+                await self._moved.wait()
+
+    async def travel(self, by: int) -> bool:
+        """Go `by` entries along the tab's history; False where there is no such entry."""
+        history = await self.channel.send("Page.getNavigationHistory")
+        index = history["currentIndex"] + by
+        entries = history["entries"]
+        if not 0 <= index < len(entries) or entries[index]["url"] == BLANK:
+            return False
+        await self.navigate(f"history.go({by})")
+        return True
+
+    async def settle(self, *, wait_ms: int) -> None:
+        """Draw a frame, let time pass (`wait_ms` besides), draw another, let a little more pass.
+
+        Raises:
+            RolloutFailure: a navigation never ends, or time does not pass.
+        """
+        clock = self._spec.clock
+        if self.clock is None or clock is None:
+            await self.channel.frame()
+            await asyncio.sleep(wait_ms / 1_000)
+            await self._wait_loaded()
+            return
+        if not self.loading:
+            await self.channel.frame()
+        await self.clock.advance(clock.step_ms)
+        if wait_ms:
+            await self.clock.advance(wait_ms)
+        await self._follow(self.clock)
+        await self.channel.frame()
+        await self.clock.advance(clock.settle_ms)
+
+    async def _follow(self, clock: VirtualClock) -> None:
+        """While the tab navigates, let time pass in small portions, then up to the grid."""
+        if not (self.loading or self._navigated):
+            return
+        for _ in range(NAVIGATION_PORTIONS):
+            if not self.loading:
+                await clock.settle_to_grid()
+                self._navigated = False
+                return
+            await clock.advance(NAVIGATION_STEP_MS)
+        raise RolloutFailure(FailureKind.PAGE, "a navigation did not finish")
+
+    def _on_started(self, event: dict[str, Any]) -> None:
+        self._loading.add(event["frameId"])
+        self._navigated = True
+        self._moved.set()
+
+    def _on_stopped(self, event: dict[str, Any]) -> None:
+        self._loading.discard(event["frameId"])
+
+    def _on_moved(self, _: object) -> None:
+        self._moved.set()
