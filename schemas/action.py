@@ -20,8 +20,11 @@ class Button(StrEnum):
     """A mouse button."""
 
     LEFT = "left"
+    """The primary one."""
     MIDDLE = "middle"
+    """The wheel, pressed."""
     RIGHT = "right"
+    """The secondary one: a context menu."""
 
 
 class Direction(StrEnum):
@@ -49,9 +52,13 @@ class Click(Record):
 
     type: Literal["click"] = "click"
     x: Coordinate
+    """CSS px from the left."""
     y: Coordinate
+    """CSS px from the top."""
     button: Button = Button.LEFT
+    """Which button."""
     count: int = Field(default=1, ge=1, le=3)
+    """How often, in quick succession."""
 
 
 class Hover(Record):
@@ -59,7 +66,9 @@ class Hover(Record):
 
     type: Literal["hover"] = "hover"
     x: Coordinate
+    """CSS px from the left."""
     y: Coordinate
+    """CSS px from the top."""
 
 
 class Drag(Record):
@@ -67,10 +76,15 @@ class Drag(Record):
 
     type: Literal["drag"] = "drag"
     x: Coordinate
+    """CSS px from the left."""
     y: Coordinate
+    """CSS px from the top."""
     to_x: Coordinate
+    """Where the pointer is let go, from the left."""
     to_y: Coordinate
+    """Where the pointer is let go, from the top."""
     button: Button = Button.LEFT
+    """Which button."""
 
 
 class TypeText(Record):
@@ -78,6 +92,7 @@ class TypeText(Record):
 
     type: Literal["type"] = "type"
     text: str = Field(max_length=20_000)
+    """What is typed, character by character."""
     x: Coordinate | None = None
     """None: type into what has the focus."""
     y: Coordinate | None = None
@@ -99,8 +114,11 @@ class Select(Record):
 
     type: Literal["select"] = "select"
     x: Coordinate
+    """CSS px from the left."""
     y: Coordinate
+    """CSS px from the top."""
     option: str
+    """The option's visible text."""
 
 
 class Key(Record):
@@ -108,6 +126,7 @@ class Key(Record):
 
     type: Literal["key"] = "key"
     key: str = Field(min_length=1, max_length=100)
+    """A key or a chord, its parts joined by `+`."""
 
 
 class KeyDown(Record):
@@ -115,6 +134,7 @@ class KeyDown(Record):
 
     type: Literal["key_down"] = "key_down"
     key: str = Field(min_length=1, max_length=100)
+    """A single key."""
 
 
 class KeyUp(Record):
@@ -122,6 +142,7 @@ class KeyUp(Record):
 
     type: Literal["key_up"] = "key_up"
     key: str = Field(min_length=1, max_length=100)
+    """A single key."""
 
 
 class Scroll(Record):
@@ -129,7 +150,9 @@ class Scroll(Record):
 
     type: Literal["scroll"] = "scroll"
     direction: Direction
+    """Which way the content goes on."""
     amount: int = Field(ge=1, le=100_000)
+    """CSS px."""
     x: Coordinate | None = None
     """None: over the middle of the viewport."""
     y: Coordinate | None = None
@@ -147,6 +170,7 @@ class Goto(Record):
 
     type: Literal["goto"] = "goto"
     url: str = Field(min_length=1, max_length=8_192)
+    """Absolute, within the task's allowed origins."""
 
 
 class Back(Record):
@@ -172,6 +196,7 @@ class Tab(Record):
 
     type: Literal["tab"] = "tab"
     operation: TabOperation
+    """What is done."""
     index: int | None = Field(default=None, ge=0, le=100)
     """Which tab, from 0; None: the current one."""
     url: str | None = None
@@ -183,6 +208,7 @@ class Wait(Record):
 
     type: Literal["wait"] = "wait"
     ms: int = Field(default=1_000, ge=1, le=600_000)
+    """Of the page's time."""
 
 
 class Answer(Record):
@@ -190,6 +216,7 @@ class Answer(Record):
 
     type: Literal["answer"] = "answer"
     text: str = ""
+    """What is answered; empty where nothing was asked."""
 
 
 class Restart(Record):
