@@ -49,7 +49,17 @@ class VirtualClock:
 
     async def start(self) -> None:
         """Stop time at the clock's start."""
-        await self._set({"policy": "pause", "initialVirtualTime": self._clock.start_ms / 1_000})
+        await self._stop_at(self._clock.start_ms)
+
+    async def join(self) -> None:
+        """Stop time where it stands, in a page that came later.
+
+        A page in its opener's renderer has that time already and passes this over.
+        """
+        await self._stop_at(self._clock.start_ms + self.elapsed_ms)
+
+    async def _stop_at(self, ms: int) -> None:
+        await self._set({"policy": "pause", "initialVirtualTime": ms / 1_000})
 
     async def advance(self, ms: int) -> None:
         """Let `ms` milliseconds pass.

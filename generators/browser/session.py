@@ -7,11 +7,12 @@ part of the episode; what breaks is a `RolloutFailure`.
 
 import asyncio
 import base64
+import contextlib
 import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.async_api import BrowserContext, Dialog
+from playwright.async_api import BrowserContext, Dialog, Page
 from pydantic import JsonValue
 
 from generators.browser.channel import CALL_SECONDS, DocumentGone
@@ -49,6 +50,9 @@ from schemas.observation import Effect, Element, Observation, PageState, Screens
 JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
 
+POPUP_SECONDS = 5.0
+"""How long a window that was announced is waited for."""
+
 MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
 
@@ -68,6 +72,7 @@ class ChromiumSession:
         self._tabs: list[PageTab] = []
         self._current = 0
         self._dialogs: list[str] = []
+        self._arrived: asyncio.Queue[Page] = asyncio.Queue()
 
     @property
     def reader(self) -> PageReader:
@@ -91,6 +96,7 @@ class ChromiumSession:
                 page = await self._context.new_page()
         self._tabs = [await PageTab.attach(self._context, page, spec=self._spec, opener=None)]
         page.on("dialog", self._answer_dialog)
+        self._context.on("page", self._arrived.put_nowait)
         await self._tab.load(url)
         if self._tab.clock is not None:
             await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
@@ -130,7 +136,7 @@ class ChromiumSession:
             error = str(refusal)
         if not isinstance(action, Answer | NoAction):
             await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
-            if len(self._context.pages) != len(self._tabs):
+            if any(tab.opened for tab in self._tabs):
                 await self._adopt_popups()
         said = "; ".join(self._dialogs)
         return Effect(
@@ -237,11 +243,7 @@ class ChromiumSession:
                 raise CannotDo(f"there are {MAX_TABS} tabs already")
             if action.url is not None:
                 self._refuse_foreign(action.url)
-            known = len(self._tabs)
-            await self._tab.call(f"void window.open({canonical_json(action.url or BLANK)})")
-            await self._adopt_popups()
-            self._current = min(known, len(self._tabs) - 1)
-            self._tab.show()
+            await self._open_tab(action.url or BLANK)
             return
         if index >= len(self._tabs):
             raise CannotDo(f"there is no tab {index}; there are {len(self._tabs)}")
@@ -256,6 +258,16 @@ class ChromiumSession:
         self._tab.show()
         await self._tab.channel.send("Page.bringToFront")
 
+    async def _open_tab(self, url: str) -> None:
+        """Let the page open a tab, as a person's middle click would, and show it."""
+        await self._tab.call(f"void window.open({canonical_json(url)})")
+        known = len(self._tabs)
+        await self._adopt_popups(at_least=1)
+        if len(self._tabs) == known:
+            raise CannotDo("the tab did not open")
+        self._current = len(self._tabs) - 1
+        self._tab.show()
+
     async def _answer_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(dialog.message)
         if dialog.type in {"alert", "beforeunload"}:
@@ -263,18 +275,25 @@ class ChromiumSession:
         else:
             await dialog.dismiss()
 
-    async def _adopt_popups(self) -> None:
-        """Take pages that were opened into the tabs; close what is beyond their number."""
-        known = {tab.channel.page for tab in self._tabs}
-        for page in [page for page in self._context.pages if page not in known]:
-            if len(self._tabs) >= MAX_TABS:
-                await page.close()
-                continue
-            page.on("dialog", self._answer_dialog)
-            self._tabs.append(
-                await PageTab.attach(self._context, page, spec=self._spec, opener=self._tab)
-            )
+    async def _adopt_popups(self, *, at_least: int = 0) -> None:
+        """Take the windows that pages opened into the tabs; close what is beyond their number."""
+        announced = max(at_least, sum(tab.opened for tab in self._tabs))
+        for tab in self._tabs:
+            tab.opened = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(POPUP_SECONDS):
+                for _ in range(announced):
+                    await self._adopt(await self._arrived.get())
         self._tab.show()
+
+    async def _adopt(self, page: Page) -> None:
+        if len(self._tabs) >= MAX_TABS:
+            await page.close()
+            return
+        page.on("dialog", self._answer_dialog)
+        self._tabs.append(
+            await PageTab.attach(self._context, page, spec=self._spec, opener=self._tab)
+        )
 
 
 def _page_state(state: dict[str, Any]) -> PageState:

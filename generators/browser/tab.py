@@ -49,6 +49,8 @@ class PageTab:
         self._loading: set[str] = set()
         self._navigated = False
         self._moved = asyncio.Event()
+        self.opened = 0
+        """Windows the page has opened."""
 
     @classmethod
     async def attach(
@@ -71,8 +73,11 @@ class PageTab:
         channel.on("Page.frameStoppedLoading", tab._on_stopped)
         channel.on("Page.frameDetached", tab._on_stopped)
         channel.on("Page.navigatedWithinDocument", tab._on_moved)
+        channel.on("Page.windowOpen", tab._on_opened)
         await channel.send("Page.enable")
         tab.show()
+        if opener is not None and clock is not None:
+            await clock.join()
         return tab
 
     def show(self) -> None:
@@ -178,6 +183,9 @@ class PageTab:
 
     def _on_stopped(self, event: dict[str, Any]) -> None:
         self._loading.discard(event["frameId"])
+
+    def _on_opened(self, _: object) -> None:
+        self.opened += 1
 
     def _on_moved(self, _: object) -> None:
         self._moved.set()
