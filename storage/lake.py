@@ -1,18 +1,45 @@
 """The committed tables of a run, and the protocol by which a unit gets into them exactly once.
 
-See `Lake`.
+A unit becomes shards, put if absent under names that hold their hash; then, table by table and
+`episodes` last, its application transaction is committed if it is not in yet (see
+`storage.delta`). The row in `episodes` is the commit point: whoever is killed before it has done
+work that the next one finds done, whoever is slow after it finds nothing left to do. The
+transaction's token is a hash of the unit's episodes, so that workers who hold different attempts
+at one unit can never commit a table each: the second is told to read the spool again.
+
+A version pins every table at one moment; whatever is published is read from a version. A lake
+belongs to one event loop.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import pyarrow.compute as pc
 from pyarrow.dataset import Dataset
 
+from schemas.base import content_hash
 from schemas.config import StorageSection
 from schemas.episode import Episode
+from schemas.errors import Conflict, Damaged, NotFound
+from schemas.keys import verdict_transaction
+from schemas.tables import TABLES, UNIT_TABLES, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Verdict
+from storage import records
+from storage.commits import Commits
+from storage.delta import Handle, Table, dataset_at
 from storage.objects import ObjectStore
+from storage.places import table_url
+from storage.shards import MEGABYTE
+from storage.versions import Versions, find_version, seal
+
+_TOKEN_CHARS = 15
+"""Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
+
+_VERDICT_TOKEN = 1
+"""Verdicts are one commit to one table: nothing can be mixed."""
 
 
 @dataclass(frozen=True)
@@ -21,24 +48,35 @@ class Snapshot:
 
     version: int
     """The version's number."""
+    tables: Versions
+    """The Delta version of every table it has."""
+    urls: Mapping[str, str] = field(repr=False)
+    """Where the tables lie."""
 
     async def dataset(self, table: str) -> Dataset | None:
-        """Return the table at this version; None if nobody had written to it."""
-        raise NotImplementedError
+        """Return the table at this version; None if nobody had written to it.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        if table not in self.tables:
+            return None
+        return await asyncio.to_thread(dataset_at, self.urls[table], self.tables[table])
 
 
 class Lake:
     """The tables of one run."""
 
     def __init__(self, url: str, store: ObjectStore, storage: StorageSection) -> None:
-        self._url = url
         self._store = store
-        self._storage = storage
+        self._urls = {name: table_url(url, name) for name in TABLES}
+        self._tables = {name: Table(Handle(name, self._urls[name])) for name in TABLES}
+        self._commits = Commits(store, self._tables, shard_bytes=storage.shard_mb * MEGABYTE)
 
     async def commit_unit(
         self, unit_id: str, *, tasks: Sequence[Task], episodes: Sequence[Episode]
     ) -> bool:
-        """Commit a unit's rows once; return False if its episodes were there already.
+        """Commit a unit's rows once; return False if its episodes were there before.
 
         `tasks` in the unit's order; `episodes` as the spool has them, in any order.
 
@@ -46,7 +84,22 @@ class Lake:
             Conflict: the unit was begun with other episodes than these: read the spool again.
             Unwritable: the run cannot be written.
         """
-        raise NotImplementedError
+        ordered = _ordered(unit_id, tasks, episodes)
+        if await self._tables["episodes"].ask(unit_id) is not None:
+            return False
+        rows = await asyncio.to_thread(unit_rows, tasks, ordered)
+        added = {
+            table: await self._commits.put_shards(table, unit_id, rows=rows[table])
+            for table in UNIT_TABLES
+            if rows[table]
+        }
+        token = _token(ordered)
+        for table, files in added.items():
+            if await self._commits.commit(table, unit_id, token=token, files=files) != token:
+                if await self._tables["episodes"].ask(unit_id) is not None:
+                    return False
+                raise Conflict(f"unit {unit_id}: {table} was committed with other episodes")
+        return True
 
     async def commit_verdicts(
         self,
@@ -57,55 +110,166 @@ class Lake:
         round_: int,
         verdicts: Sequence[Verdict],
     ) -> bool:
-        """Commit what a verifier says of a unit in a round once; False if it was there already."""
-        raise NotImplementedError
+        """Commit what a verifier says of a unit in a round once; False if it was there before.
+
+        Raises:
+            Unwritable: the run cannot be written.
+        """
+        address = (unit_id, verifier, version, round_)
+        for verdict in verdicts:
+            if _address(verdict) != address:
+                raise ValueError(f"verdict on {verdict.episode_id} is not of {address}")
+        transaction = verdict_transaction(*address)
+        if not verdicts or await self._tables["verdicts"].ask(transaction) is not None:
+            return False
+        rows = [row(verdict) for verdict in sorted(verdicts, key=lambda v: v.episode_id)]
+        files = await self._commits.put_shards("verdicts", unit_id, rows=rows)
+        await self._commits.commit("verdicts", transaction, token=_VERDICT_TOKEN, files=files)
+        return True
 
     async def committed_units(self) -> set[str]:
-        """Return the units whose episodes are committed, in one pass over the log."""
-        raise NotImplementedError
+        """Return the units whose episodes are committed, in one pass over the log.
+
+        Raises:
+            Damaged: the log, or a file that holds several units, cannot be read.
+        """
+        files = await self._tables["episodes"].files()
+        if files is None or not files.num_rows:
+            return set()
+        ends = (files[f"{end}.unit_id"].to_pylist() for end in ("min", "max"))
+        units = {low if low == high else None for low, high in zip(*ends, strict=True)}
+        alone = {unit_id for unit_id in units if unit_id is not None}
+        return alone if alone == units else set(await self.committed_episodes())
 
     async def committed_episodes(self) -> dict[str, set[str]]:
-        """Return the committed episodes by unit, in one pass over two columns."""
-        raise NotImplementedError
+        """Return the committed episodes by unit, in one pass over two columns.
+
+        Raises:
+            Damaged: the log or a file cannot be read.
+        """
+        dataset = await self._tables["episodes"].dataset()
+        found = await asyncio.to_thread(records.rows, dataset, columns=["unit_id", "episode_id"])
+        units: defaultdict[str, set[str]] = defaultdict(set)
+        for item in found:
+            units[item["unit_id"]].add(item["episode_id"])
+        return dict(units)
 
     async def tasks(self, unit_id: str) -> list[Task]:
-        """Return a committed unit's tasks, in its order."""
-        raise NotImplementedError
+        """Return a committed unit's tasks, by id.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        heads = await asyncio.to_thread(
+            records.rows,
+            await self._tables["episodes"].dataset(),
+            where=pc.field("unit_id") == unit_id,
+            columns=["task_id"],
+        )
+        dataset = await self._tables["tasks"].dataset()
+        return await asyncio.to_thread(
+            records.read_tasks, dataset, [head["task_id"] for head in heads]
+        )
 
     async def episodes(self, unit_id: str) -> list[Episode]:
-        """Return a committed unit's episodes whole, pictures and all, in its order."""
-        raise NotImplementedError
+        """Return a committed unit's episodes whole, pictures and all, by task and attempt.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        datasets = await self._datasets(records.EPISODE_TABLES)
+        return await asyncio.to_thread(records.read_episodes, datasets, unit_id=unit_id)
 
     async def episode(self, episode_id: str) -> tuple[Task, Episode]:
         """Return a committed episode whole, with its task.
 
         Raises:
             NotFound: it is not committed.
+            Damaged: its rows cannot be read, or its task's row is missing.
         """
-        raise NotImplementedError
+        datasets = await self._datasets((*records.EPISODE_TABLES, "tasks"))
+        unit_id = await asyncio.to_thread(records.unit_of, datasets["episodes"], episode_id)
+        if unit_id is None:
+            raise NotFound(f"{self._store.url}: has no episode {episode_id}")
+        [episode] = await asyncio.to_thread(
+            records.read_episodes, datasets, unit_id=unit_id, episode_id=episode_id
+        )
+        tasks = await asyncio.to_thread(records.read_tasks, datasets["tasks"], [episode.task_id])
+        if not tasks:
+            raise Damaged(f"episode {episode_id}: its task {episode.task_id} has no row")
+        return tasks[0], episode
 
     async def verdicts(
         self, *, unit_id: str | None = None, version: int | None = None
     ) -> list[Verdict]:
-        """Return every verdict (of a unit, at a sealed version), all rounds."""
-        raise NotImplementedError
+        """Return every verdict (of a unit, at a sealed version), all rounds.
+
+        Raises:
+            NotFound: there is no such version.
+            Damaged: the rows cannot be read.
+        """
+        if version is None:
+            dataset = await self._tables["verdicts"].dataset()
+        else:
+            dataset = await (await self.snapshot(version)).dataset("verdicts")
+        return await asyncio.to_thread(records.read_verdicts, dataset, unit_id=unit_id)
 
     async def seal(self) -> int:
         """Make a version of the tables as they are; return its number.
 
         The last version's number comes back when nothing is newer, 0 when nothing was ever
         written.
+
+        Raises:
+            Damaged: a table is older than the last version says.
+            Unwritable: the run cannot be written.
         """
-        raise NotImplementedError
+        return await seal(self._store, self._versions)
 
     async def snapshot(self, version: int | None = None) -> Snapshot:
         """Return a sealed version, the last one by default.
 
         Raises:
             NotFound: there is no such version; those there are are named.
+            Damaged: it cannot be read.
         """
-        raise NotImplementedError
+        number, tables = await find_version(self._store, version)
+        return Snapshot(version=number, tables=tables, urls=self._urls)
 
     async def close(self) -> None:
         """Let the tables go; what has begun ends first."""
-        raise NotImplementedError
+        for table in self._tables.values():
+            await asyncio.to_thread(table.close)
+
+    async def _versions(self) -> Versions:
+        """Return the Delta version of every table there is, `episodes` read first."""
+        names = ("episodes", *(name for name in TABLES if name != "episodes"))
+        found = {name: await self._tables[name].version() for name in names}
+        return {name: version for name, version in found.items() if version is not None}
+
+    async def _datasets(self, names: Sequence[str]) -> records.Datasets:
+        return {name: await self._tables[name].dataset() for name in names}
+
+
+def _ordered(unit_id: str, tasks: Sequence[Task], episodes: Sequence[Episode]) -> list[Episode]:
+    """Return `episodes` by task and attempt: the one order a unit is written in."""
+    order = {task.task_id: number for number, task in enumerate(tasks)}
+    seen: set[tuple[str, int]] = set()
+    for episode in episodes:
+        address = (episode.task_id, episode.attempt)
+        if episode.unit_id != unit_id or episode.task_id not in order or address in seen:
+            raise ValueError(f"episode {episode.episode_id} is not of unit {unit_id}, or is twice")
+        seen.add(address)
+    if not order or len(order) < len(tasks) or {task_id for task_id, _ in seen} != order.keys():
+        raise ValueError(f"unit {unit_id}: no task, one twice, or one without an episode")
+    return sorted(episodes, key=lambda episode: (order[episode.task_id], episode.attempt))
+
+
+def _token(episodes: Sequence[Episode]) -> int:
+    """Return what tells these rollouts from any others of the same unit."""
+    told = [[e.episode_id, e.content_sha256, e.started_at.isoformat()] for e in episodes]
+    return int(content_hash(["token", told])[:_TOKEN_CHARS], 16)
+
+
+def _address(verdict: Verdict) -> tuple[str, str, str, int]:
+    return verdict.unit_id, verdict.verifier, verdict.verifier_version, verdict.round

@@ -1,0 +1,219 @@
+"""One Delta table as a commit log: what is asked of it, and what is told to it.
+
+Delta refuses a second commit of an application transaction only if the first one came in after
+the writer's snapshot; one that the snapshot already shows is accepted, and its rows are there
+twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
+the transaction, and commit with it only if the answer is no. An error from a commit means nothing
+by itself (the commit may be in, and its answer lost), so the three steps are taken again.
+
+`Handle` is those steps, blocking. `Table` keeps a handle in a thread of its own: what is asked
+of a table is done one after the other, and a caller who is cancelled cancels nothing that began.
+A process that used `deltalake` must never fork.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+from deltalake.transaction import AddAction
+from pyarrow import fs
+from pyarrow.dataset import Dataset
+
+from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
+from schemas.tables import arrow_schema
+from storage.statistics import Added
+
+T = TypeVar("T")
+
+CONFIGURATION = {"delta.logRetentionDuration": "interval 3650 days"}
+"""Old versions stay readable for ten years; transactions are kept for ever by their default."""
+
+_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.5, 2.0)
+"""Seconds before a commit is tried again."""
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Handle:
+    """A Delta table as this process last saw it. Every method blocks."""
+
+    def __init__(self, name: str, url: str) -> None:
+        self.name = name
+        self.url = url
+        self._schema = arrow_schema(name)
+        self._table: DeltaTable | None = None
+
+    def refresh(self) -> DeltaTable | None:
+        """Return the table as it is now; None if nobody made it yet."""
+        held = self._table
+        try:
+            if held is None:
+                self._table = DeltaTable(self.url)
+            else:
+                held.update_incremental()
+        except TableNotFoundError:
+            self._table = None
+        except DeltaError:
+            if held is None:
+                raise
+            # The log behind an old handle may have been cleaned up: look with a new one.
+            self._table = None
+            return self.refresh()
+        return self._table
+
+    def ask(self, transaction: str) -> int | None:
+        """Return the token `transaction` was committed with; None if it was not."""
+        table = self.refresh()
+        return None if table is None else table.transaction_version(transaction)
+
+    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
+        """Commit `files` under `transaction` unless it is in; return the token that is."""
+        table = self.refresh()
+        if table is None:
+            self.create()
+            table = self.refresh()
+        if table is None:
+            raise TableNotFoundError(f"{self.url}: the table was made and is not there")
+        there = table.transaction_version(transaction)
+        if there is None:
+            self.write(
+                table, CommitProperties(app_transactions=[Transaction(transaction, token)]), files
+            )
+            return token
+        return there
+
+    def create(self) -> None:
+        """Make the table; of several that do, every one may fail and one have succeeded."""
+        DeltaTable.create(
+            self.url,
+            schema=Schema.from_arrow(self._schema),
+            mode="ignore",
+            configuration=CONFIGURATION,
+        )
+
+    def write(
+        self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
+    ) -> None:
+        """Append `files` to the log with the very handle that was asked."""
+        table.create_write_transaction(
+            [
+                AddAction(
+                    path=added.path,
+                    size=added.size,
+                    partition_values={},
+                    modification_time=added.modified_ms,
+                    data_change=True,
+                    stats=added.stats,
+                )
+                for added in files
+            ],
+            mode="append",
+            schema=Schema.from_arrow(self._schema),
+            commit_properties=properties,
+        )
+
+    def version(self) -> int | None:
+        """Return the table's version; None if nobody made it yet."""
+        table = self.refresh()
+        return None if table is None else table.version()
+
+    def dataset(self) -> Dataset | None:
+        """Return the table's rows as they are now; None if nobody made it yet."""
+        table = self.refresh()
+        return None if table is None else _dataset(table, self.url)
+
+    def files(self) -> pa.Table | None:
+        """Return what the log says of every file; None if nobody made the table yet."""
+        table = self.refresh()
+        return None if table is None else pa.table(table.get_add_actions(flatten=True))
+
+
+class Table:
+    """A table of a run, for use from an event loop."""
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"delta-{handle.name}")
+
+    async def ask(self, transaction: str) -> int | None:
+        """See `Handle.ask`."""
+        return await self._read(partial(self._handle.ask, transaction))
+
+    async def version(self) -> int | None:
+        """See `Handle.version`."""
+        return await self._read(self._handle.version)
+
+    async def dataset(self) -> Dataset | None:
+        """See `Handle.dataset`."""
+        return await self._read(self._handle.dataset)
+
+    async def files(self) -> pa.Table | None:
+        """See `Handle.files`."""
+        return await self._read(self._handle.files)
+
+    async def commit(self, transaction: str, token: int, *, files: Sequence[Added]) -> int:
+        """See `Handle.attempt`; asked and tried again until the answer is known.
+
+        Raises:
+            Conflict: other writers kept coming first.
+            Unwritable: the log cannot be written.
+            Damaged: the log cannot be read.
+        """
+        failure: DeltaError | OSError = CommitFailedError("never tried")
+        for pause in _PAUSES:
+            try:
+                return await self._run(partial(self._handle.attempt, transaction, token, files))
+            except (DeltaError, OSError) as error:
+                failure = error
+            await asyncio.sleep(pause)
+        raise _named(failure, f"{self._handle.url}: cannot commit")
+
+    def close(self) -> None:
+        """Let the thread end once it has done what it was asked."""
+        self._thread.shutdown(wait=True)
+
+    async def _read(self, work: Callable[[], T]) -> T:
+        try:
+            return await self._run(work)
+        except (DeltaError, OSError) as error:
+            raise Damaged(f"{self._handle.url}: cannot be read: {_line(error)}") from error
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+
+def dataset_at(url: str, version: int) -> Dataset:
+    """Return the rows of the table at `url` as they were at a Delta version.
+
+    Raises:
+        Damaged: that version cannot be read.
+    """
+    try:
+        return _dataset(DeltaTable(url, version=version), url)
+    except (DeltaError, OSError) as error:
+        raise Damaged(f"{url}: version {version} cannot be read: {_line(error)}") from error
+
+
+def _dataset(table: DeltaTable, url: str) -> Dataset:
+    return table.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(url, fs.LocalFileSystem()))
+
+
+def _named(error: DeltaError | OSError, what: str) -> StepmillError:
+    text = f"{what}: {_line(error)}"
+    if isinstance(error, CommitFailedError):
+        return Conflict(text)
+    if isinstance(error, OSError | TableNotFoundError):
+        return Unwritable(text)
+    return Damaged(text)
+
+
+def _line(error: Exception) -> str:
+    """Return an error's text on one line, without its colours and its back trace."""
+    text, _, _ = _COLOUR.sub("", str(error)).partition("\n   0:")
+    return " ".join(text.split()) or type(error).__name__
