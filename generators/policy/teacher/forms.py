@@ -1,7 +1,8 @@
 """Skills that fill a form: text into its fields, and then the button that hands it in."""
 
+from generators.browser.protocol import Node
 from generators.policy.teacher.goals import parts, quoted
-from generators.policy.teacher.page import Page
+from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.plan import Plan, named, press, submit, the, write
 
 
@@ -38,3 +39,24 @@ def _send_away(page: Page) -> Plan:
         return page
     why = "A box that asks about leaving is in the way, so I cancel it."
     return (yield from press(page, named("popup-cancel"), why))
+
+
+def _caption(page: Page, field: Node) -> str:
+    return next((outer.text for outer in page.above(field) if outer.text), "")
+
+
+def search_films(page: Page) -> Plan:
+    """Fill a search for films, whatever its layout, by the words beside each field."""
+    genre, director, year = parts(
+        r"Search for (.*?) movies directed by (.*?) from year (\d+)", page.goal
+    )
+    by_word = {"Genre": genre, "Director": director, "Year": year, "Date": year}
+    captions = [_caption(page, field) for field in page.all("input")]
+    for place, caption in enumerate(captions, 1):
+        text = next((by_word[word] for word in by_word if word in caption), "")
+        why = f"This field is for '{caption}', which is '{text}'."
+        page = yield from write(page, the("input", place=place), text, why)
+    for name in ("Submit", "Search", "Go!"):
+        if page.maybe(text=name) is not None:
+            return (yield from submit(page, name))
+    raise Lost("there is nothing to hand the search in with")

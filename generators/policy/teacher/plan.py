@@ -12,7 +12,18 @@ from typing import Protocol
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Lost, Page, Test, centre
-from schemas.action import Action, Click, Direction, Drag, Key, Scroll, Select, TypeText, Wait
+from schemas.action import (
+    Action,
+    Click,
+    Direction,
+    Drag,
+    Hover,
+    Key,
+    Scroll,
+    Select,
+    TypeText,
+    Wait,
+)
 from schemas.episode import ThoughtSource
 
 Plan = Generator[Decision, Page, Page]
@@ -154,13 +165,20 @@ def _never(_: Node) -> bool:
 
 
 def button(text: str) -> Find:
-    """Return how to find the button that says `text`, whatever it is made of."""
+    """Return how to find what says `text`: a real button, or the innermost element that does."""
 
     def find(page: Page) -> Node:
         real = page.maybe("button", "input", text=text)
-        return page.one(text=text) if real is None else real
+        return _innermost(page.one(text=text)) if real is None else real
 
     return find
+
+
+def _innermost(node: Node) -> Node:
+    for child in node.children:
+        if child.shown and child.text == node.text:
+            return _innermost(child)
+    return node
 
 
 def named(name: str) -> Find:
@@ -171,3 +189,26 @@ def named(name: str) -> Find:
 def submit(page: Page, text: str = "Submit") -> Plan:
     """Press the button that hands in the work."""
     return (yield from press(page, button(text), f"Everything is set, so I press {text}."))
+
+
+def hover(page: Page, find: Find, why: str) -> Plan:
+    """Move the pointer onto what `find` finds, brought into view first."""
+    page = yield from reveal(page, find)
+    x, y = spot(find(page))
+    return (yield from do(Hover(x=x, y=y), why))
+
+
+def scroll_through(page: Page, find: Find, direction: Direction, why: str) -> Plan:
+    """Turn the wheel over a box of text until its top or bottom is in sight."""
+    for _ in range(SCROLLS):
+        node = find(page)
+        if node.scroll is None:
+            return page
+        _, top, _, height = node.scroll
+        rest = round(height - node.inner[1] - top if direction is Direction.DOWN else top)
+        if rest <= 1:
+            return page
+        x, y = spot(node)
+        amount = min(rest, max(1, round(node.inner[1])))
+        page = yield from do(Scroll(direction=direction, amount=amount, x=x, y=y), why)
+    raise Lost("the text has no end")

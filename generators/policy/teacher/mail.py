@@ -1,0 +1,106 @@
+"""Skills for a small mail reader: find the sender's mail, then answer, forward, delete or mark it.
+
+Goals come in set sentences and in free words. What to do is told by a few marks: quoted words
+are an answer, two senders mean forwarding, words of throwing away mean deleting.
+"""
+
+import re
+from dataclasses import dataclass
+
+from generators.browser.protocol import Node
+from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.plan import Find, Plan, named, press, the, write
+
+_SET = r"Find the email by (\w+) and forward that email to (\w+)\."
+_DELETING = re.compile(
+    r"delet|trash|\brid\b|remove|recycling|throw|out of my|don't want|anymore", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What is to be done with which mail."""
+
+    kind: str
+    """`reply`, `forward`, `delete` or `star`."""
+    sender: str
+    """Whose mail."""
+    text: str = ""
+    """The answer, or who it is forwarded to."""
+
+
+def understand(goal: str, senders: list[str]) -> Errand:
+    """Return the errand a goal describes, given the senders in the inbox.
+
+    Raises:
+        Lost: it names nobody who sent a mail.
+    """
+    set_forward = re.search(_SET, goal)
+    if set_forward is not None:
+        return Errand("forward", set_forward[1], set_forward[2])
+    message = max((part.strip() for part in goal.split('"')[1:-1]), key=len, default="")
+    rest = goal.replace(message, "") if message else goal
+    named_in_goal = _named(rest, senders)
+    if not named_in_goal:
+        raise Lost(f"the goal '{goal}' names nobody who wrote")
+    if message:
+        return Errand("reply", named_in_goal[0], message)
+    if len(named_in_goal) > 1:
+        ranked = sorted(named_in_goal, key=lambda name: _authorship(name, goal), reverse=True)
+        return Errand("forward", ranked[0], ranked[1])
+    return Errand("delete" if _DELETING.search(goal) else "star", named_in_goal[0])
+
+
+def _named(text: str, senders: list[str]) -> list[str]:
+    """Return the senders a text names, whole words if it can; each once, in the inbox's order."""
+    names = list(dict.fromkeys(senders))
+    whole = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'?s)?\b", text)]
+    return whole or [name for name in names if name in text]
+
+
+def _authorship(name: str, goal: str) -> int:
+    """Return how much the goal speaks of somebody as the author rather than the receiver."""
+    who = re.escape(name)
+    marks = {
+        rf"\b(?:from|by) {who}\b": 3,
+        rf"\b{who}'?s\b": 2,
+        rf"\b{who} (?:sent|wrote)\b": 2,
+        rf"\b(?:to|in) {who}\b": -3,
+    }
+    return sum(weight for mark, weight in marks.items() if re.search(mark, goal, re.IGNORECASE))
+
+
+def _thread_of(sender: str) -> Find:
+    """Return how to find a sender's mail in the list."""
+
+    def find(page: Page) -> Node:
+        for thread in page.all(cls="email-thread"):
+            if page.one(cls="email-sender", within=thread).text == sender:
+                return thread
+        raise Lost(f"there is no mail by {sender}")
+
+    return find
+
+
+def _mark_of(sender: str, mark: str) -> Find:
+    return lambda page: page.one(cls=mark, within=_thread_of(sender)(page))
+
+
+def do_errand(page: Page) -> Plan:
+    """Do with the mail what the goal asks for."""
+    errand = understand(page.goal, [node.text for node in page.all(cls="email-sender")])
+    sender = errand.sender
+    if errand.kind in {"delete", "star"}:
+        mark = "trash" if errand.kind == "delete" else "star"
+        why = f"The goal is about the mail by {sender}, so I click its {mark} icon."
+        return (yield from press(page, _mark_of(sender, mark), why))
+    why = f"The goal is about the mail by {sender}, so I open it."
+    page = yield from press(page, _thread_of(sender), why)
+    why = f"The mail by {sender} is open; the goal asks me to {errand.kind}."
+    page = yield from press(page, the("span", cls=f"email-{errand.kind}"), why)
+    if errand.kind == "reply":
+        page = yield from write(page, named("reply-text"), errand.text, "This is the answer.")
+    else:
+        why = f"It is to go to {errand.text}."
+        page = yield from write(page, the("input", cls="forward-sender"), errand.text, why)
+    return (yield from press(page, named(f"send-{errand.kind}"), "All is written, so I send it."))

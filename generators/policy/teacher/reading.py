@@ -1,0 +1,163 @@
+"""Skills that read something off the page, work with it, and type what comes out."""
+
+import re
+from collections.abc import Callable
+
+from generators.policy.teacher.goals import nth, ordinal, part
+from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.plan import (
+    Plan,
+    button,
+    named,
+    press,
+    scroll_through,
+    submit,
+    the,
+    write,
+)
+from schemas.action import Direction
+
+_SUMS: dict[str, Callable[[int, int], int]] = {
+    "+": lambda one, other: one + other,
+    "-": lambda one, other: one - other,
+    "x": lambda one, other: one * other,
+}
+
+
+def find_word(page: Page) -> Plan:
+    """Type the word at the place the goal names."""
+    place = ordinal(page.goal)
+    word = re.sub(r"[^a-zA-Z]", "", page.one("p").text.split()[place - 1])
+    why = f"The {nth(place)} word of the paragraph is '{word}', so I type it."
+    page = yield from write(page, the("input"), word, why)
+    return (yield from submit(page))
+
+
+def find_last_word(page: Page) -> Plan:
+    """Scroll to the end of a text and type its last word."""
+    why = "The last word is not in sight yet, so I scroll down."
+    page = yield from scroll_through(page, the("textarea"), Direction.DOWN, why)
+    words = re.findall(r"[a-zA-Z0-9]+", the("textarea")(page).value or "")
+    if not words:
+        raise Lost("the text is empty")
+    why = f"The text ends with '{words[-1]}', so I type that."
+    page = yield from write(page, the("input"), words[-1], why)
+    return (yield from submit(page))
+
+
+def scroll_text(page: Page) -> Plan:
+    """Scroll a text to the end that the goal names."""
+    end = part(r"to the (bottom|top)", page.goal)
+    way = Direction.DOWN if end == "bottom" else Direction.UP
+    why = f"The goal asks for the {end} of the text, so I scroll {way.value}."
+    page = yield from scroll_through(page, the("textarea"), way, why)
+    return (yield from submit(page))
+
+
+def _table(page: Page) -> dict[str, str]:
+    rows = [[cell.text for cell in page.all("td", within=row)] for row in page.all("tr")]
+    return {row[0]: row[1] for row in rows if len(row) == 2}  # noqa: PLR2004 - name and value
+
+
+def read_value(page: Page) -> Plan:
+    """Type the value that stands beside the name the goal gives."""
+    name = part(r"the value of (.*?) into the text field", page.goal)
+    value = _table(page)[name]
+    why = f"The table says '{value}' beside '{name}', so I type that."
+    page = yield from write(page, the("input"), value, why)
+    return (yield from submit(page))
+
+
+def read_values(page: Page) -> Plan:
+    """Fill each field with the value that the table gives for its label."""
+    table = _table(page)
+    for place, label in enumerate([node.text for node in page.all("label")], 1):
+        name = label.rstrip(":")
+        why = f"The table says '{table[name]}' beside '{name}', so I type that."
+        page = yield from write(page, the("input", place=place), table[name], why)
+    return (yield from submit(page))
+
+
+def read_distorted(page: Page) -> Plan:
+    """Type the letters that are shown askew."""
+    text = "".join(node.text for node in page.all("span", within=page.by_id("captcha")))
+    page = yield from write(page, the("input"), text, f"The distorted text says '{text}'.")
+    return (yield from submit(page))
+
+
+def copy_text(page: Page) -> Plan:
+    """Type what a text area holds: the one there is, or the one whose place the goal names.
+
+    It types rather than pastes: all sessions of a browser share one clipboard.
+    """
+    place = 1 if "from the" not in page.goal else ordinal(page.goal)
+    text = the("textarea", place=place)(page).value or ""
+    why = f"The goal wants the {nth(place)} text area's text here, so I type it."
+    page = yield from write(page, the("input"), text, why)
+    return (yield from submit(page))
+
+
+def calculate(page: Page) -> Plan:
+    """Solve a sum of two numbers."""
+    text = page.by_id("math-problem").text
+    one, sign, other = _sum(text)
+    answer = str(_SUMS[sign](int(one), int(other)))
+    page = yield from write(page, the("input"), answer, f"{text} {answer}, so I type {answer}.")
+    return (yield from submit(page))
+
+
+def _sum(text: str) -> tuple[str, str, str]:
+    found = re.match(r"(\w+) ([-+x]) (\w+) =", text)
+    if found is None:
+        raise Lost(f"'{text}' is no sum I can read")
+    return found[1], found[2], found[3]
+
+
+def solve(page: Page) -> Plan:
+    """Solve a sum of which one number is x."""
+    text = page.by_id("math-problem").text
+    one, sign, other = _sum(text)
+    result = int(text.split("=")[1])
+    if one == "x":
+        answer = result - int(other) if sign == "+" else result + int(other)
+    else:
+        answer = result - int(one) if sign == "+" else int(one) - result
+    page = yield from write(page, the("input"), str(answer), f"From {text} follows x = {answer}.")
+    return (yield from submit(page))
+
+
+def generate_number(page: Page) -> Plan:
+    """Generate numbers until one is as the goal wants it."""
+    fits = _wish(page.goal)
+    while not fits(page.by_id("display-number").text):
+        shown = page.by_id("display-number").text
+        why = f"'{shown}' is not what the goal asks for, so I generate a number."
+        page = yield from press(page, button("Generate"), why)
+    return (yield from submit(page))
+
+
+def _wish(goal: str) -> Callable[[str], bool]:
+    """Return the test for the number a goal describes."""
+    bound = re.search(r"(less|greater) than (\d+)", goal)
+    if bound is not None:
+        limit = int(bound[2])
+        if bound[1] == "less":
+            return lambda shown: shown.isdigit() and int(shown) < limit
+        return lambda shown: shown.isdigit() and int(shown) > limit
+    odd = int(part(r"an (odd|even) number", goal) == "odd")
+    return lambda shown: shown.isdigit() and int(shown) % 2 == odd
+
+
+def find_greatest(page: Page) -> Plan:
+    """Turn over every card, then pick the one with the greatest number."""
+    cards = len(page.all(cls="card"))
+    values: list[int] = []
+    for place in range(1, cards + 1):
+        why = f"I turn over the {nth(place)} card to see its number."
+        page = yield from press(page, the(cls="card", place=place), why)
+        values.append(int(the(cls="card", place=place)(page).text))
+    best = values.index(max(values)) + 1
+    if best != cards:
+        why = f"{max(values)} is the greatest number, so I pick the {nth(best)} card."
+        page = yield from press(page, the(cls="card", place=best), why)
+    return (yield from press(page, named("submit"), "The greatest card is picked, so I submit."))
