@@ -85,7 +85,7 @@ docs: setup ## write the tables of docs/dataset.md from the records
 	@$(BIN)/python docs/columns.py
 
 golden: setup ## accept the current schemas as what outsiders rely on
-	@$(PYTEST) tests/unit/test_schemas_golden.py --renew-golden
+	@$(PYTEST) tests --renew-golden
 
 clean: ## remove what builds and checks leave; runs and datasets stay
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

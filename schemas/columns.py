@@ -8,19 +8,35 @@ rows that belong to another table.
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """A number stored narrower than Python's own."""
+    """A number stored narrower than Python's own; one that does not fit is refused."""
 
     arrow: Literal["int32", "float"]
     """The Arrow type's name."""
+    limit: float
+    """The largest value that fits, and its negative the smallest to be relied on."""
+
+    def __get_pydantic_core_schema__(
+        self, source: type[object], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Have pydantic check the range wherever the marker stands."""
+        return core_schema.no_info_after_validator_function(self._fitting, handler(source))
+
+    def _fitting(self, value: float | None) -> float | None:
+        if value is not None and abs(value) > self.limit:
+            raise ValueError(f"does not fit into a column of {self.arrow}")
+        return value
 
 
-Int32 = Width("int32")
+Int32 = Width("int32", 2**31 - 1)
 """A 32-bit integer column."""
 
-Float32 = Width("float")
+Float32 = Width("float", 3.4028234663852886e38)
 """A 32-bit float column, for values that come as such."""
 
 

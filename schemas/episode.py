@@ -5,14 +5,13 @@ afterwards; what is thought of it later is a verdict. Its steps, calls and promp
 tables of their own. Every field is a column of the same name unless it says otherwise.
 """
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, JsonValue
 
 from schemas.action import Action
-from schemas.base import JsonObject, Record, canonical_json, sha256_hex
+from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.columns import AsJson, Elsewhere, Float32, Int32, Spread
 from schemas.observation import Element, PageState, Screenshot, Target
 
@@ -127,7 +126,7 @@ class Step(Record):
     """The policy, wall ms."""
     act_ms: float = 0.0
     """The action, settling included, wall ms."""
-    at: datetime
+    at: Moment
     """When it was seen, UTC."""
     elements: Annotated[tuple[Element, ...], Elsewhere("observations")] = ()
     """What was on the page; rows of `observations`."""
@@ -150,8 +149,8 @@ class Call(Record):
     """Which weights; None where the server does not say."""
     prompt_sha256: str | None = None
     """Of the system prompt; a row of `prompts`."""
-    messages: Annotated[JsonValue | None, AsJson()] = None
-    """The messages, pictures by step number."""
+    messages: Annotated[JsonValue, AsJson()] = None
+    """The messages, pictures by step number; JSON's null if they were not kept."""
     image_steps: tuple[Annotated[int, Int32], ...] = ()
     """Steps whose pictures were sent."""
     sent_width: Annotated[int | None, Int32] = None
@@ -198,7 +197,7 @@ class Call(Record):
     """Asked again this often because a reply did not arrive whole."""
     cost_usd: float | None = None
     """None where nobody priced it."""
-    at: datetime
+    at: Moment
     """When it was made, UTC."""
 
 
@@ -213,8 +212,8 @@ class Prompt(Record):
     """Which version of it."""
     text: str
     """The prompt."""
-    tools: Annotated[JsonValue | None, AsJson()] = None
-    """Tool definitions."""
+    tools: Annotated[JsonValue, AsJson()] = None
+    """Tool definitions; JSON's null if there are none."""
 
 
 class Episode(Record):
@@ -310,9 +309,9 @@ class Episode(Record):
     """From start to end, s."""
     cost_usd: float | None = None
     """None where nobody priced it."""
-    started_at: datetime
+    started_at: Moment
     """UTC."""
-    ended_at: datetime
+    ended_at: Moment
     """UTC."""
     content_sha256: str = ""
     """Over the step rows, pictures by their hash."""

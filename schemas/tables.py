@@ -193,7 +193,8 @@ def row(record: Record) -> Row:
             out |= {"action_type": value.type, "action": _as_json(value)}
             out |= row(action_columns(value))
         else:
-            out[name] = _as_json(value) if _arrow(shape)[1] else _plain(value)
+            absent = value is None and shape.nullable
+            out[name] = _as_json(value) if _arrow(shape)[1] and not absent else _plain(value)
     return out
 
 
@@ -211,9 +212,7 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _as_json(value: object) -> str | None:
-    if value is None:
-        return None
+def _as_json(value: object) -> str:
     return canonical_json(value.model_dump(mode="json") if isinstance(value, Record) else value)
 
 

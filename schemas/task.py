@@ -5,12 +5,11 @@ the same task in every run, on every machine. Where a site has templates the pag
 the goal once it is seeded, and `instruction` is then no part of the identity.
 """
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from schemas.base import JsonObject, Record, content_hash
+from schemas.base import JsonObject, Moment, Record, content_hash
 from schemas.columns import Int32
 
 MAX_SEED = 2**63 - 1
@@ -50,7 +49,7 @@ class Task(Record):
     """How the answer is to be given: `none`, `verbatim` or `computed`; None if not said."""
     rubric: JsonObject | None = None
     """What a judge should look for; None if there is none."""
-    expires_at: datetime | None = None
+    expires_at: Moment | None = None
     """When the task stops making sense; None if never."""
     split: str
     """`train`, `validation` or `test`, by hash of the template."""

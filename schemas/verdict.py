@@ -6,13 +6,12 @@ which round), a row of `verdicts`. A verifier that cannot tell abstains, one tha
 on one episode; it is computed at publication and never stored with the episode.
 """
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
 
-from schemas.base import JsonObject, Record
+from schemas.base import JsonObject, Moment, Record
 from schemas.columns import Int32
 
 
@@ -71,7 +70,7 @@ class Verdict(Record):
     """What looking cost, wall s."""
     cost_usd: float | None = None
     """None where nobody priced it."""
-    judged_at: datetime
+    judged_at: Moment
     """UTC."""
 
 
@@ -90,7 +89,7 @@ class Review(Record):
     """The step it is about; None: the whole episode."""
     instruction: str | None = None
     """A better wording of the goal; None if it is good."""
-    at: datetime
+    at: Moment
     """UTC."""
     undoes: str | None = None
     """The review this one takes back; None if none."""
