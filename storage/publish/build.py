@@ -1,0 +1,77 @@
+"""Planned files turned into Parquet, one at a time, from the rows of the run's tables.
+
+What a file holds is decided by its plan and the tables alone, so building it twice gives the same
+bytes. Every row is checked on its way: steps are contiguous and complete, pictures are the ones
+recorded, no episode is there twice.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import pyarrow as pa
+
+from schemas.errors import Damaged
+from schemas.tables import arrow_schema, row
+from storage.publish.plan import PlannedFile, row_bytes, schema_of
+from storage.publish.rows import (
+    Tables,
+    Wanted,
+    check_pictures,
+    check_steps,
+    in_order,
+    one_each,
+    reading,
+)
+from storage.publish.selection import Candidate
+from storage.shards import Shard, shards
+
+_KEYS = {"tasks": "task_id", "prompts": "prompt_sha256"}
+
+
+def build(tables: Tables, planned: PlannedFile, *, shard_bytes: int) -> Iterator[Shard]:
+    """Yield the Parquet files that `planned` comes to: one, unless its estimate was too low.
+
+    Raises:
+        Damaged: the tables lack a row, or hold one that is not what was recorded.
+    """
+    with reading(f"version {tables.version} of the run's `{planned.config}`"):
+        yield from shards(
+            schema_of(planned.config), _rows(tables, planned), shard_bytes=shard_bytes
+        )
+
+
+def _rows(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
+    """Yield the file's rows, whole and in order."""
+    if planned.config == "trajectories":
+        yield from _trajectories(tables, planned)
+        return
+    expected = {c.episode_id: c.n_steps + 1 for c in planned.episodes if c.whole}
+    for table in in_order(tables, _wanted(planned), schema_of(planned.config)):
+        if planned.config == "steps":
+            check_steps(table, expected)
+            check_pictures(table)
+        yield table if planned.episodes else one_each(table, _KEYS[planned.config])
+
+
+def _trajectories(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
+    """Yield the rows of `episodes` with the columns that the rule gives each."""
+    schema = schema_of("trajectories")
+    own = arrow_schema("episodes")
+    extra = pa.schema([field for field in schema if field.name not in own.names])
+    left = iter(planned.episodes)
+    for table in in_order(tables, _wanted(planned), own):
+        judged = list(islice(left, table.num_rows))
+        if table["episode_id"].to_pylist() != [c.episode_id for c in judged]:
+            raise Damaged(f"version {tables.version}: an episode of `episodes` is there twice")
+        columns = pa.Table.from_pylist([row(c.acceptance) for c in judged], schema=extra)
+        yield pa.Table.from_arrays([*table.columns, *columns.columns], schema=schema)
+
+
+def _wanted(planned: PlannedFile) -> Wanted:
+    episodes: tuple[Candidate, ...] = planned.episodes
+    return Wanted(
+        table="episodes" if planned.config == "trajectories" else planned.config,
+        key=_KEYS.get(planned.config, "episode_id"),
+        ids=planned.ids,
+        weigh=lambda place: row_bytes(planned.config, episodes[place]) if episodes else 0,
+    )

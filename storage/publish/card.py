@@ -1,0 +1,199 @@
+"""The card: `README.md`, by which the Hub and `datasets` know what lies where, and people why.
+
+The front matter is `front`'s. The prose says
+what the dataset holds, how it was made and how well each template went. It is a pure function of
+the plan and its files: no day, no machine, no place but the name readers use. No licence is
+invented: what the pages, the tasks and the model allow is for the publisher to say.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from schemas.acceptance import Standing
+from schemas.base import canonical_json
+from schemas.config import AcceptSection
+from schemas.task import SPLITS
+from storage.publish.front import front_matter
+from storage.publish.manifest import PublishedFile, rows_by_config
+from storage.publish.markup import markdown, python_string
+from storage.publish.plan import Plan
+from storage.publish.selection import Selection
+from storage.runs import RunFile
+
+MAX_TEMPLATES = 300
+"""Templates listed in the yield table."""
+
+_HOLDS = {
+    "trajectories": "one row an episode: the task in words, who acted, how it ended, "
+    "what the verifiers made of it",
+    "steps": "one row a step, the final state included: the picture the policy saw, "
+    "its thought, the action, the element under it",
+    "tasks": "every task attempted, whether or not an attempt was accepted",
+    "observations": "the elements on the page at each step, as JSON",
+    "calls": "one row a call of the engine: messages, reply, tokens",
+    "prompts": "the system prompts the calls refer to",
+}
+
+_ORIGINS = {
+    "site": "Sites",
+    "policy": "Policies",
+    "model": "Models",
+    "browser": "Browsers",
+    "browser_version": "Browser versions",
+    "code_version": "Made by version",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CardFacts:
+    """All that a card is made of."""
+
+    plan: Plan
+    """The plan carried out."""
+    files: Sequence[PublishedFile]
+    """The data files it came to."""
+    run: RunFile
+    """The run behind it."""
+    rule: AcceptSection
+    """What an episode had to meet."""
+    address: str
+    """What readers call the dataset: the folder's name, or the repository's."""
+
+
+def make_card(facts: CardFacts) -> str:
+    """Return the text of `README.md`."""
+    head = front_matter(_title(facts.run), facts.files)
+    return "\n".join(["---", *head, "---", "", *_prose(facts), ""])
+
+
+def _title(run: RunFile) -> str:
+    section = run.config.get("run")
+    name = section.get("name") if isinstance(section, dict) else None
+    return name if isinstance(name, str) and name.strip() else "stepmill"
+
+
+def _prose(facts: CardFacts) -> Iterator[str]:
+    chosen = facts.plan.selection
+    yield f"# {markdown(_title(facts.run))}"
+    yield ""
+    yield "Web-agent trajectories made by Stepmill: real pages in a real browser, every attempt"
+    yield "recorded step by step, judged by independent verifiers, and replayed where the rule"
+    yield "asks for it."
+    yield ""
+    yield "## Load it"
+    yield ""
+    yield "```python"
+    yield from loading_lines(facts.files, facts.address)
+    yield "```"
+    yield ""
+    yield "## What it holds"
+    yield ""
+    yield from _contents(facts.files)
+    yield ""
+    yield "Splits are disjoint by task template: all seeds of one template share a split."
+    yield ""
+    yield "## What was accepted"
+    yield ""
+    yield from _acceptance(chosen, facts.rule)
+    yield ""
+    yield "## Yield by template, worst first"
+    yield ""
+    yield from _yields(chosen)
+    yield ""
+    yield "## How it was made"
+    yield ""
+    yield from _provenance(facts)
+
+
+def loading_lines(files: Sequence[PublishedFile], address: str) -> list[str]:
+    """Return the three lines of Python that load the dataset."""
+    rows = rows_by_config(files)
+    config = "steps" if "steps" in rows else next(iter(rows))
+    split = next(split for split in SPLITS if split in rows[config])
+    shown = '[0]["screenshot"].load()' if config == "steps" else "[0]"
+    return [
+        "from datasets import load_dataset",
+        f'data = load_dataset({python_string(address)}, "{config}", split="{split}")',
+        f"data{shown}",
+    ]
+
+
+def _contents(files: Sequence[PublishedFile]) -> Iterator[str]:
+    yield f"| config | {' | '.join(SPLITS)} | a row is |"
+    yield f"|---|{'---:|' * len(SPLITS)}---|"
+    for config, splits in rows_by_config(files).items():
+        counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
+        yield f"| `{config}` | {counts} | {_HOLDS[config]} |"
+
+
+def _acceptance(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
+    accepted, rejected, unjudged = (f"{chosen.count(where):,}" for where in Standing)
+    yield f"Of {len(chosen.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
+    yield f"{unjudged} were not judged to the end."
+    if chosen.include_rejected:
+        yield "Those that were not accepted are here too: see `accepted` and `rejected_because`."
+    else:
+        yield "Only the accepted ones are here."
+    passed = ", ".join(markdown(name) for name in rule.passed) or "none"
+    yield f"An episode is accepted when these verifiers passed it: {passed};"
+    yield f"a raw reward of {rule.min_reward:g} or more counts as success."
+    for name, least in sorted(rule.min_scores.items()):
+        yield f"The score of {markdown(name)} must be at least {least:g}."
+    reasons = _reasons(chosen)
+    if reasons:
+        yield ""
+        yield "| what stood in the way | episodes |"
+        yield "|---|---:|"
+        for reason, count in reasons:
+            yield f"| {markdown(reason)} | {count:,} |"
+
+
+def _reasons(chosen: Selection) -> list[tuple[str, int]]:
+    """Return how often each verifier stood in the way and how, the most frequent first."""
+    counts = Counter(
+        ": ".join(reason.split(": ")[:2])
+        for item in chosen.candidates
+        for reason in item.acceptance.rejected_because
+    )
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _yields(chosen: Selection) -> Iterator[str]:
+    tallies: dict[str, Counter[Standing]] = defaultdict(Counter)
+    for item in chosen.candidates:
+        tallies[item.template_id][item.standing] += 1
+    worst = sorted(
+        tallies.items(), key=lambda pair: (pair[1][Standing.ACCEPTED] / pair[1].total(), pair[0])
+    )
+    yield "| template | episodes | accepted | rejected | not judged | yield |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for template, tally in worst[:MAX_TEMPLATES]:
+        counts = " | ".join(f"{tally[where]:,}" for where in Standing)
+        share = tally[Standing.ACCEPTED] / tally.total()
+        yield f"| {markdown(template)} | {tally.total():,} | {counts} | {share:.0%} |"
+    if len(worst) > MAX_TEMPLATES:
+        yield ""
+        yield f"The other {len(worst) - MAX_TEMPLATES:,} templates did better."
+
+
+def _provenance(facts: CardFacts) -> Iterator[str]:
+    origins: Mapping[str, Counter[str]] = facts.plan.selection.origins
+    yield "| | |"
+    yield "|---|---|"
+    for column, words in _ORIGINS.items():
+        values = sorted((v, n) for v, n in origins.get(column, Counter()).items() if v)
+        if values:
+            shown = ", ".join(f"{markdown(value)} ({count:,})" for value, count in values)
+            yield f"| {words} (episodes) | {shown} |"
+    yield f"| Run | {markdown(facts.plan.run_id)}, version {facts.plan.version} |"
+    yield f"| Begun | {facts.run.created_at:%Y-%m-%d} |"
+    for key, value in sorted(facts.run.provenance.items()):
+        text = value if isinstance(value, str) else canonical_json(value)
+        yield f"| {markdown(key)} | {markdown(text)} |"
+    yield ""
+    yield "Pictures are the very bytes the policy saw before it acted. `manifest.json` lists every"
+    yield "file with its rows, size and SHA-256."
+    yield ""
+    yield "No licence is stated here. What may be done with the data follows from the pages it"
+    yield "shows, the tasks it poses and the model that acted."

@@ -1,0 +1,56 @@
+"""Foreign text made safe to stand in a card: in Markdown, in YAML and in a Python literal.
+
+Names of templates, sites, models and runs come from pages, task files and people. They are data:
+whatever they hold is shown as it is and can neither end a table cell nor start a heading, a link,
+a tag or another key.
+"""
+
+import json
+import unicodedata
+
+MAX_CHARS = 80
+"""Longer text is cut in Markdown, with an ellipsis."""
+
+_UNPRINTABLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
+"""Unicode categories of what cannot be seen: controls, direction marks, surrogates, separators."""
+
+
+def visible(text: str) -> str:
+    """Return `text` on one line, with what cannot be seen replaced."""
+    line = " ".join(text.split())
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in _UNPRINTABLE else char
+        for char in line
+    )
+
+
+def markdown(text: str) -> str:
+    """Return `text` as literal Markdown, for a sentence or a table cell."""
+    shown = visible(text)
+    if len(shown) > MAX_CHARS:
+        shown = shown[: MAX_CHARS - 1] + "…"
+    return "".join(_literal(shown, place) for place in range(len(shown)))
+
+
+def _literal(text: str, place: int) -> str:
+    """Return one character so that it stands for itself and nothing else."""
+    char = text[place]
+    before, after = text[place - 1 : place], text[place + 1 : place + 2]
+    harmless = {
+        ".": before.isdigit() and after.isdigit(),
+        "_": before.isalnum() and after.isalnum(),
+        ":": after == " ",
+    }
+    if char.isalnum() or char in "- ," or harmless.get(char, False):
+        return char
+    return f"&#{ord(char)};"
+
+
+def yaml_string(text: str) -> str:
+    """Return `text` as a double-quoted YAML scalar on one line."""
+    return json.dumps(visible(text), ensure_ascii=False)
+
+
+def python_string(text: str) -> str:
+    """Return `text` as a double-quoted Python literal of ASCII characters."""
+    return json.dumps(text)

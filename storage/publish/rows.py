@@ -1,0 +1,191 @@
+"""Rows out of a pinned version's tables, in an order the caller names, a bounded piece at a time.
+
+The tables' files lie as commits and compaction left them; a published file holds the rows of many
+episodes in the order of publication. `in_order` reads a few episodes' worth of row groups at a time
+(see `locate`) and puts them in order; what is in memory is one piece and one row group, however
+large the table or a unit is. Nothing leaves here that is not complete: an episode that lacks a
+step, or a picture that is not the one recorded, stops the publication.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from schemas.errors import Damaged
+from storage.publish.locate import Located
+
+PIECE_BYTES = 32 << 20
+"""Rows are read and written in pieces of about this size."""
+
+PIECE_KEYS = 256
+"""The most ids in a piece, for rows without pictures."""
+
+_ORDER = ("step", "call")
+
+
+class Snapshot(Protocol):
+    """What publication asks of a `storage.lake.Snapshot`: a sealed version of a run's tables."""
+
+    @property
+    def version(self) -> int:
+        """The version's number."""
+        ...
+
+    async def dataset(self, table: str) -> ds.Dataset | None:
+        """Return the table at this version; None if nobody had written to it."""
+        ...
+
+
+class Tables:
+    """A sealed version's tables, opened."""
+
+    def __init__(self, version: int, datasets: Mapping[str, ds.Dataset]) -> None:
+        self.version = version
+        self.datasets = datasets
+        self._located: tuple[str, Located] | None = None
+
+    def located(self, table: str, key: str) -> Located:
+        """Return where the rows of `table` lie by the column `key`.
+
+        Raises:
+            Damaged: nobody wrote to the table.
+        """
+        if table not in self.datasets:
+            raise Damaged(f"version {self.version} of the run has no table `{table}`")
+        if self._located is None or self._located[0] != table:  # files are built table by table
+            self._located = None
+            self._located = (table, Located(self.datasets[table], key))
+        return self._located[1]
+
+
+@contextmanager
+def reading(what: str) -> Iterator[None]:
+    """Name the tables as damaged when their files cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        raise Damaged(
+            f"{what} cannot be read: {reason[0]}; `stepmill audit RUN --deep` names the file"
+        ) from error
+
+
+async def open_tables(snapshot: Snapshot) -> Tables:
+    """Open every table of `snapshot` that publication reads."""
+    names = ("episodes", "tasks", "verdicts", "steps", "observations", "calls", "prompts")
+    opened = {name: await snapshot.dataset(name) for name in names}
+    return Tables(
+        version=snapshot.version,
+        datasets={name: found for name, found in opened.items() if found is not None},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a table, in which order."""
+
+    table: str
+    """The table."""
+    key: str
+    """The column that holds the ids."""
+    ids: Sequence[str]
+    """The ids, in the order wanted."""
+    weigh: Callable[[int], int]
+    """Estimates the bytes of the rows of an id, by its place in `ids`."""
+
+
+def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.Table]:
+    """Yield the rows of `wanted` with the columns of `schema`, those of an id together.
+
+    Raises:
+        Damaged: an id has no row.
+    """
+    located = tables.located(wanted.table, wanted.key)
+    for start, stop in _pieces(wanted):
+        ids = wanted.ids[start:stop]
+        missing = next((item for item in ids if item not in located), None)
+        if missing is not None:
+            raise Damaged(f"{wanted.table}: no row of {wanted.key} {missing}")
+        yield _piece(located, wanted.key, ids, schema)
+
+
+def _pieces(wanted: Wanted) -> Iterator[tuple[int, int]]:
+    """Yield stretches of the ids whose rows are read together."""
+    start, size = 0, 0
+    for place in range(len(wanted.ids)):
+        more = wanted.weigh(place)
+        if place > start and (size + more > PIECE_BYTES or place - start >= PIECE_KEYS):
+            yield start, place
+            start, size = place, 0
+        size += more
+    if start < len(wanted.ids):
+        yield start, len(wanted.ids)
+
+
+def _piece(located: Located, key: str, ids: Sequence[str], schema: pa.Schema) -> pa.Table:
+    """Return the rows of `ids` in their order, as `schema` has them."""
+    table = located.read(ids, schema.names)
+    rank = pc.index_in(table[key], value_set=pa.array(ids, pa.string()))
+    order = ["_rank", *(name for name in _ORDER if name in table.column_names)]
+    ranked = table.append_column("_rank", rank)
+    rows = ranked.take(pc.sort_indices(ranked, sort_keys=[(name, "ascending") for name in order]))
+    return conformed(rows, schema)
+
+
+def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return `table` with exactly the columns of `schema`; null where it has none."""
+    columns = [
+        table[field.name].cast(field.type)
+        if field.name in table.column_names
+        else pa.chunked_array([pa.nulls(table.num_rows, field.type)])
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def one_each(table: pa.Table, key: str) -> pa.Table:
+    """Return `table`, whose rows of one `key` lie together, with the first of each."""
+    values = table[key].to_pylist()
+    first = [place == 0 or value != values[place - 1] for place, value in enumerate(values)]
+    return table.filter(pa.array(first, pa.bool_()))
+
+
+def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
+    """Prove that the steps of each episode are contiguous and as many as `expected` says.
+
+    Raises:
+        Damaged: they are not; the episode is named.
+    """
+    steps: Counter[str] = Counter()
+    for row in table.select(["episode_id", "step"]).to_pylist():
+        episode = row["episode_id"]
+        if row["step"] != steps[episode]:
+            raise Damaged(f"episode {episode}: step {steps[episode]} is missing, or is there twice")
+        steps[episode] += 1
+    for episode, count in steps.items():
+        if count != expected.get(episode, count):
+            raise Damaged(f"episode {episode}: {count} of its {expected[episode]} steps are there")
+
+
+def check_pictures(table: pa.Table) -> None:
+    """Prove that every picture is the one recorded.
+
+    Raises:
+        Damaged: one is not; its episode and step are named.
+    """
+    pictures = pc.struct_field(table["screenshot"], "bytes")
+    recorded = table["screenshot_sha256"].to_pylist()
+    for place, (picture, sha256) in enumerate(zip(pictures, recorded, strict=True)):
+        if not picture.is_valid or hashlib.sha256(picture.as_buffer()).hexdigest() != sha256:
+            row = table.slice(place, 1).select(["episode_id", "step"]).to_pylist()[0]
+            raise Damaged(
+                f"episode {row['episode_id']}: the picture of step {row['step']} "
+                "is not the one recorded"
+            )

@@ -1,0 +1,223 @@
+"""Which episodes a version of a run publishes, and in which order.
+
+`select` joins every committed episode with its task and its verdicts and asks the run's rule what
+it makes of them. It reads narrow columns only, never a picture and never a verdict's evidence
+(but that of `duplicates`, which names the original). The order depends on nothing but the
+episodes themselves: units by when their last episode ended, then task and attempt. Units that are
+committed later ended later, so what a later version adds comes at the end, wherever the tables'
+files lie and however they were compacted.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from schemas.acceptance import Standing, acceptance, latest, standing
+from schemas.config import AcceptSection
+from schemas.episode import StopReason
+from schemas.errors import Damaged, NotFound
+from schemas.tables import Row, arrow_schema, record
+from schemas.verdict import Acceptance, Verdict
+from storage.publish.rows import Tables
+
+BYTES_PER_PIXEL = 0.15
+"""What a JPEG of a web page comes to, at most as a rule: it decides where files are cut, nothing else."""
+
+_BATCH_ROWS = 4_096
+
+ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
+"""Columns of `episodes` that say what made an episode."""
+
+_EPISODE_COLUMNS = (
+    "episode_id",
+    "unit_id",
+    "task_id",
+    "attempt",
+    "n_steps",
+    "stop_reason",
+    "viewport_width",
+    "viewport_height",
+    "device_scale_factor",
+    "prompt_sha256",
+    "ended_at",
+    "content_sha256",
+    *ORIGINS,
+)
+
+
+class _Opinion(NamedTuple):
+    """What the rule makes of one episode."""
+
+    standing: Standing
+    acceptance: Acceptance
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A committed episode as publication sees it."""
+
+    episode_id: str
+    """Which episode."""
+    unit_id: str
+    """The unit it was committed with."""
+    task_id: str
+    """The task attempted."""
+    attempt: int
+    """Which attempt at it."""
+    template_id: str
+    """The task's template."""
+    content_sha256: str
+    """Over its step rows."""
+    prompt_sha256: str | None
+    """Its system prompt; None without one."""
+    n_steps: int
+    """Actions taken."""
+    whole: bool
+    """Its steps must number one more than its actions; False where it broke under way."""
+    picture_bytes: int
+    """What one of its pictures comes to, estimated from the viewport."""
+    standing: Standing
+    """Where it stands under the rule."""
+    acceptance: Acceptance
+    """The columns that the rule gives it."""
+    unit_ended_at: datetime
+    """When the last episode of its unit ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """All committed episodes of a version, in the order of publication."""
+
+    candidates: tuple[Candidate, ...]
+    """Every episode, accepted or not."""
+    include_rejected: bool
+    """Those that are not accepted are published too, labelled."""
+    origins: Mapping[str, Counter[str]]
+    """By column of `episodes`: how many published episodes each of its values has."""
+
+    @property
+    def published(self) -> Iterator[Candidate]:
+        """The episodes that are published, in order."""
+        return (item for item in self.candidates if self.publishes(item))
+
+    def publishes(self, candidate: Candidate) -> bool:
+        """Tell whether `candidate` is published."""
+        return self.include_rejected or candidate.acceptance.accepted
+
+    def count(self, where: Standing) -> int:
+        """Return how many episodes stand at `where`."""
+        return sum(item.standing is where for item in self.candidates)
+
+
+def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:
+    """Return every episode of `tables` with what `rule` makes of it, in publication order.
+
+    Raises:
+        NotFound: the version holds no episode.
+        Damaged: an episode's task has no row.
+    """
+    episodes = tables.datasets.get("episodes")
+    table = None if episodes is None else episodes.to_table(columns=list(_EPISODE_COLUMNS))
+    if table is None or table.num_rows == 0:
+        raise NotFound(
+            f"version {tables.version} of the run holds no episode: nothing to publish. "
+            "Run `stepmill generate` first."
+        )
+    templates = _templates_of(tables, table)
+    opinions = _opinions(tables, rule, templates)
+    ended = _unit_ends(table)
+    origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
+    candidates = []
+    for row in _rows(table):
+        template_id = templates[row["episode_id"]]
+        opinion = opinions.get(row["episode_id"]) or _opinion(rule, {}, template_id)
+        candidates.append(_candidate(row, template_id, opinion, ended[row["unit_id"]]))
+        if include_rejected or opinion.acceptance.accepted:
+            for name in ORIGINS:
+                origins[name][row[name] or ""] += 1
+    candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
+    return Selection(tuple(candidates), include_rejected=include_rejected, origins=origins)
+
+
+def _rows(table: pa.Table) -> Iterator[Row]:
+    for batch in table.to_batches(max_chunksize=_BATCH_ROWS):
+        yield from batch.to_pylist()
+
+
+def _templates_of(tables: Tables, episodes: pa.Table) -> dict[str, str]:
+    """Return the template of every episode's task."""
+    tasks = tables.datasets.get("tasks")
+    known: dict[str, str] = {}
+    if tasks is not None:
+        table = tasks.to_table(columns=["task_id", "template_id"])
+        known = {row["task_id"]: row["template_id"] for row in _rows(table)}
+    out: dict[str, str] = {}
+    for row in _rows(episodes.select(["episode_id", "task_id"])):
+        if row["task_id"] not in known:
+            raise Damaged(
+                f"episode {row['episode_id']}: its task {row['task_id']} has no row in `tasks`; "
+                "`stepmill audit` says what else is missing"
+            )
+        out[row["episode_id"]] = known[row["task_id"]]
+    return out
+
+
+def _unit_ends(episodes: pa.Table) -> dict[str, datetime]:
+    """Return when the last episode of each unit ended."""
+    ends = episodes.group_by("unit_id").aggregate([("ended_at", "max")])
+    return {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
+
+
+def _opinions(
+    tables: Tables, rule: AcceptSection, templates: Mapping[str, str]
+) -> dict[str, _Opinion]:
+    """Return what the rule makes of every episode that has a verdict."""
+    dataset = tables.datasets.get("verdicts")
+    if dataset is None:
+        return {}
+    columns: dict[str, ds.Expression] = {
+        name: pc.field(name) for name in arrow_schema("verdicts").names
+    }
+    columns["evidence"] = pc.if_else(
+        pc.equal(pc.field("verifier"), pa.scalar("duplicates")), pc.field("evidence"), "{}"
+    )
+    order = ("episode_id", "judged_at", "round", "verifier_version")
+    table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
+    return {
+        episode: _opinion(rule, latest(record(Verdict, row) for row in rows), templates[episode])
+        for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
+        if episode in templates
+    }
+
+
+def _opinion(rule: AcceptSection, verdicts: Mapping[str, Verdict], template_id: str) -> _Opinion:
+    return _Opinion(standing(rule, verdicts), acceptance(rule, verdicts, template_id=template_id))
+
+
+def _candidate(
+    row: Mapping[str, Any], template_id: str, opinion: _Opinion, unit_ended_at: datetime
+) -> Candidate:
+    pixels = row["viewport_width"] * row["viewport_height"] * row["device_scale_factor"] ** 2
+    return Candidate(
+        episode_id=row["episode_id"],
+        unit_id=row["unit_id"],
+        task_id=row["task_id"],
+        attempt=row["attempt"],
+        template_id=template_id,
+        content_sha256=row["content_sha256"],
+        prompt_sha256=row["prompt_sha256"],
+        n_steps=row["n_steps"],
+        whole=row["stop_reason"] != StopReason.FAILED.value,
+        picture_bytes=int(pixels * BYTES_PER_PIXEL),
+        standing=opinion.standing,
+        acceptance=opinion.acceptance,
+        unit_ended_at=unit_ended_at,
+    )
