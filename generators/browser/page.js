@@ -4,6 +4,7 @@ globalThis.stepmill = (() => {
   const MAX_ELEMENTS = 400;
   const MAX_TEXT = 200;
   const MAX_NODES = 20000;
+  const MAX_WORDS = 2000;
   const squeeze = (text, most = MAX_TEXT) => {
     const flat = (text || "").replace(/\s+/g, " ").trim();
     return flat.length > most ? flat.slice(0, most) : flat;
@@ -186,6 +187,21 @@ globalThis.stepmill = (() => {
       }
     return null;
   };
+  const wordsOf = (element, count) => {
+    const out = [];
+    const range = document.createRange();
+    for (const child of element.childNodes) {
+      if (child.nodeType !== 3) continue;
+      for (const found of child.data.matchAll(/\S+/g)) {
+        if (count.words >= MAX_WORDS) return out;
+        count.words += 1;
+        range.setStart(child, found.index);
+        range.setEnd(child, found.index + found[0].length);
+        out.push([found[0], bboxOf(range.getBoundingClientRect())]);
+      }
+    }
+    return out;
+  };
   const read = (element, count) => {
     count.nodes += 1;
     const box = element.getBoundingClientRect();
@@ -223,11 +239,12 @@ globalThis.stepmill = (() => {
       scroll: scrolls ? [element.scrollLeft, element.scrollTop, element.scrollWidth,
         element.scrollHeight] : null,
       inner: [element.clientWidth, element.clientHeight],
-      focused: document.activeElement === element, children,
+      focused: document.activeElement === element, words: shown ? wordsOf(element, count) : [],
+      children,
     };
   };
   return {
     observe, target, choose, selectAll, frame,
-    read: () => read(document.documentElement, { nodes: 0 }),
+    read: () => read(document.documentElement, { nodes: 0, words: 0 }),
   };
 })();

@@ -85,6 +85,8 @@ class Node:
     """clientWidth, clientHeight; of the root: the viewport's."""
     focused: bool = False
     """It has the keyboard's focus."""
+    words: tuple[tuple[str, Box], ...] = ()
+    """The words directly in it and where each stands; empty where it is not rendered."""
     children: list["Node"] = field(default_factory=list)
     """In document order."""
 

@@ -29,12 +29,13 @@ class DocumentReader:
 def _node(tree: dict[str, Any]) -> Node:
     children = [_node(child) for child in tree.pop("children")]
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
-    inner = tree.pop("inner")
+    inner, words = tree.pop("inner"), tree.pop("words")
     return Node(
         **tree,
         box=(box[0], box[1], box[2], box[3]),
         point=(point[0], point[1]) if point else None,
         inner=(inner[0], inner[1]),
         scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
+        words=tuple((word, (at[0], at[1], at[2], at[3])) for word, at in words),
         children=children,
     )

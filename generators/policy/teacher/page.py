@@ -52,6 +52,8 @@ class Page:
     """Where it is."""
     root: Node
     """The whole document."""
+    picture: bytes = field(default=b"", repr=False)
+    """The screenshot, for what only a look at it tells, as a canvas."""
     nodes: tuple[Node, ...] = field(init=False)
     """All of it but the furniture, in document order."""
     _parents: dict[int, Node] = field(init=False)

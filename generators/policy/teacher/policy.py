@@ -45,7 +45,12 @@ class Teacher:
         del history
         if reader is None:
             raise RolloutFailure(FailureKind.POLICY, "the teacher was handed no page reader")
-        page = Page(goal=instruction, url=seen.page.url, root=await reader.read())
+        page = Page(
+            goal=instruction,
+            url=seen.page.url,
+            root=await reader.read(),
+            picture=seen.screenshot.bytes,
+        )
         if page.over:
             return _stop("The page says that the task is over.")
         try:
