@@ -1,0 +1,100 @@
+"""From tasks to units: what a run will attempt, by whom, and under which ids.
+
+A plan is a pure function of the configuration, the tasks and the run's id, so planning twice gives
+the same units and every resumed command finds its way by ids alone. Which policy attempts what is
+drawn from the shares by the run's seed, the task and the attempt, and by nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from schemas import keys
+from schemas.base import content_hash
+from schemas.config import PolicySection, RunConfig
+from schemas.task import Task
+
+_DRAW_CHARS = 13
+"""Hex characters of a hash that a float holds exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAttempt:
+    """One attempt at one task, by one policy."""
+
+    episode_id: str
+    """What its episode will be called."""
+    task: Task
+    """What is attempted."""
+    attempt: int
+    """From 0."""
+    policy: PolicySection
+    """Who attempts it."""
+    seed: str
+    """Decides what the policy draws at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedUnit:
+    """All attempts at some tasks: the grain of scheduling, retry and commit."""
+
+    unit_id: str
+    """Hash of the run, the tasks and the number of attempts."""
+    tasks: tuple[Task, ...]
+    """In their order."""
+    attempts: tuple[PlannedAttempt, ...]
+    """By task and attempt."""
+
+
+def make_plan(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:
+    """Return the units that attempt `tasks` as configured."""
+    return tuple(_unit(config, group, run_id) for group in cut(config, tasks))
+
+
+def cut(config: RunConfig, tasks: Sequence[Task]) -> Iterator[tuple[Task, ...]]:
+    """Yield the tasks of each unit: as many as fit its size, but at least one."""
+    size = max(1, config.tasks.unit_size // config.tasks.attempts)
+    for start in range(0, len(tasks), size):
+        yield tuple(tasks[start : start + size])
+
+
+def _unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> PlannedUnit:
+    attempts = range(config.tasks.attempts)
+    return PlannedUnit(
+        unit_id=keys.unit_id(run_id, [task.task_id for task in tasks], len(attempts)),
+        tasks=tasks,
+        attempts=tuple(
+            PlannedAttempt(
+                episode_id=keys.episode_id(run_id, task.task_id, attempt),
+                task=task,
+                attempt=attempt,
+                policy=draw_policy(config, task, attempt),
+                seed=content_hash(["acts", config.run.seed, task.task_id, attempt]),
+            )
+            for task in tasks
+            for attempt in attempts
+        ),
+    )
+
+
+def draw_policy(config: RunConfig, task: Task, attempt: int) -> PolicySection:
+    """Return the policy that attempts `task` for the `attempt`th time."""
+    mix = config.mix
+    drawn = content_hash(["policy", config.run.seed, task.task_id, attempt])[:_DRAW_CHARS]
+    left = int(drawn, 16) / 16**_DRAW_CHARS * sum(policy.share for policy in mix)
+    for policy in mix[:-1]:
+        if left < policy.share:
+            return policy
+        left -= policy.share
+    return mix[-1]
+
+
+def by_policy(config: RunConfig, tasks: Sequence[Task]) -> dict[str, int]:
+    """Return how many episodes each policy will make."""
+    return dict(
+        Counter(
+            draw_policy(config, task, attempt).name.value
+            for task in tasks
+            for attempt in range(config.tasks.attempts)
+        )
+    )

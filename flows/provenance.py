@@ -1,0 +1,61 @@
+"""Where the program comes from: what `run.json` keeps of it, and what every episode carries.
+
+Nothing here names a machine, a user or a path.
+"""
+
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+from schemas.base import JsonObject
+
+DISTRIBUTION = "stepmill"
+"""What the program is installed as."""
+
+_TELLING = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
+_GIT_SECONDS = 5
+_SHA_CHARS = 12
+
+
+def code_version() -> str:
+    """Return the program's version, with its commit where it runs from a checkout."""
+    sha = git_sha()
+    version = _version(DISTRIBUTION)
+    return f"{version}+{sha[:_SHA_CHARS]}" if sha else version
+
+
+def provenance() -> JsonObject:
+    """Return what decides how the program behaves, beside the configuration."""
+    return {
+        "version": _version(DISTRIBUTION),
+        "git_sha": git_sha(),
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": {name: _version(name) for name in _TELLING},
+    }
+
+
+def git_sha() -> str | None:
+    """Return the commit the code was checked out from; None if it was not, or git is missing."""
+    folder = Path(__file__).parent
+    if not (folder.parent / ".git").exists():
+        return None
+    try:
+        shown = subprocess.run(  # noqa: S603 - a fixed command
+            ["git", "-C", str(folder), "rev-parse", "HEAD"],  # noqa: S607 - found on PATH
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return shown.stdout.strip() or None
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,108 @@
+"""Where a configuration's values come from: a TOML file, the environment, flags; in that order.
+
+Each source becomes a named layer of plain tables, and `schemas.config.resolve` puts them over the
+defaults and over each other. The names are what a mistake is reported with: the file, the
+environment variable or the flag. Nothing here decides what a key means.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from schemas.base import Record
+from schemas.config import Layer, RunConfig, resolve
+from schemas.errors import BadConfig
+
+PREFIX = "STEPMILL_"
+"""What environment variables that are keys begin with; `__` stands for each dot."""
+
+_DOT = "__"
+
+
+class Sources(Record):
+    """What a command was told about its configuration; small and plain, so it may cross Prefect."""
+
+    config: str | None = None
+    """A TOML file; None: the defaults."""
+    settings: tuple[str, ...] = ()
+    """`KEY=VALUE` each, over the file and the environment."""
+    run: str | None = None
+    """The run's URL, over everything; None: as configured."""
+
+
+def load(sources: Sources, environ: Mapping[str, str]) -> RunConfig:
+    """Return the configuration that `sources` and the environment give.
+
+    Raises:
+        BadConfig: naming the source, the key, the value and the rule.
+    """
+    return resolve(list(layers(sources, environ)))
+
+
+def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+    """Yield every layer over the defaults with its name, the strongest last.
+
+    Raises:
+        BadConfig: a source cannot be read.
+    """
+    if sources.config is not None:
+        yield sources.config, read_file(sources.config)
+    yield from _environment(environ)
+    for setting in sources.settings:
+        yield f"--set {setting}", _setting(setting)
+    if sources.run is not None:
+        yield "--run", {"run": {"url": sources.run}}
+
+
+def read_file(path: str) -> Layer:
+    """Return the tables of a TOML file.
+
+    Raises:
+        BadConfig: it cannot be read; a mistake in its syntax comes with its line.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfig(f"{path}: is no TOML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise BadConfig(f"{path}: is no TOML: byte {error.start} is not UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise BadConfig(f"{path}: cannot be read: {reason}") from None
+
+
+def _environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+    for name in sorted(environ):
+        key = name.removeprefix(PREFIX)
+        if key != name and _DOT in key:
+            parts = key.lower().split(_DOT)
+            where = f"environment variable {name}"
+            yield where, _nested(parts, environ[name], where=where)
+
+
+def _setting(setting: str) -> Layer:
+    key, equals, text = setting.partition("=")
+    where = f"--set {setting}"
+    if not equals:
+        raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
+    return _nested([part.strip() for part in key.split(".")], text, where=where)
+
+
+def _nested(parts: Sequence[str], text: str, *, where: str) -> Layer:
+    if not all(parts):
+        raise BadConfig(f"{where}: '{'.'.join(parts)}' is no key; write section.key")
+    layer: dict[str, JsonValue] = {parts[-1]: value_of(text)}
+    for part in reversed(parts[:-1]):
+        layer = {part: layer}
+    return layer
+
+
+def value_of(text: str) -> JsonValue:
+    """Return what `text` says as a TOML value; the text itself if it is none."""
+    try:
+        table: dict[str, JsonValue] = tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return text
+    return table["value"] if table.keys() == {"value"} else text

@@ -1,0 +1,72 @@
+"""What a run has and what it still owes, read from its tables and its spool alone.
+
+There are no markers and no locks: a unit is committed if its rows are, an episode is finished if
+it is in the spool or committed, and a verdict is owed if the panel says so. Surveying changes
+nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flows.judging import Said, by_episode
+from flows.plan import PlannedUnit
+from flows.tally import Tally
+from flows.wiring import Workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is there and what is missing."""
+
+    missing: tuple[PlannedUnit, ...]
+    """Units that are not committed, in the plan's order."""
+    owing: tuple[str, ...]
+    """Committed units in which some episode owes a verdict."""
+    leftovers: tuple[str, ...]
+    """Committed units of which the spool still holds objects."""
+    spooled: Mapping[str, set[str]]
+    """Finished episodes that are not committed, by unit."""
+    committed: Mapping[str, set[str]]
+    """Committed episodes, by unit."""
+    said: Mapping[str, Said]
+    """Verdicts that count, by episode."""
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """Every unit that needs work."""
+        return (*self.owing, *(unit.unit_id for unit in self.missing))
+
+
+async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
+    """Return what the run of `plan` has and owes.
+
+    Raises:
+        Damaged: its tables cannot be read.
+    """
+    committed = await workshop.lake.committed_episodes()
+    said = by_episode(await workshop.lake.verdicts()) if committed else {}
+    spooled = await workshop.spool.listing()
+    return Survey(
+        missing=tuple(unit for unit in plan if unit.unit_id not in committed),
+        owing=tuple(
+            unit_id
+            for unit_id, episodes in committed.items()
+            if any(workshop.panel.owes(said.get(episode_id, {})) for episode_id in episodes)
+        ),
+        leftovers=tuple(unit_id for unit_id in spooled if unit_id in committed),
+        spooled={unit_id: found for unit_id, found in spooled.items() if unit_id not in committed},
+        committed=committed,
+        said=said,
+    )
+
+
+def count(tally: Tally, found: Survey, plan: Sequence[PlannedUnit]) -> None:
+    """Tell `tally` what was there before."""
+    tally.units = sum(unit.unit_id in found.committed for unit in plan)
+    for unit in plan:
+        there = found.committed.get(unit.unit_id) or found.spooled.get(unit.unit_id) or set()
+        for planned in unit.attempts:
+            if planned.episode_id in there:
+                tally.found(planned.episode_id)
+    for episode_id, said in found.said.items():
+        tally.judged_before(episode_id, said)

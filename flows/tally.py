@@ -1,0 +1,119 @@
+"""The running count of a command: what is done, how fast, and how long the rest may take.
+
+It is told of each event as it happens and keeps numbers only. What it shows is for people who
+watch; the summary at the end is read from the tables.
+"""
+
+import time
+from collections.abc import Mapping
+
+from schemas.acceptance import Standing, standing
+from schemas.base import Record
+from schemas.config import AcceptSection
+from schemas.episode import Episode
+from schemas.verdict import Verdict
+
+
+class Progress(Record):
+    """How far a command is."""
+
+    episodes: int
+    """Finished: in the spool or committed."""
+    episodes_total: int
+    """Of the plan."""
+    accepted: int
+    """Of those judged so far."""
+    judged: int
+    """Accepted or rejected so far."""
+    units: int
+    """Committed."""
+    units_total: int
+    """Of the plan."""
+    units_failed: int
+    """That broke; the same command again resumes them."""
+    busy: int
+    """Sessions open now."""
+    sessions: int
+    """Sessions there may be."""
+    steps_per_second: float
+    """Of this command."""
+    seconds: float
+    """Since the command began its work."""
+    left: float | None
+    """Seconds the rest may take; None while nobody can say."""
+
+    @property
+    def percent(self) -> float:
+        """Share of the work that is done, 0–100: an episode counts once finished, once judged."""
+        whole = 2 * self.episodes_total
+        return 100.0 * (self.episodes + self.judged) / whole if whole else 100.0
+
+
+class Tally:
+    """Counts."""
+
+    def __init__(self, *, episodes_total: int, units_total: int, rule: AcceptSection) -> None:
+        self._rule = rule
+        self._began = time.perf_counter()
+        self._standings: dict[str, Standing] = {}
+        self._finished: set[str] = set()
+        self._judged_here = 0
+        self.episodes_total = episodes_total
+        """Of the plan."""
+        self.units_total = units_total
+        """Of the plan."""
+        self.units = 0
+        """Committed."""
+        self.units_failed = 0
+        """That broke."""
+        self.rolled_out = 0
+        """Episodes of this command."""
+        self.steps = 0
+        """Actions of this command."""
+
+    @property
+    def seconds(self) -> float:
+        """Since the command began its work."""
+        return time.perf_counter() - self._began
+
+    def found(self, episode_id: str) -> None:
+        """Count an episode that was finished before."""
+        self._finished.add(episode_id)
+
+    def made(self, episode: Episode) -> None:
+        """Count an episode that this command finished."""
+        self._finished.add(episode.episode_id)
+        self.rolled_out += 1
+        self.steps += episode.n_steps
+
+    def judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
+        """Count an episode by its verdicts (see `acceptance.latest`)."""
+        before = self._standings.get(episode_id)
+        self._standings[episode_id] = standing(self._rule, verdicts)
+        self._judged_here += before is None
+
+    def judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
+        """Count an episode whose verdicts were there when the command began."""
+        self._standings[episode_id] = standing(self._rule, verdicts)
+
+    def progress(self, *, busy: int, sessions: int) -> Progress:
+        """Return how far it is."""
+        seconds = self.seconds
+        standings = list(self._standings.values())
+        judged = sum(one is not Standing.UNJUDGED for one in standings)
+        done_here = self.rolled_out + self._judged_here
+        missing = 2 * self.episodes_total - len(self._finished) - len(standings)
+        return Progress(
+            episodes=len(self._finished),
+            episodes_total=self.episodes_total,
+            accepted=standings.count(Standing.ACCEPTED),
+            judged=judged,
+            units=self.units,
+            units_total=self.units_total,
+            units_failed=self.units_failed,
+            busy=busy,
+            sessions=sessions,
+            steps_per_second=self.steps / seconds if seconds else 0.0,
+            seconds=seconds,
+            left=missing * seconds / done_here if done_here else None,
+        )

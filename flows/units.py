@@ -1,0 +1,197 @@
+"""One unit from nothing, or from wherever it was left, to committed episodes and verdicts.
+
+When every episode of a unit is in the spool, its rows are made from what **lies there** and not
+from anybody's memory, and committed; the spool's objects go, and the verdicts follow. A unit that
+is committed and owes verdicts is judged from the tables. What cannot be read or written fails the
+unit and no other; the same command again goes on from there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from flows.attempts import Attempts, Finished, Stopping
+from flows.judging import Said, commit, told
+from flows.plan import PlannedUnit
+from flows.tally import Tally
+from flows.wiring import Workshop
+from schemas.base import Record
+from schemas.episode import Episode
+from schemas.errors import Conflict, NoBrowser, StepmillError
+from schemas.verdict import Verdict
+from storage.objects import Missing
+
+COMMIT_TRIES = 5
+"""How often a unit is read from the spool again because another worker changed it."""
+
+LOG = logging.getLogger(__name__)
+
+Results = dict[str, Finished]
+"""What is known of a unit's finished attempts, by episode."""
+
+
+class UnitState(StrEnum):
+    """How a unit ended."""
+
+    DONE = "done"
+    """Committed and judged."""
+    INTERRUPTED = "interrupted"
+    """Stopped on the way; what is finished is durable."""
+    FAILED = "failed"
+    """Something could not be read or written."""
+
+
+class UnitReport(Record):
+    """What became of a unit."""
+
+    unit_id: str
+    """The unit."""
+    state: UnitState
+    """How it ended."""
+    reason: str = ""
+    """Why it failed; empty if it did not."""
+
+
+class Units:
+    """Brings units to their end."""
+
+    def __init__(
+        self, workshop: Workshop, attempts: Attempts, *, tally: Tally, stopping: Stopping
+    ) -> None:
+        self._shop = workshop
+        self._attempts = attempts
+        self._tally = tally
+        self._stopping = stopping
+
+    async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
+        """Bring a unit that is not committed to its end; `spooled` of its episodes are finished."""
+        try:
+            results = await self._finish(unit, spooled)
+            whole = len(results) == len(unit.attempts) and await self._commit(unit, results)
+        except (StepmillError, OSError) as error:
+            return self._failed(unit.unit_id, [error])
+        except ExceptionGroup as group:
+            return self._failed(unit.unit_id, _expected(group))
+        self._tally.units += whole
+        judged = whole and all(result.verdicts is not None for result in results.values())
+        return _ended(unit.unit_id, UnitState.DONE if judged else UnitState.INTERRUPTED)
+
+    async def judge(self, unit_id: str, said: Mapping[str, Said] | None) -> UnitReport:
+        """Judge a committed unit's episodes: those that owe verdicts, given what was `said`.
+
+        All of them are judged, whatever was said, if `said` is None.
+        """
+        try:
+            known = await self._shop.lake.verdicts(unit_id=unit_id)
+            new = await self._judge(unit_id, said)
+            await commit(self._shop.lake, unit_id, new, known)
+        except (StepmillError, OSError) as error:
+            return self._failed(unit_id, [error])
+        except ExceptionGroup as group:
+            return self._failed(unit_id, _expected(group))
+        stopped = self._stopping.asked
+        return _ended(unit_id, UnitState.INTERRUPTED if stopped else UnitState.DONE)
+
+    async def _finish(self, unit: PlannedUnit, spooled: set[str]) -> Results:
+        async with asyncio.TaskGroup() as group:
+            running = {
+                planned.episode_id: group.create_task(
+                    self._attempts.finish(
+                        unit.unit_id, planned, spooled=planned.episode_id in spooled
+                    )
+                )
+                for planned in unit.attempts
+            }
+        ended = ((episode_id, task.result()) for episode_id, task in running.items())
+        return {episode_id: finished for episode_id, finished in ended if finished}
+
+    async def _judge(self, unit_id: str, said: Mapping[str, Said] | None) -> list[Verdict]:
+        lake = self._shop.lake
+        tasks = {task.task_id: task for task in await lake.tasks(unit_id)}
+        async with asyncio.TaskGroup() as group:
+            running = [
+                group.create_task(self._attempts.judge(tasks[episode.task_id], episode, before))
+                for episode in await lake.episodes(unit_id)
+                for before in [{} if said is None else said.get(episode.episode_id, {})]
+                if said is None or self._shop.panel.owes(before)
+            ]
+        return [verdict for task in running for verdict in task.result()]
+
+    async def _commit(self, unit: PlannedUnit, results: Results) -> bool:
+        """Commit a unit whose episodes are all finished; False if some are not there after all."""
+        for _ in range(COMMIT_TRIES):
+            try:
+                episodes = await self._commit_episodes(unit)
+            except Conflict as conflict:
+                LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
+                continue
+            if episodes is None:
+                return False
+            await self._shop.spool.discard(unit.unit_id)
+            await self._commit_verdicts(unit.unit_id, episodes, results)
+            return True
+        raise Conflict(f"unit {unit.unit_id}: other workers change it again and again")
+
+    async def _commit_episodes(self, unit: PlannedUnit) -> list[Episode] | None:
+        """Return the unit's episodes as they are committed now, by whomever; None if they are not.
+
+        Raises:
+            Conflict: the spool is to be asked again.
+        """
+        lake, episodes = self._shop.lake, await self._read_back(unit)
+        if episodes is None:
+            there = unit.unit_id in await lake.committed_units()
+            return await lake.episodes(unit.unit_id) if there else None
+        goals = {e.task_id: e.instruction for e in episodes if e.instruction}
+        tasks = told(unit.tasks, goals)
+        if await lake.commit_unit(unit.unit_id, tasks=tasks, episodes=episodes):
+            return episodes
+        return await lake.episodes(unit.unit_id)
+
+    async def _commit_verdicts(
+        self, unit_id: str, episodes: Sequence[Episode], results: Results
+    ) -> None:
+        """Commit the verdicts on the episodes that were really committed."""
+        new: list[Verdict] = []
+        for episode in episodes:
+            result = results[episode.episode_id]
+            if result.content_sha256 == episode.content_sha256:
+                new += result.verdicts or ()
+        known = await self._shop.lake.verdicts(unit_id=unit_id)
+        await commit(self._shop.lake, unit_id, new, known)
+
+    async def _read_back(self, unit: PlannedUnit) -> list[Episode] | None:
+        """Return the unit's episodes from the spool; None if some are not there."""
+        try:
+            return [
+                await self._shop.spool.get(unit.unit_id, planned.episode_id)
+                for planned in unit.attempts
+            ]
+        except Missing:
+            return None
+
+    def _failed(self, unit_id: str, errors: Sequence[Exception]) -> UnitReport:
+        reason = "; ".join(dict.fromkeys(str(error) for error in errors))
+        self._tally.units_failed += 1
+        if any(isinstance(error, NoBrowser) for error in errors):
+            self._stopping.ask(reason)
+        LOG.error("unit %s failed: %s", unit_id, reason)
+        return UnitReport(unit_id=unit_id, state=UnitState.FAILED, reason=reason)
+
+
+def _ended(unit_id: str, state: UnitState) -> UnitReport:
+    return UnitReport(unit_id=unit_id, state=state)
+
+
+def _expected(group: ExceptionGroup[Exception]) -> list[Exception]:
+    """Return the errors in `group`, or let it through if one of them is a defect."""
+    out: list[Exception] = []
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            out += _expected(error)
+        elif isinstance(error, StepmillError | OSError):
+            out.append(error)
+        else:
+            raise group
+    return out
