@@ -1,0 +1,99 @@
+"""What a task may name: the sites there are, their templates, and the tasks these make.
+
+An offer is what is known of a site without starting it. Where a site has templates, a template
+and a seed are the task and the page states the goal; where it has none, a task is told by its
+instruction and its start.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from generators.sites import miniwob
+from generators.sites.catalogue import catalogue
+from schemas.base import JsonObject
+from schemas.task import Task, split_of, task_id
+
+MAX_STEPS = 100
+"""The most actions at a template's task: far more than any needs, so that the run's limit decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One template of a site."""
+
+    start_url: str
+    """On the site's stable origin."""
+    tags: tuple[str, ...] = ()
+    """What it needs."""
+    feasible: bool | None = None
+    """False where it cannot be done on purpose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One site."""
+
+    name: str
+    """What tasks call it."""
+    version: str | None = None
+    """Of its pages; None if unknown."""
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    """By name; empty where tasks are told by their instruction."""
+
+
+def offers() -> dict[str, Offer]:
+    """Return every site there is, by name."""
+    known = catalogue()
+    templates = {
+        name: Template(
+            start_url=miniwob.start_url(name),
+            tags=tuple(need.value for need in known[name].needs) if name in known else (),
+            feasible=known[name].feasible if name in known else None,
+        )
+        for name in miniwob.templates()
+    }
+    return {miniwob.NAME: Offer(miniwob.NAME, miniwob.site_version(), templates)}
+
+
+def templated_task(
+    offer: Offer, template_id: str, *, seed: int, source: str, parameters: JsonObject | None = None
+) -> Task:
+    """Return the task that a template's seed is.
+
+    Raises:
+        KeyError: the site has no such template.
+    """
+    template = offer.templates[template_id]
+    return Task(
+        task_id=task_id(
+            site=offer.name,
+            site_version=offer.version,
+            template_id=template_id,
+            seed=seed,
+            start_url=template.start_url,
+            instruction=None,
+            parameters=parameters or {},
+        ),
+        template_id=template_id,
+        source=source,
+        site=offer.name,
+        site_version=offer.version,
+        start_url=template.start_url,
+        instruction="",
+        parameters=parameters or {},
+        seed=seed,
+        max_steps=MAX_STEPS,
+        tags=template.tags,
+        feasible=template.feasible,
+        answer_kind="none",
+        split=split_of(template_id),
+    )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the names nearest to `name`, empty if none is near."""
+    near = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    if not near:
+        return ""
+    return "; did you mean " + " or ".join(f"'{item}'" for item in near) + "?"

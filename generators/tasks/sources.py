@@ -1,0 +1,76 @@
+"""From a configuration's `[tasks]` to the tasks themselves, in one order.
+
+A source is a site with templates, by its name (every chosen template with every seed of a range),
+or a task file. The same section gives the same tasks with the same ids, in the same order, on
+every machine; whatever is wrong with it is said before any work.
+"""
+
+from pathlib import Path
+
+from generators.tasks.files import read_task_file
+from generators.tasks.offers import Offer, did_you_mean, offers, templated_task
+from generators.tasks.selection import select
+from schemas.config import TasksSection
+from schemas.errors import BadTasks
+from schemas.task import Task
+
+MOST_TASKS = 1_000_000
+"""Tasks in one plan: they are held in memory, 1.5 kB each."""
+
+_NOT_YET = ("apps",)
+
+
+def load_tasks(section: TasksSection) -> list[Task]:
+    """Return the tasks of a source, sorted by site, template and seed.
+
+    Raises:
+        BadTasks: the source is unreadable, names something unknown, or selects nothing.
+    """
+    sites = offers()
+    if section.source in _NOT_YET:
+        raise BadTasks(f"tasks.source: this version has no {section.source} site")
+    if section.source in sites:
+        return _from_templates(sites[section.source], section)
+    return _from_file(Path(section.source), section, sites)
+
+
+def _from_templates(offer: Offer, section: TasksSection) -> list[Task]:
+    chosen = select(
+        offer.templates, include=section.include, exclude=section.exclude, where=offer.name
+    )
+    first, last = section.seeds
+    count = len(chosen) * (last - first + 1)
+    if count > MOST_TASKS:
+        raise BadTasks(
+            f"tasks.seeds = [{first}, {last}] × {len(chosen)} templates: {count:,} tasks are more "
+            f"than one run plans ({MOST_TASKS:,}); split them over several runs"
+        )
+    return [
+        templated_task(offer, name, seed=seed, source=offer.name)
+        for name in chosen
+        for seed in range(first, last + 1)
+    ]
+
+
+def _from_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> list[Task]:
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "is no such file"
+        builtin = [*sites, *_NOT_YET]
+        raise BadTasks(
+            f"tasks.source: '{path}' {what}, and there is no built-in source of that name "
+            f"(there are: {', '.join(sites)}){did_you_mean(str(path), builtin)}"
+        )
+    tasks = read_task_file(path, sites, most=MOST_TASKS)
+    chosen = select(
+        {task.template_id for task in tasks},
+        include=section.include,
+        exclude=section.exclude,
+        where=str(path),
+        known={name for offer in sites.values() for name in offer.templates},
+    )
+    kept = set(chosen)
+    return sorted((task for task in tasks if task.template_id in kept), key=_place)
+
+
+def _place(task: Task) -> tuple[str, str, int, str]:
+    return (task.site, task.template_id, task.seed, task.task_id)

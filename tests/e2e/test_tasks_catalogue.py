@@ -1,0 +1,90 @@
+"""The catalogue's goals are the pages' own: a sample of them is held against real pages.
+
+With `--renew-golden` every page is opened and the goals in the catalogue are rewritten.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+import pytest
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import SessionSpec
+from generators.sites import catalogue as module
+from generators.sites.catalogue import Entry, catalogue
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import MiniWob
+from generators.tasks.offers import offers, templated_task
+from schemas.base import canonical_json
+
+SAMPLE = 10
+"""Every tenth template is in the sample."""
+
+AT_ONCE = 4
+
+HEAD = """\
+# What is known of MiniWoB++'s templates. Goals are the pages' own at seed 0, taken from them by
+# `pytest tests/e2e/test_tasks_catalogue.py --renew-golden`; needs and notes are written by hand.
+"""
+
+
+async def goals_of(names: Iterable[str]) -> dict[str, str]:
+    """Return what the pages of templates say at seed 0."""
+    found: dict[str, str] = {}
+    waiting = iter(names)
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = MiniWob(gateway)
+
+        async def work() -> None:
+            for name in waiting:
+                found[name] = await goal_of(name, site, chromium)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(work())
+    return found
+
+
+async def goal_of(name: str, site: MiniWob, chromium: Chromium) -> str:
+    task = templated_task(offers()["miniwob"], name, seed=0, source="miniwob")
+    visit = await site.visit(task)
+    spec = SessionSpec(
+        viewport_width=500,
+        viewport_height=400,
+        allowed_origins=visit.allowed_origins,
+        clock=visit.clock,
+    )
+    async with chromium.session(spec) as session:
+        await session.open(visit.start_url)
+        return await site.begin(visit, session)
+
+
+def written(entries: dict[str, Entry]) -> str:
+    """Return the catalogue's file."""
+    return "\n".join([HEAD, *(_table(name, entry) for name, entry in sorted(entries.items()))])
+
+
+def _table(name: str, entry: Entry) -> str:
+    stated = {key: value for key, value in entry if value is not None}
+    quoted = canonical_json(name) if "." in name else name
+    lines = [f"{key} = {canonical_json(value)}" for key, value in stated.items()]
+    return f"[{quoted}]\n" + "".join(f"{line}\n" for line in lines).replace('","', '", "')
+
+
+def test_the_file_is_written_as_the_test_would_write_it() -> None:
+    assert module.PATH.read_text(encoding="utf-8") == written(catalogue())
+
+
+@pytest.mark.browser
+async def test_goals_are_what_the_pages_say(request: pytest.FixtureRequest) -> None:
+    renew: bool = request.config.getoption("--renew-golden")
+    if renew:
+        goals = await goals_of(catalogue())
+        renewed = {
+            name: entry.model_copy(update={"goal": goals[name]})
+            for name, entry in catalogue().items()
+        }
+        module.PATH.write_text(written(renewed), encoding="utf-8")
+        catalogue.cache_clear()
+    sample = list(catalogue())[::SAMPLE]
+    assert await goals_of(sample) == {name: catalogue()[name].goal for name in sample}

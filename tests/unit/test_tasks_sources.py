@@ -1,0 +1,146 @@
+"""From `[tasks]` to tasks: what a source gives, in which order, and what is refused."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from generators.sites.miniwob import templates
+from generators.tasks.sources import MOST_TASKS, load_tasks
+from schemas.config import TasksSection
+from schemas.errors import BadTasks
+from schemas.task import MAX_SEED
+
+TASK_FILE = """\
+{"site": "miniwob", "template_id": "click-test-2", "seed": 3}
+{"site": "miniwob", "template_id": "click-test", "seed": 7}
+{"site": "miniwob", "template_id": "click-test", "seed": 2}
+{"site": "miniwob", "template_id": "enter-text", "seed": 1}
+"""
+
+
+@pytest.fixture
+def task_file(tmp_path: Path) -> str:
+    path = tmp_path / "some.jsonl"
+    path.write_text(TASK_FILE)
+    return str(path)
+
+
+def places(section: TasksSection) -> list[tuple[str, int]]:
+    return [(task.template_id, task.seed) for task in load_tasks(section)]
+
+
+def refusal(section: TasksSection) -> str:
+    with pytest.raises(BadTasks) as refused:
+        load_tasks(section)
+    return str(refused.value)
+
+
+def test_every_template_is_taken_with_every_seed() -> None:
+    tasks = load_tasks(TasksSection(seeds=(5, 7)))
+    assert len(tasks) == 3 * len(templates())
+    assert {task.template_id for task in tasks} == set(templates())
+    assert {task.seed for task in tasks} == {5, 6, 7}
+    assert len({task.task_id for task in tasks}) == len(tasks)
+
+
+def test_tasks_come_by_template_and_seed() -> None:
+    section = TasksSection(include=("enter-t*", "click-test*"), seeds=(9, 10))
+    assert places(section) == sorted(places(section))
+
+
+def test_a_template_is_in_if_any_glob_includes_it_and_none_excludes_it() -> None:
+    section = TasksSection(
+        include=("click-test*", "enter-text"), exclude=("*-transfer",), seeds=(0, 0)
+    )
+    assert [name for name, _ in places(section)] == ["click-test", "click-test-2", "enter-text"]
+
+
+def test_seeds_reach_as_far_as_63_bits() -> None:
+    section = TasksSection(include=("click-test",), seeds=(MAX_SEED - 1, MAX_SEED))
+    assert places(section) == [("click-test", MAX_SEED - 1), ("click-test", MAX_SEED)]
+
+
+def test_a_task_says_what_is_known_of_its_template() -> None:
+    (hover,) = load_tasks(TasksSection(include=("hover-shape",), seeds=(0, 0)))
+    assert hover.feasible is False
+    assert "hovering" in hover.tags
+    assert hover.source == "miniwob"
+    assert hover.start_url == "http://miniwob.localhost/miniwob/hover-shape.html"
+    assert hover.instruction == ""
+
+
+def test_a_glob_that_matches_nothing_is_refused_with_names_like_it() -> None:
+    said = refusal(TasksSection(include=("click-test", "clikc-test*")))
+    assert "tasks.include: 'clikc-test*' matches no template of miniwob" in said
+    assert "'click-test'" in said
+    said = refusal(TasksSection(exclude=("enter-tetx",)))
+    assert "tasks.exclude: 'enter-tetx' matches no template of miniwob" in said
+    assert "'enter-text'" in said
+
+
+def test_globs_know_capital_letters() -> None:
+    assert "'Click-test'" in refusal(TasksSection(include=("Click-test",)))
+
+
+def test_a_selection_of_nothing_is_refused() -> None:
+    assert "leaves no template" in refusal(TasksSection(exclude=("*",)))
+    assert "leaves no template" in refusal(TasksSection(include=()))
+
+
+def test_a_plan_of_too_many_tasks_is_refused_before_it_is_made() -> None:
+    said = refusal(TasksSection(seeds=(0, MAX_SEED)))
+    assert f"{MOST_TASKS:,}" in said
+    assert f"tasks.seeds = [0, {MAX_SEED}]" in said
+
+
+def test_a_site_that_this_version_lacks_is_named() -> None:
+    assert "this version has no apps site" in refusal(TasksSection(source="apps"))
+
+
+def test_a_source_that_is_nothing_is_refused_with_a_name_like_it(tmp_path: Path) -> None:
+    said = refusal(TasksSection(source="minwob"))
+    assert "'minwob' is no such file" in said
+    assert "'miniwob'" in said
+    assert "is a folder" in refusal(TasksSection(source=str(tmp_path)))
+    assert "no such file" in refusal(TasksSection(source=str(tmp_path / "none.jsonl")))
+
+
+def test_a_task_file_is_sorted_and_keeps_its_own_seeds(task_file: str) -> None:
+    section = TasksSection(source=task_file, seeds=(0, 0))
+    assert places(section) == [
+        ("click-test", 2),
+        ("click-test", 7),
+        ("click-test-2", 3),
+        ("enter-text", 1),
+    ]
+
+
+def test_globs_choose_among_a_files_templates(task_file: str) -> None:
+    section = TasksSection(source=task_file, include=("click-*",), exclude=("*-2",))
+    assert [name for name, _ in places(section)] == ["click-test", "click-test"]
+
+
+def test_a_glob_that_matches_nothing_in_the_file_is_refused(task_file: str) -> None:
+    said = refusal(TasksSection(source=task_file, include=("click-button",)))
+    assert "'click-button' matches no template of" in said
+    assert "some.jsonl" in said
+
+
+def test_a_file_may_lack_what_is_excluded_but_not_what_nobody_knows(task_file: str) -> None:
+    section = TasksSection(source=task_file, exclude=("click-button",))
+    assert len(places(section)) == 4
+    assert "'clik-button'" in refusal(TasksSection(source=task_file, exclude=("clik-button",)))
+
+
+def test_planning_from_templates_imports_neither_browser_nor_arrow() -> None:
+    code = (
+        "import sys; from generators.tasks.sources import load_tasks; "
+        "from schemas.config import TasksSection; load_tasks(TasksSection()); "
+        "print(sorted({'playwright', 'pyarrow', 'miniwob', 'prefect'} & set(sys.modules)))"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert shown.stdout.strip() == "[]"
