@@ -7,11 +7,12 @@ can only be resumed with the same identity; everything else may differ from one 
 """
 
 import difflib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field, JsonValue, ValidationError, model_validator
+from pydantic import AfterValidator, Field, JsonValue, ValidationError
 
 from schemas.base import Record
 from schemas.errors import BadConfig
@@ -22,6 +23,16 @@ Layer = Mapping[str, Any]
 
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 """A non-negative 63-bit integer."""
+
+
+def _ordered(seeds: tuple[int, int]) -> tuple[int, int]:
+    if seeds[0] > seeds[1]:
+        raise ValueError("the first seed should not be larger than the last")
+    return seeds
+
+
+SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_ordered)]
+"""First and last, inclusive."""
 
 
 class PolicyName(StrEnum):
@@ -81,18 +92,12 @@ class TasksSection(Record):
     """Globs over templates; a template is in if any matches."""
     exclude: tuple[str, ...] = ()
     """Globs over templates; a template is out if any matches."""
-    seeds: tuple[Seed, Seed] = (0, 4)
+    seeds: SeedRange = (0, 4)
     """First and last seed of each template, inclusive; a task file has its own."""
     attempts: int = Field(default=1, ge=1, le=10_000)
     """Attempts at each task."""
     unit_size: int = Field(default=16, ge=1, le=100_000)
     """Episodes in a unit, at least one task's."""
-
-    @model_validator(mode="after")
-    def _ordered(self) -> "TasksSection":
-        if self.seeds[0] > self.seeds[1]:
-            raise ValueError("seeds: the first is larger than the last")
-        return self
 
 
 class PolicySection(Record):
@@ -240,7 +245,8 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
     """Return the configuration that `layers` give, later ones over earlier ones.
 
     Each layer comes with its name for messages. Tables are merged key by key, anything else
-    (lists too) replaces what was there.
+    (lists too) replaces what was there. A value has its key's type or is refused: nothing is
+    read as a number or as true that only looks like it.
 
     Raises:
         BadConfig: naming the layer, the key, the value and the rule.
@@ -250,7 +256,8 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
     for name, layer in layers:
         _merge(merged, layer, name=name, origin=origin, path=())
     try:
-        return RunConfig.model_validate(merged)
+        # As JSON, because only there a list may stand for a tuple and yet "5" for no number.
+        return RunConfig.model_validate_json(json.dumps(merged, default=str), strict=True)
     except ValidationError as error:
         raise BadConfig(_explain(error, origin)) from None
 
@@ -273,6 +280,8 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
     """Return every mistake in a line: where, which key, what value, which rule."""
     lines: list[str] = []
     for item in error.errors():
+        if item["type"] == "json_invalid":
+            return "the configuration holds a text that is not valid Unicode"
         keys = tuple(str(part) for part in item["loc"])
         where = next(
             (origin[key] for n in range(len(keys), 0, -1) if (key := ".".join(keys[:n])) in origin),
@@ -280,11 +289,22 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
         )
         dotted = ".".join(keys)
         if item["type"] == "extra_forbidden":
-            lines.append(f"{where}: unknown key '{dotted}'{_nearest(keys)}")
+            lines.append(f"{where}: unknown key '{dotted}'; {_nearest(keys)}")
+        elif item["type"] == "missing":
+            lines.append(f"{where}: {dotted} is missing")
         else:
-            rule = item["msg"].removeprefix("Value error, ")
+            rule = _RULES.get(item["type"]) or item["msg"].removeprefix("Value error, ")
             lines.append(f"{where}: {dotted} = {item['input']!r}: {rule}")
     return "\n".join(lines)
+
+
+_RULES = {
+    "model_type": "should be a table",
+    "dict_type": "should be a table",
+    "tuple_type": "should be a list",
+    "too_long": "has too many items",
+}
+"""Pydantic's rules in TOML's words."""
 
 
 def known_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[str]:
@@ -299,9 +319,17 @@ def known_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[s
 
 
 def _nearest(keys: Sequence[str]) -> str:
-    dotted = ".".join(key for key in keys if not key.isdigit())
-    near = difflib.get_close_matches(dotted, list(known_keys()), n=1, cutoff=0.5)
-    return f"; did you mean '{near[0]}'?" if near else ""
+    """Return advice for an unknown key: what it may have meant, else what there is."""
+    named = [key for key in keys if not key.isdigit()]
+    *tables, last = named
+    table = "".join(f"{name}." for name in tables)
+    siblings = [key for key in known_keys() if key.startswith(table)]
+    for candidates in (siblings, list(known_keys())):
+        by_last = {key.rpartition(".")[2]: key for key in reversed(candidates)}
+        if near := difflib.get_close_matches(last, by_last, n=1, cutoff=0.6):
+            return f"did you mean '{by_last[near[0]]}'?"
+    own = [key.removeprefix(table) for key in siblings]
+    return f"known here: {', '.join(key for key in own if '.' not in key)}"
 
 
 _NOT_IDENTITY = {"limits": {"drain_seconds", "live_episodes"}}
