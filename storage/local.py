@@ -180,9 +180,17 @@ class LocalStore:
 
     async def _walk(self, prefix: str) -> AsyncIterator[ObjectInfo]:
         found = _scan(self._root, prefix)
-        while page := await asyncio.to_thread(lambda: list(islice(found, _PAGE))):
+        while page := await asyncio.to_thread(_page, found):
             for item in page:
                 yield item
+
+
+def _page(found: Iterator[ObjectInfo]) -> list[ObjectInfo]:
+    try:
+        return [*islice(found, _PAGE)]
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Damaged(f"{error.filename}: cannot be listed: {reason}") from error
 
 
 def _create(path: Path) -> int:

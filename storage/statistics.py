@@ -9,6 +9,7 @@ them to the millisecond) or of texts would cost more in the log than it could sa
 
 import io
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,19 +17,21 @@ import pyarrow.parquet as pq
 
 from schemas.base import canonical_json
 
-LOOKED_UP = {
-    "attempt",
-    "call",
-    "episode_id",
-    "prompt_sha256",
-    "round",
-    "seed",
-    "step",
-    "task_id",
-    "template_id",
-    "unit_id",
-    "verifier",
-}
+LOOKED_UP = frozenset(
+    {
+        "attempt",
+        "call",
+        "episode_id",
+        "prompt_sha256",
+        "round",
+        "seed",
+        "step",
+        "task_id",
+        "template_id",
+        "unit_id",
+        "verifier",
+    }
+)
 """Columns whose range is told."""
 
 _MAX_TEXT = 64
@@ -49,17 +52,15 @@ class Added:
     """Delta's statistics, JSON."""
 
 
-def statistics(data: bytes) -> str:
-    """Return Delta's statistics of a Parquet file.
+def statistics(data: bytes, *, columns: AbstractSet[str] = LOOKED_UP) -> str:
+    """Return Delta's statistics of a Parquet file, with the range of `columns`.
 
     Raises:
         pyarrow.ArrowInvalid: `data` is no Parquet file.
     """
     metadata = pq.read_metadata(io.BytesIO(data))
-    columns = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
-    spans = {
-        path: _span(metadata, number) for number, path in enumerate(columns) if path in LOOKED_UP
-    }
+    paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    spans = {path: _span(metadata, number) for number, path in enumerate(paths) if path in columns}
     known = {path: span for path, span in spans.items() if span is not None}
     return canonical_json(
         {

@@ -1,0 +1,14 @@
+"""Proof that a run is whole, or the names of what is not.
+
+`audit` lists everything that lies in a run once, replays every table's log from its first entry,
+and holds the two against each other: what the log or a version needs must be there, and what is
+there must be known. A deep audit then reads every committed byte: hashes, rows, ids, pictures.
+What a killed process leaves behind is told apart and is no finding.
+
+It reads the store alone, as bytes, and trusts no cache and no reader of Delta's.
+"""
+
+from storage.audit.report import AuditReport, Progress
+from storage.audit.whole import audit
+
+__all__ = ["AuditReport", "Progress", "audit"]

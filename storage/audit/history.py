@@ -1,0 +1,205 @@
+"""A table's history: its log replayed from the first entry, as bytes.
+
+Every entry of the last ten years is there, so nothing has to be believed of a checkpoint; a
+checkpoint is held against what the entries before it say.
+"""
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import Schema
+from pydantic import BaseModel
+
+from schemas.tables import arrow_schema
+from storage.audit.inventory import Inventory, checkpoint_key, entry_key
+from storage.audit.report import Notes
+from storage.objects import Missing, ObjectStore
+
+_WIDE = 1_000
+_ONCE = re.compile(r"[0-9a-f]{16,}")
+_ACTIONS = {"commitInfo", "protocol", "metaData", "add", "remove", "txn"}
+
+
+class CommittedFile(BaseModel):
+    """A file as the log speaks of it."""
+
+    path: str
+    """Below the table."""
+    size: int
+    """Bytes."""
+    stats: str
+    """Delta's statistics, JSON."""
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The columns whose range the log tells."""
+        return frozenset(json.loads(self.stats).get("nullCount", ()))
+
+
+class _Transaction(BaseModel):
+    """An application transaction as the log speaks of it."""
+
+    appId: str  # noqa: N815 - Delta's word
+    version: int
+
+
+@dataclass
+class History:
+    """What a table's log says."""
+
+    table: str
+    """The table."""
+    live: dict[str, CommittedFile] = field(default_factory=dict)
+    """The files that count now, by path."""
+    needed: dict[str, CommittedFile] = field(default_factory=dict)
+    """Those, and the files that a version counts."""
+    ever: set[str] = field(default_factory=set)
+    """Paths of all files that ever counted."""
+    transactions: dict[str, int] = field(default_factory=dict)
+    """Application transactions and their tokens."""
+    columns: frozenset[str] = frozenset()
+    """The columns that the log declares."""
+
+
+Histories = Mapping[str, History]
+"""Every table's history, by table."""
+
+
+async def read_history(
+    store: ObjectStore, table: str, inventory: Inventory, *, pins: AbstractSet[int], notes: Notes
+) -> History:
+    """Return a table's history; `pins` are the Delta versions that versions of the run speak of."""
+    history = History(table)
+    checkpoints = inventory.checkpoints[table]
+    for number in _numbers(table, inventory.entries[table] | pins | checkpoints, notes):
+        await _replay_entry(store, history, number, notes)
+        if number in checkpoints:
+            await _check_checkpoint(store, history, number, notes)
+        if number in pins:
+            history.needed |= history.live
+    history.needed |= history.live
+    if table in inventory.pointers:
+        await _check_pointer(store, table, checkpoints, notes)
+    return history
+
+
+def _numbers(table: str, known: AbstractSet[int], notes: Notes) -> Iterator[int]:
+    """Yield every entry there should be; a gap too wide to walk is noted as a whole."""
+    expected = 0
+    for number in sorted(known):
+        if number - expected > _WIDE:
+            notes.finding(entry_key(table, expected), f"is missing, and all up to {number - 1}")
+            expected = number
+        yield from range(expected, number + 1)
+        expected = number + 1
+
+
+async def _replay_entry(store: ObjectStore, history: History, number: int, notes: Notes) -> None:
+    key = entry_key(history.table, number)
+    notes.looked()
+    try:
+        data = await store.get(key)
+    except Missing:
+        notes.finding(key, "is missing: an entry of the table's log")
+        return
+    notes.count("log entries")
+    try:
+        for problem in _apply(history, data):
+            notes.finding(key, problem)
+    except ValueError as error:
+        notes.finding(key, f"is torn or altered: {str(error).splitlines()[0]}")
+
+
+def _apply(history: History, data: bytes) -> Iterator[str]:
+    """Replay one entry; yield what is wrong with it.
+
+    Raises:
+        ValueError: it is no log entry at all.
+    """
+    actions = [action for line in data.decode().splitlines() for action in _actions(line)]
+    kinds = {kind for kind, _ in actions}
+    if not kinds & {"metaData", "txn"}:
+        yield "is torn: it neither makes the table nor carries a transaction"
+    for kind, body in actions:
+        if kind == "metaData":
+            yield from _declare(history, body)
+        elif kind == "add":
+            added = CommittedFile.model_validate(body)
+            history.live[added.path] = added
+            history.ever.add(added.path)
+        elif kind == "remove":
+            history.live.pop(str(body.get("path")), None)
+        elif kind == "txn":
+            transaction = _Transaction.model_validate(body)
+            again = transaction.appId in history.transactions
+            if again and _ONCE.fullmatch(transaction.appId):
+                yield f"commits {transaction.appId} a second time"
+            history.transactions[transaction.appId] = transaction.version
+
+
+def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    parsed = json.loads(line)
+    if not isinstance(parsed, dict) or not parsed.keys() <= _ACTIONS:
+        raise ValueError(f"not an action: {line[:60]}")
+    for kind, body in parsed.items():
+        if not isinstance(body, dict):
+            raise ValueError(f"not an action: {line[:60]}")  # noqa: TRY004 - torn, no type error
+        yield kind, body
+
+
+def _declare(history: History, body: Mapping[str, Any]) -> Iterator[str]:
+    """Take down the columns the log declares; yield those that are not what the table has."""
+    expected = _fields(Schema.from_arrow(arrow_schema(history.table)).to_json())
+    declared = _fields(str(body.get("schemaString")))
+    for name in sorted(declared.keys() & expected.keys()):
+        if declared[name] != expected[name]:
+            yield f"declares column {name} as {declared[name]}, not {expected[name]}"
+    if body.get("partitionColumns") != []:
+        yield "declares partitions, and this table has none"
+    history.columns = frozenset(declared)
+
+
+def _fields(schema: str) -> dict[str, object]:
+    return {item["name"]: item["type"] for item in json.loads(schema)["fields"]}
+
+
+async def _check_checkpoint(
+    store: ObjectStore, history: History, number: int, notes: Notes
+) -> None:
+    """Hold a checkpoint against what the entries up to it say."""
+    key = checkpoint_key(history.table, number)
+    try:
+        found = pq.read_table(
+            io.BytesIO(await store.get(key)), columns=["add.path", "add.size", "txn.appId"]
+        ).to_pylist()
+    except (Missing, pa.ArrowException, OSError) as error:
+        notes.finding(key, f"is torn or altered: {error}")
+        return
+    files = {
+        row["add"]["path"]: row["add"]["size"] for row in found if (row["add"] or {}).get("path")
+    }
+    apps = {row["txn"]["appId"] for row in found if (row["txn"] or {}).get("appId")}
+    if files != {path: item.size for path, item in history.live.items()}:
+        notes.finding(key, "does not list the files that the log does")
+    if apps != history.transactions.keys():
+        notes.finding(key, "does not list the transactions that the log does")
+
+
+async def _check_pointer(
+    store: ObjectStore, table: str, checkpoints: AbstractSet[int], notes: Notes
+) -> None:
+    key = f"tables/{table}/_delta_log/_last_checkpoint"
+    try:
+        number = json.loads(await store.get(key))["version"]
+    except (ValueError, TypeError, KeyError, Missing):
+        notes.finding(key, "is torn or altered")
+        return
+    if number not in checkpoints:
+        notes.finding(checkpoint_key(table, number), f"is missing, and {key} points at it")

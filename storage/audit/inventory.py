@@ -1,0 +1,95 @@
+"""Everything that lies in a run, told apart by name in one flat listing.
+
+A run consists of a handful of kinds of object and each has names of its own; whatever fits none
+of them is foreign.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from schemas.tables import TABLES
+from storage import runs, versions
+from storage.audit.report import Notes
+from storage.objects import ObjectStore
+
+_TABLE = rf"tables/(?P<table>{'|'.join(TABLES)})"
+_ENTRY = re.compile(rf"{_TABLE}/_delta_log/(?P<number>\d{{20}})\.json")
+_CHECKPOINT = re.compile(rf"{_TABLE}/_delta_log/(?P<number>\d{{20}})\.checkpoint\.parquet")
+_POINTER = re.compile(rf"{_TABLE}/_delta_log/_last_checkpoint")
+_STAGED = re.compile(
+    rf"{_TABLE}/_delta_log/(\d{{20}}\.json|\d{{20}}\.checkpoint\.parquet|_last_checkpoint)#\d+"
+)
+_SHARD = re.compile(rf"{_TABLE}/(?P<path>[0-9a-f]{{16,}}-\d+-[0-9a-f]{{64}}\.parquet)")
+_SPOOLED = re.compile(r"spool/(?P<unit>[0-9a-f]{16,})/[0-9a-f]{16,}")
+
+
+@dataclass
+class Inventory:
+    """What lies in a run."""
+
+    run: bool = False
+    """There is a `run.json`."""
+    versions: set[int] = field(default_factory=set)
+    """Numbers of the versions."""
+    entries: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Numbers of the log entries, by table."""
+    checkpoints: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """Numbers of the log's checkpoints, by table."""
+    pointers: set[str] = field(default_factory=set)
+    """Tables whose log points at its last checkpoint."""
+    shards: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
+    """Path and size of the shards, by table."""
+    spooled: dict[str, str] = field(default_factory=dict)
+    """Key to unit of the spooled episodes."""
+
+
+async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
+    """Return what lies in `store`, and note what is foreign or was never finished."""
+    inventory = Inventory()
+    async for found in store.list():
+        notes.count("objects")
+        notes.count("bytes", found.size)
+        if not _sort_in(inventory, found.key, found.size, notes):
+            notes.finding(found.key, "is foreign: no part of a run is called so")
+    async for found in store.unfinished():
+        notes.leftover(found.key, "is a write that never ended")
+    return inventory
+
+
+def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
+    """Sort an object in; return False if a run has none of such a name."""
+    if key == runs.KEY:
+        inventory.run = True
+    elif match := versions.KEY.fullmatch(key):
+        inventory.versions.add(int(match[1]))
+    elif match := _ENTRY.fullmatch(key):
+        inventory.entries[match["table"]].add(int(match["number"]))
+    elif match := _CHECKPOINT.fullmatch(key):
+        inventory.checkpoints[match["table"]].add(int(match["number"]))
+    elif match := _POINTER.fullmatch(key):
+        inventory.pointers.add(match["table"])
+    elif match := _SHARD.fullmatch(key):
+        inventory.shards[match["table"]][match["path"]] = size
+    elif match := _SPOOLED.fullmatch(key):
+        inventory.spooled[key] = match["unit"]
+    elif _STAGED.fullmatch(key):
+        notes.leftover(key, "is a write that never ended")
+    else:
+        return False
+    return True
+
+
+def entry_key(table: str, number: int) -> str:
+    """Return where a table's log entry lies."""
+    return f"tables/{table}/_delta_log/{number:020d}.json"
+
+
+def checkpoint_key(table: str, number: int) -> str:
+    """Return where a checkpoint of a table's log lies."""
+    return f"tables/{table}/_delta_log/{number:020d}.checkpoint.parquet"
+
+
+def shard_key(table: str, path: str) -> str:
+    """Return where a table's shard lies."""
+    return f"tables/{table}/{path}"

@@ -1,0 +1,62 @@
+"""What an audit says, and what it is written down with."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from schemas.base import Record
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many objects were looked at."""
+
+
+class AuditReport(Record):
+    """What an audit saw."""
+
+    findings: tuple[str, ...]
+    """What is not whole, each naming the object; empty for a good run."""
+    leftovers: tuple[str, ...]
+    """What killed processes left behind, each naming the object; no finding."""
+    counts: dict[str, int]
+    """What was looked at."""
+
+
+class Notes:
+    """What an audit has seen so far."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._findings: dict[str, None] = {}
+        self._leftovers: dict[str, None] = {}
+        self._counts: Counter[str] = Counter()
+        self._progress = progress
+        self._done = 0
+        self._total = 0
+
+    def finding(self, where: str, what: str) -> None:
+        """Write down that the object `where` is not as it should be."""
+        self._findings[f"{where}: {what}"] = None
+
+    def leftover(self, where: str, what: str) -> None:
+        """Write down that the object `where` is what a killed process left."""
+        self._leftovers[f"{where}: {what}"] = None
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Add to the number of `what` that was looked at."""
+        self._counts[what] += number
+
+    def expect(self, objects: int) -> None:
+        """Say that so many more objects will be looked at."""
+        self._total += objects
+
+    def looked(self) -> None:
+        """Say that one more object was looked at."""
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, max(self._done, self._total))
+
+    def report(self) -> AuditReport:
+        """Return everything written down."""
+        return AuditReport(
+            findings=tuple(self._findings),
+            leftovers=tuple(self._leftovers),
+            counts=dict(sorted(self._counts.items())),
+        )

@@ -1,0 +1,172 @@
+"""The audit from end to end: inventory, versions, histories, shards, rows, spool."""
+
+from schemas import keys
+from schemas.config import RunConfig, identity
+from schemas.errors import Damaged, NotFound
+from schemas.tables import TABLES, UNIT_TABLES
+from storage import runs
+from storage.audit.contents import read_committed, read_uncommitted
+from storage.audit.history import Histories, read_history
+from storage.audit.inventory import Inventory, shard_key, take_inventory
+from storage.audit.report import AuditReport, Notes, Progress
+from storage.objects import Missing, ObjectStore
+from storage.spool import read_spooled
+from storage.versions import Versions, parse_version, version_key
+
+
+async def audit(store: ObjectStore, *, deep: bool, progress: Progress | None = None) -> AuditReport:
+    """Prove the run in `store` whole, or name what is not.
+
+    `deep` reads every byte that was committed; otherwise only the log and what the listing says.
+
+    Raises:
+        NotFound: no run lies there.
+    """
+    notes = Notes(progress)
+    inventory = await take_inventory(store, notes)
+    if not inventory.run and not inventory.entries and not inventory.shards:
+        raise NotFound(f"{store.url}: no run lies here ({runs.KEY} is missing)")
+    looks = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
+    notes.expect(sum(looks) + len(inventory.spooled))
+    run = await _read_run(store, notes)
+    pins = await _read_versions(store, inventory, notes)
+    histories = {
+        table: await read_history(
+            store,
+            table,
+            inventory,
+            pins={version[table] for version in pins if table in version},
+            notes=notes,
+        )
+        for table in TABLES
+    }
+    _check_units(histories, notes)
+    _check_uncommitted(inventory, histories, notes)
+    if deep:
+        await read_committed(store, histories, run=run, notes=notes)
+        await read_uncommitted(store, inventory, histories, notes)
+    else:
+        await _check_sizes(store, inventory, histories, notes)
+    await _check_spool(store, inventory, histories, run=run if deep else None, notes=notes)
+    return notes.report()
+
+
+async def _read_run(store: ObjectStore, notes: Notes) -> runs.RunFile | None:
+    try:
+        run = runs.read_run(await store.get(runs.KEY), runs.KEY)
+        now = runs.without_secrets(identity(RunConfig.model_validate(run.config)))
+    except Missing:
+        notes.finding(runs.KEY, "is missing")
+        return None
+    except (Damaged, ValueError) as error:
+        notes.finding(runs.KEY, f"is torn or altered: {error}")
+        return None
+    told = now if isinstance(now, dict) else {}
+    for key in sorted(told.keys() & run.identity.keys()):
+        if told[key] != run.identity[key]:
+            notes.finding(runs.KEY, f"says two things of {key}")
+    return run
+
+
+async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:
+    out: list[Versions] = []
+    for number in range(1, max(inventory.versions, default=0) + 1):
+        key = version_key(number)
+        try:
+            version = parse_version(await store.get(key), key)
+        except Missing:
+            notes.finding(key, "is missing")
+            continue
+        except Damaged:
+            notes.finding(key, "is torn or altered")
+            continue
+        if not version.keys() <= TABLES.keys() or any(at < 0 for at in version.values()):
+            notes.finding(key, "speaks of a table or version that cannot be")
+            continue
+        if any(version.get(table, -1) < at for table, at in (out[-1] if out else {}).items()):
+            notes.finding(key, "is older than the version before it")
+        out.append(version)
+        notes.count("versions")
+    return out
+
+
+def _check_units(histories: Histories, notes: Notes) -> None:
+    """Hold the tables' transactions against each other: a unit is in all of them, once, alike."""
+    committed = histories["episodes"].transactions
+    notes.count("units", len(committed))
+    for table in UNIT_TABLES:
+        where = f"tables/{table}"
+        told = histories[table].transactions
+        for unit_id, token in told.items():
+            if unit_id in committed and committed[unit_id] != token:
+                notes.finding(where, f"unit {unit_id}: is of other rollouts than in episodes")
+            if unit_id not in committed and _is_id(unit_id):
+                notes.leftover(where, f"unit {unit_id}: is committed here, not yet in episodes")
+    for unit_id in committed:
+        if unit_id not in histories["tasks"].transactions and _is_id(unit_id):
+            notes.finding("tables/tasks", f"unit {unit_id}: is in episodes and not here")
+
+
+def _is_id(text: str) -> bool:
+    return set(text) <= set("0123456789abcdef")
+
+
+def _check_uncommitted(inventory: Inventory, histories: Histories, notes: Notes) -> None:
+    for table, history in histories.items():
+        for path in inventory.shards[table].keys() - history.needed.keys():
+            gone = path in history.ever
+            what = "was replaced by another shard" if gone else "is a shard that nobody committed"
+            notes.leftover(shard_key(table, path), what)
+
+
+async def _check_sizes(
+    store: ObjectStore, inventory: Inventory, histories: Histories, notes: Notes
+) -> None:
+    """Hold the shards that the log needs against the listing."""
+    for table, history in histories.items():
+        for path, file in history.needed.items():
+            key = shard_key(table, path)
+            size = inventory.shards[table].get(path)
+            if size is None:
+                # It may have come in after the listing.
+                try:
+                    size = (await store.info(key)).size
+                except Missing:
+                    notes.finding(key, "is missing: a committed shard")
+                    continue
+            if size != file.size:
+                notes.finding(key, f"is torn: {size} bytes, the log says {file.size}")
+            notes.count("shards")
+            notes.looked()
+
+
+async def _check_spool(
+    store: ObjectStore,
+    inventory: Inventory,
+    histories: Histories,
+    *,
+    run: runs.RunFile | None,
+    notes: Notes,
+) -> None:
+    """Tell what waits for its commit from what a commit left, and read it if `run` is given."""
+    committed = histories["episodes"].transactions
+    for key, unit_id in inventory.spooled.items():
+        if unit_id in committed:
+            notes.leftover(key, "is a spooled episode of a unit that is committed")
+        else:
+            notes.count("spooled")
+        if run is not None:
+            await _check_spooled(store, key, run, notes)
+        notes.looked()
+
+
+async def _check_spooled(store: ObjectStore, key: str, run: runs.RunFile, notes: Notes) -> None:
+    try:
+        episode = read_spooled(await store.get(key), key)
+    except Missing:
+        return
+    except Damaged as error:
+        notes.finding(key, f"is torn or foreign: {error}")
+        return
+    if episode.episode_id != keys.episode_id(run.run_id, episode.task_id, episode.attempt):
+        notes.finding(key, "is of another run: its id is not that of this run, task and attempt")
