@@ -102,6 +102,11 @@ class Generation:
         """Somebody asked it to stop."""
         return self._stopping.asked and not self._stopping.reason
 
+    @property
+    def stopping_now(self) -> bool:
+        """It was asked twice: nothing is waited for."""
+        return self._now
+
     def interrupt(self) -> None:
         """Let what is under way end, for `limits.drain_seconds`; asked again, stop now."""
         if self._stopping.asked:

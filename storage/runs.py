@@ -78,7 +78,7 @@ async def create_run(
     if await store.put_new(KEY, made.model_dump_json(indent=2).encode() + b"\n"):
         return made
     there = await open_run(store)
-    _refuse_other(there, made, f"{store.url}/{KEY}")
+    check_identity(there, config, f"{store.url}/{KEY}")
     return there
 
 
@@ -96,16 +96,23 @@ def read_run(data: bytes, where: str) -> RunFile:
         raise Damaged(f"{where}: cannot be read: {place}: {first['msg']}") from None
 
 
-def _refuse_other(there: RunFile, wanted: RunFile, where: str) -> None:
-    keys = sorted(there.identity.keys() | wanted.identity.keys())
+def check_identity(there: RunFile, config: RunConfig, where: str) -> None:
+    """Refuse a configuration that would make something else than the run that is there.
+
+    Raises:
+        OtherRun: every key that differs is named.
+    """
+    wanted: JsonObject = {key: without_secrets(value) for key, value in identity(config).items()}
+    found = there.identity
+    keys = sorted(found.keys() | wanted.keys())
     lines = [
-        f"  {key}: there {there.identity.get(key)!r}, asked for {wanted.identity.get(key)!r}"
+        f"  {key}: there {found.get(key)!r}, asked for {wanted.get(key)!r}"
         for key in keys
-        if there.identity.get(key) != wanted.identity.get(key)
+        if found.get(key) != wanted.get(key)
     ]
     if lines:
-        found = "\n".join(lines)
-        raise OtherRun(f"{where}: a run of another configuration lies here:\n{found}")
+        told = "\n".join(lines)
+        raise OtherRun(f"{where}: a run of another configuration lies here:\n{told}")
 
 
 def without_secrets(value: JsonValue) -> JsonValue:

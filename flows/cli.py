@@ -1,0 +1,68 @@
+"""The command line: finds the command, runs it, and turns what ends it into an exit code.
+
+Only the parser is loaded before the command is known, so help is quick; each command lives in a
+module of its own, `flows.cli_<command>`. Whatever a user can do wrong is a line on stderr and exit
+code 2. Standard output belongs to results alone.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Protocol, cast
+
+from flows.cli_parsers import Arguments, parse
+from flows.cli_terminal import complain
+from schemas.errors import Refusal, StepmillError
+
+REFUSED = 2
+"""What was asked for was refused before any work."""
+
+INTERRUPTED = 130
+"""Somebody stopped it; the same command again goes on."""
+
+
+class _Command(Protocol):
+    def run(self, args: Arguments) -> int: ...
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        args = parse(sys.argv[1:] if argv is None else argv)
+        command = _load(args.module)
+        return command.run(args)
+    except StepmillError as error:
+        complain(str(error))
+        return REFUSED
+    except ExceptionGroup as group:
+        found = list(_leaves(group))
+        for one in found:
+            complain(str(one))
+        return REFUSED if all(isinstance(one, Refusal) for one in found) else 1
+    except KeyboardInterrupt:
+        complain("interrupted; run the same command again to go on")
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _load(module: str) -> _Command:
+    loaded: object = importlib.import_module(module)
+    return cast("_Command", loaded)
+
+
+def _leaves(group: ExceptionGroup[Exception]) -> Iterator[StepmillError]:
+    """Yield the errors in `group`, or let it through if one of them is a defect."""
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _leaves(error)
+        elif isinstance(error, StepmillError):
+            yield error
+        else:
+            raise group
+
+
+if __name__ == "__main__":
+    sys.exit(main())
