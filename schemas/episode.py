@@ -57,7 +57,9 @@ class Actor(StrEnum):
     """Who acted in a step."""
 
     AGENT = "agent"
+    """The policy."""
     USER = "user"
+    """A person who took over, or the task's own simulated user."""
 
 
 class ThoughtSource(StrEnum):

@@ -173,6 +173,18 @@ def arrow_schema(table: str) -> pa.Schema:
 
 
 @cache
+def json_columns(table: str) -> frozenset[str]:
+    """Return the columns of a run's `table` that hold canonical JSON.
+
+    Raises:
+        KeyError: there is no such table.
+    """
+    if table == "observations":
+        return frozenset({"elements"})
+    return frozenset(c.name for c in _columns(TABLES[table]) if c.json)
+
+
+@cache
 def trajectory_schema() -> pa.Schema:
     """Return the Arrow schema of the published `trajectories`: episodes' columns and more."""
     extra = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(Acceptance)]

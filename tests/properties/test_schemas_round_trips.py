@@ -1,6 +1,7 @@
 """What is written is what is read: every record and action, through Arrow and Parquet and back."""
 
 import io
+import json
 import random
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
@@ -26,6 +27,7 @@ from schemas.tables import (
     Row,
     arrow_schema,
     episode_from_rows,
+    json_columns,
     record,
     row,
     unit_rows,
@@ -88,6 +90,16 @@ def test_only_a_nullable_column_is_ever_null(table: str, data: DataObject) -> No
 
     missing = {name for name, value in made.items() if value is None}
     assert missing <= {field.name for field in arrow_schema(table) if field.nullable}
+
+
+@pytest.mark.parametrize("table", FLAT)
+@given(data=st.data())
+@settings(max_examples=20)
+def test_a_json_column_holds_canonical_json(table: str, data: DataObject) -> None:
+    made = row(data.draw(strategies.records(TABLES[table])))
+
+    texts = [made[name] for name in json_columns(table) if made[name] is not None]
+    assert [canonical_json(json.loads(text)) for text in texts] == texts
 
 
 @pytest.mark.parametrize("kind", [*TABLES.values()])
