@@ -53,7 +53,7 @@ class Channel:
         method: str,
         parameters: dict[str, Any] | None = None,
         *,
-        seconds: float = CALL_SECONDS,
+        seconds: float | None = None,
     ) -> dict[str, Any]:
         """Send a DevTools command and return its result.
 
@@ -61,12 +61,12 @@ class Channel:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
         with boundary(FailureKind.BROWSER, method):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds or CALL_SECONDS):
                 result: dict[str, Any] = await self._cdp.send(method, parameters)
                 return result
 
     async def call(
-        self, expression: str, *, wait: bool = False, seconds: float = CALL_SECONDS
+        self, expression: str, *, wait: bool = False, seconds: float | None = None
     ) -> Any:
         """Evaluate an expression in the isolated world, in the document that is there now.
 
@@ -85,7 +85,7 @@ class Channel:
                     raise
         raise AssertionError  # pragma: no cover - the loop returns or raises
 
-    async def evaluate(self, expression: str, *, seconds: float = CALL_SECONDS) -> JsonValue:
+    async def evaluate(self, expression: str, *, seconds: float | None = None) -> JsonValue:
         """Evaluate an expression in the page's own world.
 
         Raises:
@@ -114,11 +114,11 @@ class Channel:
             {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "stepmill"},
         )
         world = int(made["executionContextId"])
-        await self._evaluate(PAGE_SCRIPT + ";0", world, wait=False, seconds=CALL_SECONDS)
+        await self._evaluate(PAGE_SCRIPT + ";0", world, wait=False, seconds=None)
         return world
 
     async def _evaluate(
-        self, expression: str, world: int | None, *, wait: bool, seconds: float
+        self, expression: str, world: int | None, *, wait: bool, seconds: float | None
     ) -> Any:
         parameters: dict[str, Any] = {
             "expression": expression,
@@ -128,7 +128,7 @@ class Channel:
         if world is not None:
             parameters["contextId"] = world
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds or CALL_SECONDS):
                 result = await self._cdp.send("Runtime.evaluate", parameters)
         except TimeoutError as error:
             raise RolloutFailure(FailureKind.BROWSER, "the page does not answer") from error

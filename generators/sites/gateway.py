@@ -15,6 +15,9 @@ from aiohttp import web
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request for one host."""
 
+SHUTDOWN_SECONDS = 1.0
+"""How long requests in flight may take when it stops."""
+
 
 class Gateway:
     """Dispatches requests on their Host header. Started and stopped by its owner."""
@@ -33,7 +36,7 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         """Listen on a free port of the loopback address."""
-        self._runner = web.ServerRunner(web.Server(self._answer))
+        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=SHUTDOWN_SECONDS)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1_024)
         await site.start()

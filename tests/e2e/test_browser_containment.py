@@ -1,0 +1,112 @@
+"""A page reaches what its site serves and nothing else, however it asks."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+from pages import ORIGIN, browsing, opened, spec
+
+from generators.sites.gateway import Handler
+from schemas.action import Click, Wait
+
+pytestmark = pytest.mark.browser
+
+ATTACKS = {
+    "fetch": "fetch('http://{victim}/').catch(()=>0)",
+    "fetch by address": "fetch('http://127.0.0.1:{port}/',{{mode:'no-cors'}}).catch(()=>0)",
+    "decimal address": "fetch('http://2130706433:{port}/',{{mode:'no-cors'}}).catch(()=>0)",
+    "image": "new Image().src='http://{victim}/x.png'",
+    "script": "document.head.append(Object.assign(document.createElement('script'),{{src:'http://{victim}/x.js'}}))",
+    "frame": "document.body.append(Object.assign(document.createElement('iframe'),{{src:'http://{victim}/'}}))",
+    "beacon": "navigator.sendBeacon('http://{victim}/','x')",
+    "websocket": "new WebSocket('ws://{victim}/')",
+    "worker": "new Worker(URL.createObjectURL(new Blob([\"fetch('http://{victim}/')\"])))",
+    "worker websocket": "new Worker(URL.createObjectURL(new Blob([\"new WebSocket('ws://{victim}/')\"])))",
+    "redirect": "fetch('/redirect',{{mode:'no-cors'}}).catch(()=>0)",
+    "form": "document.body.insertAdjacentHTML('beforeend','<iframe name=f></iframe><form method=post target=f action=http://{victim}/ id=g></form>');g.submit()",
+    "prefetch": "document.head.insertAdjacentHTML('beforeend','<link rel=prefetch href=http://{victim}/p>')",
+    "event source": "new EventSource('http://{victim}/')",
+}
+
+
+class Victim:
+    """A server on loopback that no page may reach."""
+
+    def __init__(self) -> None:
+        self.hits: list[str] = []
+        self.port = 0
+
+
+@pytest.fixture
+async def victim() -> AsyncIterator[Victim]:
+    canary = Victim()
+
+    async def touched(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            canary.hits.append((await reader.read(200)).decode(errors="replace"))
+            writer.close()
+
+    server = await asyncio.start_server(touched, "127.0.0.1", 0)
+    canary.port = server.sockets[0].getsockname()[1]
+    async with server:
+        yield canary
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+async def test_no_page_reaches_another_server(attack: str, victim: Victim) -> None:
+    address = f"127.0.0.1:{victim.port}"
+
+    async def redirect(_: web.BaseRequest) -> web.StreamResponse:
+        raise web.HTTPFound(f"http://{address}/")
+
+    script = attack.format(victim=address, port=victim.port)
+    pages: dict[str, str | Handler] = {
+        "/": f"<body><script>{script}</script>",
+        "/redirect": redirect,
+    }
+    async with browsing(pages) as (chromium, gateway), chromium.session(spec()) as session:
+        await session.open(ORIGIN + "/")
+        await session.act(Wait(ms=500))
+        await asyncio.sleep(0.3)
+
+        assert sum(gateway.refused.values()) > 0, "the attempt was made, and met the gateway"
+    assert victim.hits == []
+
+
+async def test_the_canary_would_sing(victim: Victim) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", victim.port)
+    writer.write(b"hello")
+    await writer.drain()
+    writer.close()
+    await asyncio.sleep(0.1)
+
+    assert victim.hits == ["hello"]
+
+
+async def test_a_download_changes_nothing() -> None:
+    async def download(_: web.BaseRequest) -> web.StreamResponse:
+        return web.Response(body=b"x", headers={"Content-Disposition": "attachment; filename=x"})
+
+    pages: dict[str, str | Handler] = {"/": "<a href=/file>file</a>", "/file": download}
+    async with opened(pages) as session:
+        await session.act(Click(x=15, y=15))
+
+        assert (await session.observe()).page.url == ORIGIN + "/"
+
+
+async def test_one_session_keeps_nothing_of_another() -> None:
+    page = "<script>document.title=(localStorage.seen||'')+document.cookie;localStorage.seen='s';document.cookie='c=1'</script>"
+    async with browsing({"/": page}) as (chromium, _):
+        for _ in range(2):
+            async with chromium.session(spec()) as session:
+                await session.open(ORIGIN + "/")
+
+                assert (await session.observe()).page.title == ""
+
+
+async def test_a_pages_text_and_title_are_data() -> None:
+    page = "<script>document.title='</title><b>x'</script><p>{{7*7}} <b>\\u202e</b>"
+    async with opened({"/": page}) as session:
+        assert (await session.observe()).page.title == "</title><b>x"

@@ -1,0 +1,202 @@
+"""What pages and browsers do wrong: every fault ends in time, is named, and spares the others."""
+
+import asyncio
+import contextlib
+import time
+
+import psutil
+import pytest
+from aiohttp import web
+from pages import ORIGIN, browsing, opened, spec
+
+from generators.browser import channel, clock
+from generators.browser.chromium import Chromium, find_chromium
+from generators.sites.gateway import Handler
+from schemas.action import Click, Wait
+from schemas.errors import FailureKind, NoBrowser, RolloutFailure
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let deadlines that are generous on a loaded machine pass quickly."""
+    monkeypatch.setattr(channel, "CALL_SECONDS", 3.0)
+    monkeypatch.setattr(clock, "EXPIRY_SECONDS", 2.0)
+
+
+async def hang(_: web.BaseRequest) -> web.StreamResponse:
+    await asyncio.sleep(60)
+    raise web.HTTPNoContent
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_page_that_never_finishes_loading_is_a_failure() -> None:
+    pages: dict[str, str | Handler] = {"/": "<img src=/never>", "/never": hang}
+
+    async def visit() -> None:
+        async with opened(pages):
+            pass
+
+    with pytest.raises(RolloutFailure, match="did not finish loading") as failure:
+        await visit()
+
+    assert failure.value.kind is FailureKind.PAGE
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_request_that_never_ends_costs_a_deadline_and_no_more() -> None:
+    pages: dict[str, str | Handler] = {
+        "/": "<button onclick=\"fetch('/never')\">go</button>",
+        "/never": hang,
+    }
+    async with opened(pages) as session:
+        await session.act(Click(x=20, y=18))
+        begun = time.monotonic()
+        await session.act(Wait(ms=5_000))
+
+        assert time.monotonic() - begun < 2.0, "the page's network is waited for only once"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_page_that_spins_is_given_up_and_its_neighbour_goes_on() -> None:
+    pages = {"/": "<button onclick='for(;;);'>spin</button>", "/good": "fine"}
+    async with browsing(pages) as (chromium, _), chromium.session(spec()) as good:
+        await good.open(ORIGIN + "/good")
+
+        async def spin() -> None:
+            async with chromium.session(spec()) as bad:
+                await bad.open(ORIGIN + "/")
+                await bad.act(Click(x=20, y=18))
+                await bad.observe()
+
+        with pytest.raises(RolloutFailure) as failure:
+            await spin()
+
+        assert failure.value.kind in {FailureKind.BROWSER, FailureKind.CLOCK}
+        assert (await good.observe()).page.url == ORIGIN + "/good"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_page_that_crashes_is_a_failure_and_the_next_session_works() -> None:
+    async with browsing({"/": "one"}) as (chromium, _):
+
+        async def crash() -> None:
+            async with chromium.session(spec()) as session:
+                await session.open(ORIGIN + "/")
+                with contextlib.suppress(RolloutFailure):
+                    await session._tab.channel.send("Page.crash", seconds=1.0)
+                await session.observe()
+
+        with pytest.raises(RolloutFailure):
+            await crash()
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+
+
+async def test_a_page_that_reads_its_own_error_is_a_page_failure() -> None:
+    async with opened({"/": "one"}) as session:
+        with pytest.raises(RolloutFailure, match="the page threw: Error: broken") as failure:
+            await session.evaluate("(() => { throw new Error('broken') })()")
+
+    assert failure.value.kind is FailureKind.PAGE
+
+
+async def test_a_storm_of_windows_is_cut_off() -> None:
+    page = "<button onclick='for(let i=0;i<30;i++)window.open(`/`)'>storm</button>"
+    async with opened({"/": page}) as session:
+        await session.act(Click(x=20, y=18))
+
+        assert len(session._tabs) <= 8
+        assert (await session.observe()).page.url == ORIGIN + "/"
+
+
+async def test_a_browser_that_was_killed_is_started_again() -> None:
+    async with browsing({"/": "one"}) as (chromium, _):
+
+        async def lose() -> None:
+            async with chromium.session(spec()) as session:
+                await session.open(ORIGIN + "/")
+                _kill_chromium()
+                await session.observe()
+
+        with pytest.raises(RolloutFailure):
+            await lose()
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+
+            assert (await session.observe()).page.url == ORIGIN + "/"
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_browser_that_is_wedged_is_ended_and_started_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("generators.browser.chromium.CLOSE_SECONDS", 1.0)
+    async with browsing({"/": "one"}) as (chromium, _):
+
+        async def wedge() -> None:
+            async with chromium.session(spec()) as session:
+                await session.open(ORIGIN + "/")
+                for process in _chromium_processes():
+                    process.suspend()
+                await session.observe()
+
+        with pytest.raises(RolloutFailure):
+            await wedge()
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+
+
+async def test_nothing_is_left_of_a_browser_that_was_closed() -> None:
+    async with browsing({"/": "one"}):
+        assert _chromium_processes()
+
+    assert not _chromium_processes()
+
+
+def test_a_browser_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPMILL_CHROMIUM", "/nowhere/chromium")
+
+    with pytest.raises(NoBrowser, match="STEPMILL_CHROMIUM=/nowhere/chromium"):
+        find_chromium()
+
+
+async def test_a_browser_that_does_not_start_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPMILL_CHROMIUM", "/bin/false")
+
+    async def start() -> None:
+        async with Chromium(gateway_port=1):
+            pass
+
+    with pytest.raises(NoBrowser, match="/bin/false does not start"):
+        await start()
+
+
+def test_where_no_browser_is_the_message_names_every_way_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.delenv("STEPMILL_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+
+    with pytest.raises(NoBrowser) as refusal:
+        find_chromium()
+
+    for way in ("STEPMILL_CHROMIUM", "apt-get", "playwright install", "distribution"):
+        assert way in str(refusal.value)
+
+
+def _chromium_processes() -> list[psutil.Process]:
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if "headless" in process.name() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def _kill_chromium() -> None:
+    for process in _chromium_processes():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
