@@ -57,7 +57,7 @@ def pick_suggestion(page: Page, find: Find, text: str, *, ending: str = "") -> P
     def fits(node: Node) -> bool:
         return (
             "ui-menu-item-wrapper" in classes(node)
-            and text.lower() in node.text.lower()
+            and text in node.text
             and node.text.endswith(ending)
         )
 
