@@ -10,6 +10,7 @@ Work on files blocks, so it runs in a thread.
 """
 
 import asyncio
+import errno
 import fcntl
 import os
 import secrets
@@ -199,7 +200,7 @@ def _create(path: Path) -> int:
         _make_folders(path.parent)
         with suppress(FileNotFoundError):
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    raise Conflict(f"{path.parent}: the folder is removed again and again")
+    raise FileNotFoundError(errno.ENOENT, "its folder cannot be made, or goes again and again")
 
 
 def _make_folders(folder: Path) -> None:

@@ -5,17 +5,24 @@ Whatever is made here passes an audit, so a test that wants something broken bre
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
 
 from PIL import Image, ImageDraw
 
 from schemas import keys
 from schemas.action import Action, Click, NoAction
 from schemas.base import sha256_hex
+from schemas.config import RunConfig, StorageSection, TasksSection
 from schemas.episode import Call, Episode, PolicyKind, Prompt, Step, StopReason, steps_sha256
 from schemas.observation import Element, PageState, Screenshot, Target
 from schemas.task import Task, split_of, task_id
 from schemas.verdict import Status, Verdict
+from storage.lake import Lake
+from storage.local import LocalStore
+from storage.runs import RunFile, create_run
 
 RUN_ID = "0123456789abcdef0123456789abcdef"
 """The run that everything here belongs to unless it is told otherwise."""
@@ -244,3 +251,66 @@ def make_verdict(
         seconds=0.01,
         judged_at=START + timedelta(minutes=1),
     )
+
+
+class Unit(NamedTuple):
+    """What is committed at once."""
+
+    unit_id: str
+    tasks: list[Task]
+    episodes: list[Episode]
+
+
+@dataclass
+class MadeRun:
+    """A small run at rest."""
+
+    folder: Path
+    store: LocalStore
+    run: RunFile
+    units: list[Unit] = field(default_factory=list)
+
+    @property
+    def run_id(self) -> str:
+        return self.run.run_id
+
+    def unit(self, first_seed: int, *, tasks: int = 2, salt: int = 0) -> Unit:
+        """Return a unit of this run, not committed."""
+        made = [make_task(first_seed + number) for number in range(tasks)]
+        prompt = make_prompt()
+        unit_id, episodes = make_unit(
+            made, attempts=2, run_id=self.run_id, prompt=prompt, salt=salt
+        )
+        return Unit(unit_id, made, episodes)
+
+    def lake(self, *, shard_mb: int = 256) -> Lake:
+        """Return the run's lake, opened anew."""
+        return Lake(str(self.folder), self.store, StorageSection(shard_mb=shard_mb))
+
+
+async def make_run(folder: Path) -> MadeRun:
+    """Return a run without rows, with two attempts at each task."""
+    store = LocalStore(folder)
+    config = RunConfig(tasks=TasksSection(attempts=2))
+    run = await create_run(store, config, provenance={"version": "0.1.0"})
+    return MadeRun(folder=folder, store=store, run=run)
+
+
+async def make_whole_run(folder: Path, *, units: int = 2) -> MadeRun:
+    """Return a finished run: units with calls, verdicts on them, a sealed version."""
+    made = await make_run(folder)
+    lake = made.lake()
+    for number in range(units):
+        unit = made.unit(number * 10)
+        await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+        await lake.commit_verdicts(
+            unit.unit_id,
+            verifier="outcome",
+            version="1",
+            round_=0,
+            verdicts=[make_verdict(episode) for episode in unit.episodes],
+        )
+        made.units.append(unit)
+    await lake.seal()
+    await lake.close()
+    return made
