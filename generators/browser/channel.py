@@ -8,8 +8,9 @@ or alter them. The world is made anew after each navigation.
 
 import asyncio
 import contextlib
+from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import CDPSession, Error, Page
 from pydantic import JsonValue
@@ -22,14 +23,14 @@ CALL_SECONDS = 20.0
 FRAME_SECONDS = 1.0
 """How long a drawn frame is waited for; while a navigation is under way none comes."""
 
-PAGE_SCRIPT = files("generators.browser").joinpath("page.js").read_text("utf-8")
-"""The functions of the isolated world."""
-
-SHIM_SCRIPT = files("generators.browser").joinpath("shim.js").read_text("utf-8")
-"""What puts a page's animation under the virtual clock."""
-
 _GONE = ("Cannot find context", "context was destroyed", "navigated or closed", "uniqueContextId")
 """What DevTools says when the document a script ran in is gone."""
+
+
+@cache
+def script(name: Literal["page.js", "shim.js"]) -> str:
+    """Return one of our scripts: the isolated world's functions, or the animations' clock."""
+    return files("generators.browser").joinpath(name).read_text("utf-8")
 
 
 class DocumentGone(Exception):
@@ -114,7 +115,7 @@ class Channel:
             {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "stepmill"},
         )
         world = int(made["executionContextId"])
-        await self._evaluate(PAGE_SCRIPT + ";0", world, wait=False, seconds=None)
+        await self._evaluate(script("page.js") + ";0", world, wait=False, seconds=None)
         return world
 
     async def _evaluate(

@@ -18,7 +18,7 @@ from typing import Self
 import psutil
 from playwright.async_api import Browser, BrowserContext, Error, Playwright, async_playwright
 
-from generators.browser.channel import CALL_SECONDS, SHIM_SCRIPT
+from generators.browser.channel import CALL_SECONDS, script
 from generators.browser.protocol import SessionSpec
 from generators.browser.session import ChromiumSession
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
@@ -142,7 +142,7 @@ class Chromium:
                         service_workers="block",
                     )
                     if spec.clock is not None:
-                        await context.add_init_script(SHIM_SCRIPT)
+                        await context.add_init_script(script("shim.js"))
                     return context
         except RolloutFailure:
             self._kill(browser)
