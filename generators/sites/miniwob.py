@@ -34,7 +34,21 @@ ORIGIN = f"http://{HOST}"
 LIFTED_TIMER_MS = 2**31 - 1
 """The longest timer a page can set; anything larger fires at once."""
 
-THRESHOLDS: dict[str, float] = {}
+THRESHOLDS: dict[str, float] = {
+    # A dot right on the bisector is still set to whole pixels. Where the angle is narrow or the
+    # drawing ends near the corner, that rounding is up to a fortieth of the angle, but for two
+    # problems in a thousand.
+    "bisect-angle": 0.95,
+    # The page takes the dot's radius for 3 where it draws 3.5, so a dot right on the centre counts
+    # as 0.71 px off; of the smallest radius, 25 px, that leaves 0.9717.
+    "circle-center": 0.97,
+    # A midpoint that falls between pixels is missed by up to 0.71 px of the 30 allowed: 0.9764.
+    "find-midpoint": 0.97,
+    # The page takes the dot for half a pixel off where it is, which near the corner, where the
+    # drawing leaves no room further out, turns the best angle by up to 3.6 degrees of 90, but for
+    # one problem in a thousand.
+    "right-angle": 0.96,
+}
 """Least rewards of families whose score is continuous, each with its reason."""
 
 _BEGIN = """(seed => {

@@ -1,9 +1,10 @@
 """The one table of what the teacher can do, joined from a table for each group of families."""
 
+from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES
 from generators.policy.teacher.plan import Skill
 
-FAMILIES: dict[str, Skill] = {**PAGE_FAMILIES}
+FAMILIES: dict[str, Skill] = PAGE_FAMILIES | HAND_FAMILIES
 """The skill for each family of MiniWoB++ that the teacher claims."""
 
 IMPOSSIBLE: dict[str, str] = {

@@ -1,0 +1,81 @@
+"""Points on a plane of whole pixels: midpoints, angles, and the pixel that fits a wish best.
+
+Nothing here knows a page. Coordinates are CSS px, y downwards; a pointer only ever stands on a
+whole pixel, so what is wanted is often not there, and the best there is has to be searched for.
+"""
+
+import cmath
+import math
+from collections.abc import Iterator
+
+from schemas.observation import Box
+
+Point = tuple[float, float]
+"""x and y, CSS px."""
+
+
+def midpoint(one: Point, other: Point) -> Point:
+    """Return the point half-way between two."""
+    return (one[0] + other[0]) / 2, (one[1] + other[1]) / 2
+
+
+def angle(one: Point, corner: Point, other: Point) -> float:
+    """Return the angle at `corner` between the ways to two points, in degrees from 0 to 180."""
+    turn = (complex(*one) - complex(*corner)) * (complex(*other) - complex(*corner)).conjugate()
+    return abs(math.degrees(cmath.phase(turn)))
+
+
+def inset(box: Box, by: float) -> Box:
+    """Return a box without a rim of `by` pixels."""
+    return box[0] + by, box[1] + by, box[2] - 2 * by, box[3] - 2 * by
+
+
+def within(point: Point, box: Box) -> bool:
+    """Say whether a point lies in a box."""
+    return box[0] <= point[0] <= box[0] + box[2] and box[1] <= point[1] <= box[1] + box[3]
+
+
+def ray(start: Point, way: complex, frame: Box) -> Iterator[Point]:
+    """Yield the whole pixels along a ray, from near its start to the edge of `frame`."""
+    step = way / abs(way)
+    for length in range(1, math.ceil(math.hypot(frame[2], frame[3])) + 1):
+        end = complex(*start) + step * length
+        pixel = (float(round(end.real)), float(round(end.imag)))
+        if within(pixel, frame) and pixel != start:
+            yield pixel
+
+
+def right_angle_end(end: Point, corner: Point, frame: Box) -> Point | None:
+    """Return the pixel in `frame` that makes the best right angle with `end` at `corner`.
+
+    A pixel far from the corner is preferred, since there half a pixel is a smaller angle. None if
+    the right angle lies outside the frame.
+    """
+    across = (complex(*end) - complex(*corner)) * 1j
+    pixels = [*ray(corner, across, frame), *ray(corner, -across, frame)]
+    return min(
+        pixels,
+        key=lambda pixel: abs(angle(end, corner, pixel) - 90) + _blur(corner, pixel),
+        default=None,
+    )
+
+
+def bisector_end(one: Point, corner: Point, other: Point, frame: Box) -> Point | None:
+    """Return the pixel in `frame` that best halves the angle at `corner` between two points.
+
+    Far from the corner is better; None if the bisector lies outside the frame.
+    """
+    ways = [complex(*end) - complex(*corner) for end in (one, other)]
+    middle = ways[0] / abs(ways[0]) + ways[1] / abs(ways[1])
+    return min(
+        ray(corner, middle if abs(middle) > 0 else ways[0] * 1j, frame),
+        key=lambda pixel: (
+            max(angle(one, corner, pixel), angle(other, corner, pixel)) + _blur(corner, pixel)
+        ),
+        default=None,
+    )
+
+
+def _blur(corner: Point, pixel: Point) -> float:
+    """Return the angle half a pixel makes at that distance, in degrees."""
+    return math.degrees(math.atan2(0.5, math.dist(corner, pixel)))
