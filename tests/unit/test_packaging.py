@@ -1,0 +1,189 @@
+"""The four packages are ours, the wheel holds them and nothing else, and runs without the tree."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from packaging.requirements import Requirement
+from sources import PACKAGES, ROOT, dotted, modules
+
+BIN = Path(sys.executable).parent
+REQUIREMENTS = ROOT / "requirements"
+WARM_SECONDS = 60.0
+"""The core's installation from a warm cache takes less."""
+
+HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium", "gymnasium"}
+"""What neither the core nor the checks may pull in."""
+
+
+def _project() -> dict[str, list[str]]:
+    """Return what the project asks for, by the locked file that answers it."""
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    core: list[str] = table["project"]["dependencies"]
+    extras: dict[str, list[str]] = table["project"]["optional-dependencies"]
+    groups: dict[str, list[str | dict[str, str]]] = table["dependency-groups"]
+    named = [item for group in groups.values() for item in group if isinstance(item, str)]
+    return {
+        "core": core,
+        "dev": core + named,
+        "ray": core + extras["ray"],
+        "engine": extras["engine"],
+        "hf": extras["hf"],
+    }
+
+
+class _Pin(NamedTuple):
+    """One locked distribution."""
+
+    name: str
+    version: str
+    hashes: int
+
+
+def _locked(name: str) -> Iterator[_Pin]:
+    text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in text.splitlines():
+        if line and not line.lstrip().startswith("#"):
+            found = re.match(r"([\w.-]+)==(\S+)", line)
+            assert found, f"{name}.txt pins nothing in: {line}"
+            yield _Pin(found[1], found[2], line.count("--hash=sha256:"))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_ours_and_nobody_elses(package: str) -> None:
+    assert set(packages_distributions().get(package, ())) <= {"stepmill"}
+    path = import_module(package).__file__
+    assert path is not None
+    assert Path(path).is_relative_to(ROOT)
+
+
+@pytest.mark.parametrize("name", _project())
+def test_a_lock_answers_what_the_project_asks_for(name: str) -> None:
+    pins: dict[str, set[str]] = {}
+    for pin in _locked(name):
+        pins.setdefault(_normal(pin.name), set()).add(pin.version)
+
+    for asked in map(Requirement, _project()[name]):
+        versions = pins.get(_normal(asked.name), set())
+        assert versions, f"{name}.txt lacks {asked.name}: `make lock`"
+        assert all(asked.specifier.contains(v) for v in versions), f"{asked}: {versions}"
+
+
+@pytest.mark.parametrize("name", _project())
+def test_a_lock_holds_hashes_and_names_no_host(name: str) -> None:
+    text = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8")
+
+    assert [pin.name for pin in _locked(name) if not pin.hashes] == []
+    assert re.findall(r"^--|https?://|file:|(?<![\w.])/\w+/", text, re.MULTILINE) == []
+
+
+@pytest.mark.parametrize("name", ["core", "dev"])
+def test_neither_the_core_nor_the_checks_are_heavy(name: str) -> None:
+    assert {_normal(pin.name) for pin in _locked(name)} & HEAVY == set()
+
+
+def test_the_checks_run_with_the_versions_the_core_has() -> None:
+    core = {(pin.name, pin.version) for pin in _locked("core")}
+
+    assert core - {(pin.name, pin.version) for pin in _locked("dev")} == set()
+
+
+@pytest.mark.parametrize("name", ["engine", "hf"])
+def test_a_gpu_lock_holds_what_the_index_has_and_no_local_build(name: str) -> None:
+    assert [pin for pin in _locked(name) if "+" in pin.version] == []
+    assert "prefect" not in {pin.name for pin in _locked(name)}
+
+
+def _run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user would: outside the checkout, with nothing of it on any path."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=kept,
+    )
+
+
+def _must(*command: str | Path, cwd: Path) -> None:
+    done = _run(*command, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from the source distribution, so that both are known to be whole."""
+    out = tmp_path_factory.mktemp("dist")
+    _must(BIN / "uv", "build", "--no-build-isolation", "--out-dir", out, cwd=ROOT)
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `bin` of a clean environment that holds the wheel and the locked core."""
+    home = tmp_path_factory.mktemp("clean")
+    python = home / "venv/bin/python"
+    sync = ("pip", "sync", "--python", python, "--require-hashes", REQUIREMENTS / "core.txt")
+    _must(BIN / "uv", "venv", "--python", sys.executable, home / "venv", cwd=home)
+    start = time.monotonic()
+    _must(BIN / "uv", *sync, cwd=home)
+    seconds = time.monotonic() - start
+    assert seconds < WARM_SECONDS, f"the core took {seconds:.0f} s to install"
+    _must(BIN / "uv", "pip", "install", "--python", python, "--no-deps", wheel, cwd=home)
+    return python.parent
+
+
+def test_the_wheel_holds_the_four_packages_and_nothing_else(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names}
+
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+    assert {f"{package}/py.typed" for package in PACKAGES} <= set(names)
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_the_wheel_holds_every_file_that_the_tree_has(wheel: Path) -> None:
+    kept = _run("git", "ls-files", "-co", "--exclude-standard", *PACKAGES, cwd=ROOT)
+
+    assert set(kept.stdout.split()) - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+
+def test_the_core_alone_loads_every_module(installed: Path, tmp_path: Path) -> None:
+    names = [dotted(path) for path, _ in modules(*PACKAGES)]
+    code = "import importlib, sys; [importlib.import_module(name) for name in sys.argv[1:]]"
+
+    done = _run(installed / "python", "-c", code, *names, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_command_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_path: Path) -> None:
+    shown = _run(installed / "stepmill", "--help", cwd=tmp_path)
+    where = _run(installed / "python", "-c", "import flows; print(flows.__file__)", cwd=tmp_path)
+
+    assert (shown.returncode, "generate" in shown.stdout) == (0, True), shown.stderr
+    assert Path(where.stdout.strip()).is_relative_to(installed.parent)
+
+
+def test_the_doctor_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_path: Path) -> None:
+    done = _run(installed / "stepmill", "doctor", "--json", cwd=tmp_path)
+
+    assert done.returncode in (0, 1), done.stderr
+    assert isinstance(json.loads(done.stdout.splitlines()[-1]), dict)
