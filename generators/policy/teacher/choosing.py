@@ -3,7 +3,7 @@
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import numbers, part, quoted
+from generators.policy.teacher.goals import part, quote, quoted, whole
 from generators.policy.teacher.page import Lost, Page, classes
 from generators.policy.teacher.plan import Find, Plan, choose, press, submit, the, write
 from generators.policy.teacher.words import alike
@@ -77,8 +77,8 @@ def autocomplete(page: Page) -> Plan:
 
 def spin(page: Page) -> Plan:
     """Bring a spinner to the number the goal names, one click at a time."""
-    wanted = numbers(page.goal)[0]
-    while (value := int(the("input")(page).value or 0)) != wanted:
+    wanted = int(part(r"Select (-?\d+) with the spinner", page.goal))
+    while (value := whole(the("input")(page).value or "0")) != wanted:
         way = "up" if value < wanted else "down"
         why = f"The spinner shows {value} and {wanted} is wanted, so I turn it {way}."
         page = yield from press(page, the("a", cls=f"ui-spinner-{way}"), why)
@@ -92,13 +92,13 @@ def pick_from_drawer(page: Page) -> Plan:
     page = yield from press(page, the(cls="selectric"), why)
     why = f"This is '{option}', so I take it."
     page = yield from press(page, the("li", text=option), why)
-    return (yield from submit(page, quoted(page.goal)[0]))
+    return (yield from submit(page, quote(page.goal)))
 
 
 def pick_radio_and_write(page: Page) -> Plan:
     """Mark the radio button and fill the text field whose places the goal names."""
     radio = int(part(r"Check the (\d)\w\w radio", page.goal))
-    text, place = quoted(page.goal)[0], int(part(r"into the (\d)\w\w textbox", page.goal))
+    text, place = quote(page.goal), int(part(r"into the (\d)\w\w textbox", page.goal))
     radios = the("input", where=lambda n: n.attrs.get("type") == "radio", place=radio)
     fields = the("input", where=lambda n: n.attrs.get("type") == "text", place=place)
     page = yield from press(page, radios, f"The goal asks for radio button number {radio}.")

@@ -8,7 +8,7 @@ import re
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import nth, ordinal, part, quoted
+from generators.policy.teacher.goals import nth, ordinal, part, quote, whole
 from generators.policy.teacher.page import Page
 from generators.policy.teacher.plan import (
     Plan,
@@ -23,7 +23,7 @@ from generators.policy.teacher.plan import (
 
 def click_button(page: Page) -> Plan:
     """Click the button the goal quotes."""
-    text = quoted(page.goal)[0]
+    text = quote(page.goal)
     why = f"The goal asks for the button '{text}', so I click it."
     return (yield from press(page, the("button", text=text), why))
 
@@ -49,14 +49,14 @@ def click_numbered_tab(page: Page) -> Plan:
 
 def click_link(page: Page) -> Plan:
     """Click the link the goal quotes, wherever it shows."""
-    text = quoted(page.goal)[0]
+    text = quote(page.goal)
     why = f"This is the link '{text}' that the goal asks for, so I click it."
     return (yield from press(page, the("span", cls="alink", text=text), why))
 
 
 def _link_under(page: Page, lids: str, kind: str) -> Plan:
     """Open one lid after another until the link the goal quotes is in sight, and click it."""
-    text = quoted(page.goal)[0]
+    text = quote(page.goal)
     place = 0
     while page.maybe("span", cls="alink", text=text) is None:
         place += 1
@@ -78,14 +78,14 @@ def unfold_and_submit(page: Page) -> Plan:
 
 def click_in_dialog(page: Page) -> Plan:
     """Click the dialog's button the goal quotes: one of its own, or the cross."""
-    name = quoted(page.goal)[0]
+    name = quote(page.goal)
     find = the(cls="ui-dialog-titlebar-close") if name == "x" else button(name)
     return (yield from press(page, find, f"The goal asks for '{name}' in the dialog: I click it."))
 
 
 def click_widget(page: Page) -> Plan:
     """Click a control of the kind the goal quotes."""
-    kind = quoted(page.goal)[0]
+    kind = quote(page.goal)
     find = the("input", "textarea", "button", where=lambda node: _kind(node) == kind)
     return (yield from press(page, find, f"The goal asks for a {kind} widget, and this is one."))
 
@@ -106,7 +106,7 @@ def focus_text(page: Page) -> Plan:
 
 def click_ascending(page: Page) -> Plan:
     """Click numbers in ascending order; the first click hides them all."""
-    numbers = sorted(page.all("text"), key=lambda node: int(node.text))
+    numbers = sorted(page.all("text"), key=lambda node: whole(node.text))
     for text, (x, y) in [(node.text, spot(node)) for node in numbers]:
         page = yield from click_at(x, y, f"{text} is the next number, so I click where it stood.")
     return page
@@ -114,7 +114,7 @@ def click_ascending(page: Page) -> Plan:
 
 def open_tree(page: Page) -> Plan:
     """Unfold folders until the file or folder the goal quotes is in sight, and click it."""
-    name = quoted(page.goal)[0]
+    name = quote(page.goal)
     place = 0
     while page.maybe("span", text=name) is None:
         place += 1

@@ -1,14 +1,14 @@
 """Skills that fill a form: text into its fields, and then the button that hands it in."""
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import parts, quoted
+from generators.policy.teacher.goals import parts, quote
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.plan import Plan, named, press, submit, the, write
 
 
 def enter_quoted(page: Page) -> Plan:
     """Type what the goal quotes into every text field, in the letters it asks for."""
-    text = _in_letters(quoted(page.goal)[0], page.goal)
+    text = _in_letters(quote(page.goal), page.goal)
     for place, field in enumerate(page.all("input"), 1):
         name = "password" if field.attrs.get("type") == "password" else "text"
         why = f"The goal asks for the {name} '{text}' in this field, so I type it."

@@ -43,6 +43,18 @@ def quoted(goal: str) -> list[str]:
     return re.findall(r'"([^"]*)"', goal)
 
 
+def quote(goal: str) -> str:
+    """Return what the goal quotes first.
+
+    Raises:
+        Lost: it quotes nothing.
+    """
+    found = quoted(goal)
+    if not found:
+        raise Lost(f"the goal '{goal}' quotes nothing")
+    return found[0]
+
+
 def ordinals(goal: str) -> list[int]:
     """Return the places the goal names, as `2nd` or `second`, from 1; -1 for the last."""
     found = re.findall(r"\b(\d+)(?:st|nd|rd|th)\b|\b(" + "|".join(_ORDINALS) + r")\b", goal)
@@ -72,9 +84,12 @@ def numbers(goal: str) -> list[int]:
     return [int(number) for number in re.findall(r"-?\b\d+\b", goal)]
 
 
-def listed(text: str) -> list[str]:
-    """Return the items of a list in words, as `a, b and c`; none of `nothing`."""
-    if text.strip() == "nothing":
-        return []
-    items = re.split(r",\s*(?:and\s+)?|\s+and\s+", text.strip())
-    return [item.strip() for item in items if item.strip()]
+def whole(text: str) -> int:
+    """Return the whole number that a text on the page is.
+
+    Raises:
+        Lost: it is none.
+    """
+    if re.fullmatch(r"-?\d+", text.strip()) is None:
+        raise Lost(f"'{text}' is no number")
+    return int(text)

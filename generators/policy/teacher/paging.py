@@ -1,6 +1,6 @@
 """Skills that leaf through pages of results or entries until the right one shows."""
 
-from generators.policy.teacher.goals import nth, ordinal, part, quoted
+from generators.policy.teacher.goals import nth, ordinal, part, quote
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.plan import Plan, button, named, press, the, write
 
@@ -10,7 +10,7 @@ MOST_PAGES = 10
 
 def search(page: Page) -> Plan:
     """Search for what the goal quotes and click the result at the place it names."""
-    wanted, place = quoted(page.goal)[0], ordinal(page.goal)
+    wanted, place = quote(page.goal), ordinal(page.goal)
     page = yield from write(page, named("search-text"), wanted, f"I search for '{wanted}'.")
     page = yield from press(page, button("Search"), "The words are typed, so I search.")
     on_a_page = len(page.all("a", cls="search-title"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from generators.policy.teacher.goals import nth, ordinal, part
+from generators.policy.teacher.goals import nth, ordinal, part, whole
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.plan import (
     Plan,
@@ -27,7 +27,10 @@ _SUMS: dict[str, Callable[[int, int], int]] = {
 def find_word(page: Page) -> Plan:
     """Type the word at the place the goal names."""
     place = ordinal(page.goal)
-    word = re.sub(r"[^a-zA-Z]", "", page.one("p").text.split()[place - 1])
+    words = page.one("p").text.split()
+    if place > len(words):
+        raise Lost(f"the paragraph has only {len(words)} words")
+    word = re.sub(r"[^a-zA-Z]", "", words[place - 1])
     why = f"The {nth(place)} word of the paragraph is '{word}', so I type it."
     page = yield from write(page, the("input"), word, why)
     return (yield from submit(page))
@@ -54,15 +57,19 @@ def scroll_text(page: Page) -> Plan:
     return (yield from submit(page))
 
 
-def _table(page: Page) -> dict[str, str]:
-    rows = [[cell.text for cell in page.all("td", within=row)] for row in page.all("tr")]
-    return {row[0]: row[1] for row in rows if len(row) == 2}  # noqa: PLR2004 - name and value
+def _value(page: Page, name: str) -> str:
+    """Return what a table of names and values says beside a name."""
+    for row in page.all("tr"):
+        cells = [cell.text for cell in page.all("td", within=row)]
+        if cells[:1] == [name]:
+            return cells[-1]
+    raise Lost(f"the table says nothing of '{name}'")
 
 
 def read_value(page: Page) -> Plan:
     """Type the value that stands beside the name the goal gives."""
     name = part(r"the value of (.*?) into the text field", page.goal)
-    value = _table(page)[name]
+    value = _value(page, name)
     why = f"The table says '{value}' beside '{name}', so I type that."
     page = yield from write(page, the("input"), value, why)
     return (yield from submit(page))
@@ -70,11 +77,11 @@ def read_value(page: Page) -> Plan:
 
 def read_values(page: Page) -> Plan:
     """Fill each field with the value that the table gives for its label."""
-    table = _table(page)
     for place, label in enumerate([node.text for node in page.all("label")], 1):
         name = label.rstrip(":")
-        why = f"The table says '{table[name]}' beside '{name}', so I type that."
-        page = yield from write(page, the("input", place=place), table[name], why)
+        value = _value(page, name)
+        why = f"The table says '{value}' beside '{name}', so I type that."
+        page = yield from write(page, the("input", place=place), value, why)
     return (yield from submit(page))
 
 
@@ -107,7 +114,7 @@ def calculate(page: Page) -> Plan:
 
 
 def _sum(text: str) -> tuple[str, str, str]:
-    found = re.match(r"(\w+) ([-+x]) (\w+) =", text)
+    found = re.match(r"(\d+|x) ([-+x]) (\d+|x) =", text)
     if found is None:
         raise Lost(f"'{text}' is no sum I can read")
     return found[1], found[2], found[3]
@@ -117,7 +124,7 @@ def solve(page: Page) -> Plan:
     """Solve a sum of which one number is x."""
     text = page.by_id("math-problem").text
     one, sign, other = _sum(text)
-    result = int(text.split("=")[1])
+    result = whole(text.partition("=")[2])
     if one == "x":
         answer = result - int(other) if sign == "+" else result + int(other)
     else:
@@ -155,7 +162,7 @@ def find_greatest(page: Page) -> Plan:
     for place in range(1, cards + 1):
         why = f"I turn over the {nth(place)} card to see its number."
         page = yield from press(page, the(cls="card", place=place), why)
-        values.append(int(the(cls="card", place=place)(page).text))
+        values.append(whole(the(cls="card", place=place)(page).text))
     best = values.index(max(values)) + 1
     if best != cards:
         why = f"{max(values)} is the greatest number, so I pick the {nth(best)} card."

@@ -8,7 +8,7 @@ from generators.policy.teacher.choosing import pick_suggestion
 from generators.policy.teacher.dates import pick_date
 from generators.policy.teacher.goals import part, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Find, Plan, button, named, press
+from generators.policy.teacher.plan import Find, Plan, button, named, press, the
 
 _BY_WISH: dict[str, tuple[str, Callable[[list[int]], int]]] = {
     "cheapest": ("price", min),
@@ -36,7 +36,8 @@ def take_best(page: Page) -> Plan:
     if not values:
         raise Lost("there are no offers")
     place = values.index(best(values))
-    find: Find = lambda now: now.one("button", within=now.all(cls="flight")[place])  # noqa: E731
+    offer = the(cls="flight", place=place + 1)
+    find: Find = lambda now: now.one("button", within=offer(now))  # noqa: E731 - used once
     said = part(r"(\$\d+)" if measure == "price" else r"(\d+h \d+m)", offers[place].text)
     return (yield from press(page, find, f"{said} is the {wish} of the offers, so I book it."))
 

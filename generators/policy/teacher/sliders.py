@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import part
+from generators.policy.teacher.goals import part, whole
 from generators.policy.teacher.page import Lost, Page, classes
 from generators.policy.teacher.plan import Find, Plan, click_at, key, named, press, submit, the
 
@@ -75,7 +75,7 @@ def slide_and_tick(page: Page) -> Plan:
     """Bring the slider to the goal's number, tick the box it names, submit."""
     wanted = int(part(r"Select (-?\d+) with the slider", page.goal))
     place = int(part(r"click the (\d)\w\w checkbox", page.goal))
-    page = yield from slide(page, named("slider"), lambda now: int(now.by_id("val").text), wanted)
+    page = yield from slide(page, named("slider"), lambda now: whole(now.by_id("val").text), wanted)
     why = f"The goal asks for box number {place}, so I tick it."
     page = yield from press(page, the("input", place=place), why)
     return (yield from submit(page))
