@@ -1,0 +1,119 @@
+"""A lake with something wrong on the way to it: cut short, an answer lost, a disk full.
+
+And what a test asks of a lake's tables afterwards.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deltalake import CommitProperties, DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError
+from factories import MadeRun, Unit
+
+from schemas.base import sha256_hex
+from schemas.episode import Episode
+from schemas.tables import UNIT_TABLES
+from schemas.verdict import Verdict
+from storage.delta import Handle
+from storage.lake import Lake
+from storage.statistics import Added
+
+
+class Cut(Exception):
+    """What stands for `kill -9`: nothing in the program expects it."""
+
+
+async def commit(lake: Lake, unit: Unit) -> bool:
+    return await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): sha256_hex(path.read_bytes())
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def count(run: MadeRun, table: str) -> int:
+    return DeltaTable(str(run.folder / "tables" / table)).to_pyarrow_dataset().count_rows()
+
+
+def counts(run: MadeRun) -> dict[str, int]:
+    return {table: count(run, table) for table in UNIT_TABLES}
+
+
+def whole(*units: Unit) -> dict[str, int]:
+    """Return how many rows each table has when every one of `units` is in it once."""
+    episodes = [episode for unit in units for episode in unit.episodes]
+    steps = sum(len(episode.steps) for episode in episodes)
+    return {
+        "tasks": sum(len(unit.tasks) for unit in units),
+        "prompts": len(units),
+        "observations": steps,
+        "calls": sum(len(episode.calls) for episode in episodes),
+        "steps": steps,
+        "episodes": len(episodes),
+    }
+
+
+def swap(lake: Lake, table: str, kind: type[Handle]) -> None:
+    """Give a table of `lake` a handle of another kind."""
+    lake._tables[table]._handle = kind(table, lake._urls[table])
+
+
+class CutBefore(Handle):
+    """Is killed before its table is committed."""
+
+    def attempt(
+        self,
+        transaction: str,  # noqa: ARG002
+        token: int,  # noqa: ARG002
+        files: Sequence[Added],  # noqa: ARG002
+    ) -> int:
+        raise Cut
+
+
+class CutAfter(Handle):
+    """Is killed when its table has been committed."""
+
+    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
+        super().attempt(transaction, token, files)
+        raise Cut
+
+
+class AnswerLost(Handle):
+    """Commits, and then says that it did not."""
+
+    def write(
+        self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
+    ) -> None:
+        super().write(table, properties, files)
+        raise CommitFailedError("the connection was reset")
+
+
+class NeverCommits(Handle):
+    """Fails at the commit."""
+
+    error: Exception = CommitFailedError("another writer was first")
+
+    def write(
+        self,
+        table: DeltaTable,  # noqa: ARG002
+        properties: CommitProperties,  # noqa: ARG002
+        files: Sequence[Added],  # noqa: ARG002
+    ) -> None:
+        raise self.error
+
+
+class FullDisk(NeverCommits):
+    error = OSError("No space left on device")
+
+
+class Broken(NeverCommits):
+    error = DeltaError("\x1b[31mthe log\x1b[0m is\nbroken\n   0: frame\n   1: frame")
+
+
+def by_id(record: Episode | Verdict) -> str:
+    """Sort by episode."""
+    return record.episode_id
