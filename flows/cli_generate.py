@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterator
 
-from flows import signals
+from flows import scheduling, signals
 from flows.cli_parsers import Arguments
 from flows.cli_progress import watching
 from flows.cli_terminal import answer, log_to_stderr, note, table, tell
+from flows.current import at_work
 from flows.prepare import Prepared, prepare
 from flows.report import Report
-from flows.run import open_generation
+from flows.run import nothing, open_generation
 from flows.settings import Sources, load
 from flows.summary import Count, Summary
 
@@ -18,7 +19,8 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
-    report = signals.run(_make(prepare(load(sources, os.environ))))
+    prepared = prepare(load(sources, os.environ))
+    report = signals.run(_make(prepared, None if args.no_prefect else sources))
     for problem in report.problems:
         note(problem)
     if report.interrupted:
@@ -30,8 +32,12 @@ def run(args: Arguments) -> int:
     return report.exit_code
 
 
-async def _make(prepared: Prepared) -> Report:
-    async with open_generation(prepared) as generation:
+async def _make(prepared: Prepared, shown: Sources | None) -> Report:
+    """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
+    check = scheduling.check if shown else nothing
+    async with open_generation(prepared, check=check) as generation:
+        if not generation.pending:
+            return await generation.report()
 
         def interrupt() -> None:
             generation.interrupt()
@@ -39,11 +45,14 @@ async def _make(prepared: Prepared) -> Report:
             if not generation.stopping_now:
                 note(f"finishing what is in flight (at most {seconds:g} s); again to stop now")
 
-        with signals.listening(interrupt):
-            if not generation.pending:
-                return await generation.report()
-            async with watching(generation.progress):
-                return await generation.report()
+        with signals.listening(interrupt) as listen, at_work(generation, listen):
+            parameters = shown.model_dump(mode="json") if shown else None
+            async with scheduling.shown("flows.generate", parameters) as seen:
+                async with watching(generation.progress):
+                    report = await generation.report()
+                if report.interrupted:
+                    seen.hurry()
+            return report
 
 
 def lines(report: Report) -> Iterator[str]:

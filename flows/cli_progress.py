@@ -47,30 +47,7 @@ async def _tell(progress: Callable[[], Progress]) -> None:
     while True:
         await asyncio.sleep(LINE_SECONDS)
         now = progress()
-        note(f"[{now.seconds:.0f} s] {sentence(now)}")
-
-
-def sentence(now: Progress) -> str:
-    """Return how far it is, in a line."""
-    parts = [
-        f"{now.episodes}/{now.episodes_total} episodes",
-        f"{now.accepted} accepted of {now.judged} judged",
-        f"{now.steps_per_second:.1f} steps/s",
-        f"{now.busy}/{now.sessions} sessions busy",
-        f"{now.units}/{now.units_total} units committed",
-    ]
-    if now.units_failed:
-        parts.append(f"{now.units_failed} units failed")
-    if now.left is not None:
-        parts.append(f"{clock(now.left)} left")
-    return " · ".join(parts)
-
-
-def clock(seconds: float) -> str:
-    """Return a stretch of time as a person reads it."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        note(f"[{now.seconds:.0f} s] {now.sentence}")
 
 
 def render(now: Progress) -> RenderableType:
@@ -82,5 +59,5 @@ def render(now: Progress) -> RenderableType:
     )
     whole = Table.grid()
     whole.add_row(grid)
-    whole.add_row(Text(sentence(now)))
+    whole.add_row(Text(now.sentence))
     return whole

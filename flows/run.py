@@ -7,7 +7,7 @@ nothing and changes nothing.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from flows.destinations import check_destinations
 from flows.generation import Generation
@@ -20,9 +20,17 @@ from schemas.errors import NotFound, OtherRun
 from storage.runs import create_run, open_run
 
 
+async def nothing() -> None:
+    """Refuse nothing."""
+
+
 @contextlib.asynccontextmanager
-async def open_generation(prepared: Prepared) -> AsyncIterator[Generation]:
+async def open_generation(
+    prepared: Prepared, *, check: Callable[[], Awaitable[None]] = nothing
+) -> AsyncIterator[Generation]:
     """Open the run that `prepared` tells of and begin to work on it.
+
+    Where there is work, `check` is asked before anything is written or started; it may refuse.
 
     Raises:
         OtherRun: a run of another identity lies there, or what is left of one.
@@ -35,13 +43,15 @@ async def open_generation(prepared: Prepared) -> AsyncIterator[Generation]:
         known = await _known(shop)
         await check_destinations(config, known)
         if known is None:
+            await check()
             await shop.store.probe()
             await shop.start()
         run = await create_run(shop.store, config, provenance=provenance())
         plan = make_plan(config, prepared.tasks, run_id=run.run_id)
         found = await survey(shop, plan)
         generation = Generation(shop, config, run=run, plan=plan, found=found)
-        if generation.pending:
+        if generation.pending and known is not None:
+            await check()
             await shop.store.probe()
             await shop.start()
         async with asyncio.TaskGroup() as group:

@@ -48,6 +48,29 @@ class Progress(Record):
         whole = 2 * self.episodes_total
         return 100.0 * (self.episodes + self.judged) / whole if whole else 100.0
 
+    @property
+    def sentence(self) -> str:
+        """How far it is, in a line for people."""
+        parts = [
+            f"{self.episodes}/{self.episodes_total} episodes",
+            f"{self.accepted} accepted of {self.judged} judged",
+            f"{self.steps_per_second:.1f} steps/s",
+            f"{self.busy}/{self.sessions} sessions busy",
+            f"{self.units}/{self.units_total} units committed",
+        ]
+        if self.units_failed:
+            parts.append(f"{self.units_failed} units failed")
+        if self.left is not None:
+            parts.append(f"{clock(self.left)} left")
+        return " · ".join(parts)
+
+
+def clock(seconds: float) -> str:
+    """Return a stretch of time as a person reads it."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
 
 class Tally:
     """Counts."""

@@ -1,0 +1,114 @@
+"""What Prefect sees of a run: a task run for each unit, a progress artifact, a summary table.
+
+The work does not happen here and does not depend on it: each task run waits for a unit that is on
+its way. At most a few wait at the same time, so that a server on SQLite is never flooded. Nothing
+but ids, counts and small tables crosses to Prefect.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from uuid import UUID
+
+from prefect import task
+from prefect.artifacts import (
+    acreate_progress_artifact,
+    acreate_table_artifact,
+    aupdate_progress_artifact,
+)
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed, Failed
+
+from flows.current import current
+from flows.generation import Generation
+from flows.report import Report
+from flows.summary import Count
+from flows.units import UnitState
+
+MOST_TASK_RUNS = 16
+"""Task runs at the same time."""
+
+PROGRESS_SECONDS = 5.0
+"""Between two updates of the progress artifact."""
+
+
+@task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
+async def unit(unit_id: str) -> object:
+    """Wait for a unit of the run at work, and tell how it ended."""
+    ended = await current().unit(unit_id)
+    if ended.state is UnitState.DONE:
+        return Completed(message="committed and judged")
+    if ended.state is UnitState.INTERRUPTED:
+        return Cancelled(message="interrupted; what is finished is stored")
+    return Failed(message=ended.reason)
+
+
+async def observe(generation: Generation) -> State[None]:
+    """Show the run at work to Prefect until it ends; return the flow's own state."""
+    async with _progress(generation):
+        window = asyncio.Semaphore(MOST_TASK_RUNS)
+        async with asyncio.TaskGroup() as group:
+            for unit_id in generation.pending:
+                await window.acquire()
+                shown = group.create_task(_show(unit_id))
+                shown.add_done_callback(lambda _: window.release())
+        report = await generation.report()
+    await acreate_table_artifact(
+        table=[_row(count) for count in report.summary.templates],
+        key="generate-summary",
+        description=_told(report),
+    )
+    return _state(report)
+
+
+async def _show(unit_id: str) -> None:
+    await unit(unit_id, return_state=True)
+
+
+@contextlib.asynccontextmanager
+async def _progress(generation: Generation) -> AsyncIterator[None]:
+    artifact = await acreate_progress_artifact(0.0, key="generate-progress")
+    updating = asyncio.create_task(_update(artifact, generation))
+    try:
+        yield
+        await _set(artifact, generation)
+    finally:
+        updating.cancel()
+
+
+async def _update(artifact: UUID, generation: Generation) -> None:
+    while True:
+        await asyncio.sleep(PROGRESS_SECONDS)
+        await _set(artifact, generation)
+
+
+async def _set(artifact: UUID, generation: Generation) -> None:
+    now = generation.progress()
+    await aupdate_progress_artifact(artifact, now.percent, description=now.sentence)
+
+
+def _row(count: Count) -> dict[str, str | int]:
+    return {
+        "family": count.template,
+        "episodes": count.episodes,
+        "accepted": count.accepted,
+        "yield": f"{count.percent:.0f} %",
+        "steps": count.steps,
+    }
+
+
+def _told(report: Report) -> str:
+    summary = report.summary
+    return (
+        f"{report.run}, version {summary.version}: {summary.accepted} of {summary.episodes} "
+        f"episodes accepted"
+    )
+
+
+def _state(report: Report) -> State[None]:
+    if report.interrupted:
+        return Cancelled(message="interrupted; run it again to go on")
+    if report.exit_code:
+        return Failed(message="; ".join(report.problems) or "nothing was accepted")
+    return Completed(message=_told(report))

@@ -1,0 +1,45 @@
+"""The process that is Prefect's embedded server; it never outlives the command that started it.
+
+Run as `python -m flows.prefect_child FD`, with a listening socket as file descriptor FD and a pipe
+as standard input. Nothing is ever written to that pipe: it ends when the other side is gone,
+however that came about, `kill -9` included, and this process ends with it.
+"""
+
+import asyncio
+import os
+import socket
+import sys
+import threading
+
+_GRACE_SECONDS = 3.0
+
+
+def main(argv: list[str]) -> None:
+    """Serve until the parent is gone."""
+    ending = threading.Event()
+    threading.Thread(target=_watch, args=(ending,), daemon=True).start()
+    asyncio.run(_serve(socket.socket(fileno=int(argv[0])), ending))
+
+
+def _watch(ending: threading.Event) -> None:
+    """Wait for the pipe to end; then let the server end, and see to it that it does."""
+    os.read(0, 1)
+    ending.set()
+    threading.Event().wait(_GRACE_SECONDS)
+    os._exit(0)
+
+
+async def _serve(listener: socket.socket, ending: threading.Event) -> None:
+    import uvicorn  # noqa: PLC0415 - the watch must begin before anything slow
+    from prefect.server.api.server import create_app  # noqa: PLC0415
+
+    server = uvicorn.Server(uvicorn.Config(create_app(), log_level="error", lifespan="on"))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    while not serving.done():
+        await asyncio.sleep(0.2)
+        server.should_exit = server.should_exit or ending.is_set()
+    await serving
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

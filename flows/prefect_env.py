@@ -1,0 +1,56 @@
+"""How Prefect is set up before it is first imported: quiet, patient, and in a home of its own.
+
+Every setting is only a default: whatever the user set stands. A user who has a Prefect profile, or
+a `PREFECT_HOME`, keeps it; for all others Prefect's files lie in this program's own state folder,
+so that a database which another version of Prefect made is never touched.
+"""
+
+import os
+import tempfile
+from collections.abc import MutableMapping
+from pathlib import Path
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_CLI_PROMPT": "false",
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+}
+"""What makes Prefect say nothing where nobody asked, and wait long enough on a busy machine."""
+
+HOME = "PREFECT_HOME"
+"""Where Prefect keeps its files."""
+
+_PATIENCE = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
+
+
+def set_up(environ: MutableMapping[str, str]) -> None:
+    """Put the defaults into `environ`; call it before Prefect is imported."""
+    for name, value in QUIET.items():
+        environ.setdefault(name, value)
+    if HOME not in environ and not has_profiles():
+        environ[HOME] = str(private_home(environ))
+
+
+def has_profiles() -> bool:
+    """Say whether the user has a Prefect home with profiles of their own."""
+    return (Path.home() / ".prefect" / "profiles.toml").is_file()
+
+
+def private_home(environ: MutableMapping[str, str]) -> Path:
+    """Return this program's own home for Prefect, made if it is not there."""
+    state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    home = Path(state) / "stepmill" / "prefect"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="stepmill-prefect-"))
+    return home if os.access(home, os.W_OK) else Path(tempfile.mkdtemp(prefix="stepmill-prefect-"))
+
+
+def patience(environ: MutableMapping[str, str]) -> float:
+    """Return how many seconds a server may take to start."""
+    return float(environ.get(_PATIENCE) or QUIET[_PATIENCE])

@@ -1,0 +1,88 @@
+"""How the command line lets Prefect see a flow: set up, server, import, call; beside the work.
+
+Prefect is heavy and its server slow to start, so all of it happens while the work goes on. Where
+it fails the work does not: what is missing then is Prefect's record of it, and that is said.
+"""
+
+import asyncio
+import importlib
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Protocol, cast
+
+from flows.prefect_env import HOME, has_profiles, set_up
+from flows.prefect_server import check_server, embedded_server
+
+RECORD_SECONDS = 180.0
+"""How long Prefect may take to record the end of a flow whose work has ended."""
+
+HURRY_SECONDS = 3.0
+"""The same where somebody waits for the command to stop."""
+
+LOG = logging.getLogger(__name__)
+
+
+class _Flow(Protocol):
+    async def __call__(self, *, return_state: bool, **parameters: object) -> object: ...
+
+
+class Seen:
+    """A flow that Prefect is shown beside the work."""
+
+    def __init__(self) -> None:
+        self.seconds = RECORD_SECONDS
+        """How long its end is waited for."""
+
+    def hurry(self) -> None:
+        """Wait for it only briefly."""
+        self.seconds = HURRY_SECONDS
+
+
+@asynccontextmanager
+async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:
+    """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
+
+    At the end the flow is waited for, so that its end is recorded. What goes wrong with it is a
+    warning: by then the work is done.
+    """
+    seen = Seen()
+    if parameters is None:
+        yield seen
+        return
+    calling = asyncio.create_task(_call(flow, parameters))
+    try:
+        yield seen
+        await asyncio.wait([calling], timeout=seen.seconds)
+    finally:
+        calling.cancel()
+        await asyncio.wait([calling])
+    if not calling.cancelled() and (error := calling.exception()) is not None:
+        LOG.warning("Prefect has no full record of this: %s: %s", type(error).__name__, error)
+
+
+async def _call(flow: str, parameters: Mapping[str, object]) -> None:
+    set_up(os.environ)
+    settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
+    async with AsyncExitStack() as stack:
+        if not settings.PREFECT_API_URL.value():
+            url = await stack.enter_async_context(embedded_server())
+            stack.enter_context(settings.temporary_settings({settings.PREFECT_API_URL: url}))
+        module = await asyncio.to_thread(importlib.import_module, flow)
+        called = cast("_Flow", getattr(module, flow.rpartition(".")[2]))
+        await called(return_state=True, **parameters)
+
+
+async def check() -> None:
+    """Refuse a server that the user set but that does not answer; one's own is not started here.
+
+    Raises:
+        NoServer: it does not answer.
+    """
+    if "PREFECT_API_URL" in os.environ or HOME in os.environ or has_profiles():
+        set_up(os.environ)
+        settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
+        url = settings.PREFECT_API_URL.value()
+        if url:
+            await check_server(url)
