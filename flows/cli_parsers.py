@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from flows.cli_tasks_flags import add_flags as _tasks
 from flows.cli_terminal import complain
 
 Arguments = argparse.Namespace
@@ -202,6 +203,11 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
         _show,
         "show what a run holds, by family and policy",
         "stepmill show runs/demo",
+    ),
+    "tasks": (
+        _tasks,
+        "list the tasks there are, look at one, or check a policy on many",
+        "stepmill tasks check --policy teacher --seeds 20",
     ),
     "doctor": (
         _doctor,

@@ -1,0 +1,43 @@
+"""The sites and two browsers without a run around them, for commands that store nothing.
+
+One browser is for looking and acting; the other stays cold until something is replayed in it, so
+that a replay shares nothing with what it replays but the pages. Both are stopped at the end.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import Sessions
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import MiniWob
+from generators.sites.protocol import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What is open while a command looks at pages."""
+
+    sites: dict[str, Site]
+    """By the names that tasks call them."""
+    sessions: Sessions
+    """Of a browser that has started."""
+    replays: Sessions
+    """Of another, which starts with its first session."""
+
+
+@contextlib.asynccontextmanager
+async def open_stage() -> AsyncIterator[Stage]:
+    """Start the gateway and a browser, and stop everything at the end.
+
+    Raises:
+        NoBrowser: no usable browser is found, or it does not start.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        gateway = await stack.enter_async_context(Gateway())
+        sites: dict[str, Site] = {"miniwob": MiniWob(gateway)}
+        replays = Chromium(gateway_port=gateway.port)
+        stack.push_async_exit(replays)
+        chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port))
+        yield Stage(sites=sites, sessions=chromium, replays=replays)
