@@ -44,7 +44,8 @@ globalThis.stepmill = (() => {
       const value = element.getAttribute(attribute);
       if (value) return squeeze(value);
     }
-    return INPUT_ROLES[element.type] === "button" ? squeeze(element.value) : textOf(element);
+    const isInput = tagOf(element) === "input" && INPUT_ROLES[element.type] === "button";
+    return isInput ? squeeze(element.value) : textOf(element);
   };
   const valueOf = (element) => {
     const tag = tagOf(element);
