@@ -120,14 +120,20 @@ def _caught(handler: ast.ExceptHandler) -> set[str]:
     return {ast.unparse(kind).rpartition(".")[2] for kind in types}
 
 
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    last = handler.body[-1]
+    passes_on = isinstance(last, ast.Raise) and last.exc is None
+    return bool(_caught(handler) & {"Exception", "BaseException"}) and not passes_on
+
+
 def _broad(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Yield the function and line of each handler that catches anything, `suppress` included."""
+    """Yield the function and line of each handler that catches anything, `suppress` included.
+
+    One that ends in a bare `raise` only cleans up on the way, and catches nothing.
+    """
     for function in functions(tree):
         for node in ast.walk(function):
-            if isinstance(node, ast.ExceptHandler) and _caught(node) & {
-                "Exception",
-                "BaseException",
-            }:
+            if isinstance(node, ast.ExceptHandler) and _swallows(node):
                 yield function.name, node.lineno
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
                 broad = {ast.unparse(arg) for arg in node.args} & {"Exception", "BaseException"}
@@ -224,6 +230,8 @@ def test_no_module_does_anything_when_it_is_imported() -> None:
         ("def f():\n  try: pass\n  except: pass", 1),
         ("def f():\n  with contextlib.suppress(Exception): pass", 1),
         ("def f():\n  try: pass\n  except OSError: pass", 0),
+        ("def f():\n  try: pass\n  except BaseException:\n    tidy()\n    raise", 0),
+        ("def f():\n  try: pass\n  except Exception as e:\n    raise Other from e", 1),
     ],
 )
 def test_the_search_for_broad_handlers_finds_them(code: str, expected: int) -> None:
