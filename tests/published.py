@@ -1,17 +1,23 @@
 """A run's tables in memory, for tests of publication that need no lake."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-from factories import RUN_ID
+from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
 
+from schemas.config import AcceptSection
 from schemas.episode import Episode
 from schemas.tables import Row, arrow_schema, row, unit_rows
 from schemas.task import Task
-from schemas.verdict import Verdict
+from schemas.verdict import Status, Verdict
+from storage.publish.proof import Discrepancy, verify_published
+from storage.publish.publish import PublishReport, publish_folder
+from storage.publish.rows import Tables, open_tables
 from storage.runs import RunFile
 
 TRAIN, VALIDATION, TEST = "click-test", "click-color", "enter-text"
@@ -55,6 +61,55 @@ class MemoryRun:
         self.rows.setdefault(table, []).append(made)
 
 
+RULE = AcceptSection()
+"""What an episode must meet in these tests: structure, outcome and replay."""
+
+
+def tables_of(snapshot: MemorySnapshot) -> Tables:
+    """Return the snapshot's tables, opened."""
+    return asyncio.run(open_tables(snapshot))
+
+
+def commit_unit(
+    run: MemoryRun,
+    number: int,
+    template: str,
+    *,
+    tasks: int = 2,
+    attempts: int = 2,
+    model: bool = False,
+    rejects: Collection[int] = (),
+) -> list[Episode]:
+    """Commit and judge a unit, a minute after the one before; `rejects` are places in it."""
+    made = [make_task(number * 100 + place, template=template) for place in range(tasks)]
+    _, episodes = make_unit(made, attempts=attempts, prompt=make_prompt() if model else None)
+    episodes = [later(episode, number) for episode in episodes]
+    run.commit(made, episodes)
+    run.judge(
+        [
+            make_verdict(
+                episode, verifier=verifier, status=_status(verifier, reject=place in rejects)
+            )
+            for place, episode in enumerate(episodes)
+            for verifier in RULE.passed
+        ]
+    )
+    return episodes
+
+
+def _status(verifier: str, *, reject: bool) -> Status:
+    return Status.FAILED if reject and verifier == "replay" else Status.PASSED
+
+
+def small_run() -> MemoryRun:
+    """Return a run with something in every config and split, and something rejected."""
+    run = MemoryRun()
+    commit_unit(run, 1, TRAIN, rejects=[1])
+    commit_unit(run, 2, VALIDATION, model=True)
+    commit_unit(run, 3, TEST, rejects=[0])
+    return run
+
+
 def make_run_file(run_id: str = RUN_ID, *, name: str = "a run") -> RunFile:
     return RunFile(
         run_id=run_id,
@@ -73,3 +128,59 @@ def later(episode: Episode, minutes: int) -> Episode:
             for name in ("started_at", "ended_at")
         }
     )
+
+
+def published(
+    snapshot: MemorySnapshot,
+    to: Path,
+    *,
+    run_file: RunFile | None = None,
+    include_rejected: bool = False,
+    shard_mb: int = 64,
+) -> PublishReport:
+    """Publish a snapshot to a folder and wait for it."""
+    return asyncio.run(
+        publish_folder(
+            snapshot,
+            run_file or make_run_file(),
+            RULE,
+            to,
+            include_rejected=include_rejected,
+            shard_mb=shard_mb,
+        )
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def written_at(folder: Path) -> dict[str, int]:
+    """Return when each file and folder was last written."""
+    return {str(path): path.stat().st_mtime_ns for path in [folder, *folder.rglob("*")]}
+
+
+def findings(folder: Path) -> list[tuple[Discrepancy, str]]:
+    """Return how a published folder differs from its manifest."""
+    return [(f.kind, f.path) for f in asyncio.run(verify_published(folder))]
+
+
+def two_versions() -> tuple[MemorySnapshot, MemorySnapshot]:
+    """Return a version of a run, and a later one that adds, changes and removes files."""
+    run = MemoryRun()
+    episodes = commit_unit(run, 1, TRAIN, tasks=1)
+    alone = commit_unit(run, 2, TEST, tasks=1, attempts=1)
+    before = run.seal()
+    commit_unit(run, 3, TRAIN, tasks=1, model=True)
+    run.judge(
+        [
+            make_verdict(episode, verifier="replay", round_=1, status=Status.FAILED)
+            for episode in (episodes[0], alone[0])
+        ]
+    )
+    return before, run.seal()

@@ -57,7 +57,7 @@ class CardFacts:
     """The run behind it."""
     rule: AcceptSection
     """What an episode had to meet."""
-    address: str
+    name: str
     """What readers call the dataset: the folder's name, or the repository's."""
 
 
@@ -84,7 +84,7 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield "## Load it"
     yield ""
     yield "```python"
-    yield from loading_lines(facts.files, facts.address)
+    yield from loading_lines(facts.files, facts.name)
     yield "```"
     yield ""
     yield "## What it holds"
@@ -106,7 +106,7 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield from _provenance(facts)
 
 
-def loading_lines(files: Sequence[PublishedFile], address: str) -> list[str]:
+def loading_lines(files: Sequence[PublishedFile], name: str) -> list[str]:
     """Return the three lines of Python that load the dataset."""
     rows = rows_by_config(files)
     config = "steps" if "steps" in rows else next(iter(rows))
@@ -114,13 +114,13 @@ def loading_lines(files: Sequence[PublishedFile], address: str) -> list[str]:
     shown = '[0]["screenshot"].load()' if config == "steps" else "[0]"
     return [
         "from datasets import load_dataset",
-        f'data = load_dataset({python_string(address)}, "{config}", split="{split}")',
+        f'data = load_dataset({python_string(name)}, "{config}", split="{split}")',
         f"data{shown}",
     ]
 
 
 def _contents(files: Sequence[PublishedFile]) -> Iterator[str]:
-    yield f"| config | {' | '.join(SPLITS)} | a row is |"
+    yield f"| config | {' | '.join(SPLITS)} | holds |"
     yield f"|---|{'---:|' * len(SPLITS)}---|"
     for config, splits in rows_by_config(files).items():
         counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)

@@ -58,6 +58,11 @@ class Destination(Protocol):
         """Where it is, for messages."""
         ...
 
+    @property
+    def name(self) -> str:
+        """What readers call the dataset there; no path of a machine."""
+        ...
+
     async def stock(self, run_id: str) -> Stock:
         """Return what lies there; nothing is written.
 

@@ -31,6 +31,11 @@ class Folder:
         """The folder's path."""
         return self._store.url
 
+    @property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self._store.root.name or self.address
+
     async def stock(self, run_id: str) -> Stock:
         """See `Destination.stock`."""
         await asyncio.to_thread(self._refuse_run_folder)

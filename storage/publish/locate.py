@@ -23,7 +23,7 @@ class Located:
     def __init__(self, dataset: ds.Dataset, key: str) -> None:
         self._schema = dataset.schema
         self._key = key
-        self._fragments = list(dataset.get_fragments())
+        self._fragments: list[ds.Fragment] = list(dataset.get_fragments())
         self._spots: dict[str, list[Spot]] = {}
         for number in range(len(self._fragments)):
             for group, ids in enumerate(self._ids(number)):

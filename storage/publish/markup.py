@@ -52,5 +52,5 @@ def yaml_string(text: str) -> str:
 
 
 def python_string(text: str) -> str:
-    """Return `text` as a double-quoted Python literal of ASCII characters."""
-    return json.dumps(text)
+    """Return `text` as a Python literal of printable ASCII characters."""
+    return json.dumps(text) if text.isascii() and text.isprintable() else ascii(text)

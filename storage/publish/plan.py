@@ -22,6 +22,7 @@ from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
 from storage.publish.rows import Tables
 from storage.publish.selection import Candidate, Selection
+from storage.shards import picture_columns
 
 CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The published tables, in the order of the card."""
@@ -113,7 +114,10 @@ class _Holdings:
 
 def schema_of(config: str) -> pa.Schema:
     """Return the columns of a published config."""
-    return trajectory_schema() if config == "trajectories" else arrow_schema(config)
+    own = trajectory_schema() if config == "trajectories" else arrow_schema(config)
+    pictures = picture_columns(own)
+    # `datasets` knows an image by the footer only where the column may be null, as its own are
+    return pa.schema([f.with_nullable(nullable=True) if f.name in pictures else f for f in own])
 
 
 def row_bytes(config: str, episode: Candidate) -> int:

@@ -14,7 +14,7 @@ from schemas.config import AcceptSection
 from schemas.errors import BadConfig
 from storage.places import folder
 from storage.publish.card import CardFacts, loading_lines, make_card
-from storage.publish.destination import Outcome, Progress, Publication
+from storage.publish.destination import Destination, Outcome, Progress, Publication
 from storage.publish.folder import Folder
 from storage.publish.manifest import CARD, PublishedFile, make_manifest, rows_by_config
 from storage.publish.plan import Plan, make_plan
@@ -98,7 +98,28 @@ async def publish_folder(
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish what `rule` accepts of `snapshot` to the folder `to`; see `publish`."""
-    destination = Folder(to)
+    return await publish_to(
+        snapshot,
+        run_file,
+        rule,
+        Folder(to),
+        include_rejected=include_rejected,
+        shard_mb=shard_mb,
+        progress=progress,
+    )
+
+
+async def publish_to(
+    snapshot: Snapshot,
+    run_file: RunFile,
+    rule: AcceptSection,
+    destination: Destination,
+    *,
+    include_rejected: bool,
+    shard_mb: int,
+    progress: Progress | None = None,
+) -> PublishReport:
+    """Publish what `rule` accepts of `snapshot` to any kind of destination; see `publish`."""
     await destination.stock(run_file.run_id)  # refuse before the tables are read
     tables = await open_tables(snapshot)
     plan = await asyncio.to_thread(
@@ -111,8 +132,7 @@ async def publish_folder(
     )
 
     def describe(files: Sequence[PublishedFile]) -> tuple[bytes, bytes]:
-        name = Path(destination.address).name or destination.address
-        facts = CardFacts(plan=plan, files=files, run=run_file, rule=rule, address=name)
+        facts = CardFacts(plan=plan, files=files, run=run_file, rule=rule, name=destination.name)
         card = make_card(facts).encode()
         return card, make_manifest(plan, rule, [*files, _card_file(card)]).to_bytes()
 

@@ -1,0 +1,170 @@
+"""The card and the manifest: what they say, and what hostile names cannot make of them."""
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from conftest import Golden
+from factories import make_task, make_unit, make_verdict
+from markdown_it import MarkdownIt
+from published import RULE, TRAIN, MemoryRun, commit_unit, make_run_file, published, small_run
+
+from schemas.config import AcceptSection
+from schemas.errors import Damaged
+from storage.publish.card import MAX_TEMPLATES
+from storage.publish.manifest import read_manifest
+
+
+def _card(run: MemoryRun, to: Path, *, name: str = "a run") -> str:
+    """Publish and return the card."""
+    published(run.seal(), to, run_file=make_run_file(name=name))
+    return (to / "README.md").read_text()
+
+
+def _front(card: str) -> dict[str, object]:
+    _, front, _ = card.split("---\n", 2)
+    read = yaml.safe_load(front)
+    assert isinstance(read, dict)
+    return read
+
+
+def _steady(text: str) -> str:
+    """Return `text` without what changes with the Parquet library's version."""
+    text = re.sub(r"[0-9a-f]{16}\.parquet", "HASH.parquet", text)
+    text = re.sub(r'"(sha256|recipe)": "[0-9a-f]+"', r'"\1": "HASH"', text)
+    return re.sub(r'("bytes": |num_bytes: |(?:download|dataset)_size: )\d+', r"\1N", text)
+
+
+def test_the_card_and_the_manifest_say_what_others_rely_on(tmp_path: Path, golden: Golden) -> None:
+    card = _card(small_run(), tmp_path / "dataset")
+
+    golden("published/README.md", _steady(card))
+    golden("published/manifest.json", _steady((tmp_path / "dataset/manifest.json").read_text()))
+
+
+def test_the_card_names_every_data_file_and_nothing_else(tmp_path: Path) -> None:
+    front = _front(_card(small_run(), tmp_path))
+
+    named = [
+        path
+        for config in front["configs"]  # type: ignore[attr-defined] # read from YAML
+        for split in config["data_files"]
+        for path in ([split["path"]] if isinstance(split["path"], str) else split["path"])
+    ]
+    there = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.parquet")]
+    assert sorted(named) == sorted(there)
+
+
+def test_a_split_without_rows_has_no_file_and_no_entry(tmp_path: Path) -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, TRAIN)
+    front = _front(_card(run, tmp_path))
+
+    splits = {
+        split["split"]
+        for config in front["configs"]  # type: ignore[attr-defined] # read from YAML
+        for split in config["data_files"]
+    }
+    assert splits == {"train"}
+    assert not list(tmp_path.rglob("validation-*"))
+
+
+def test_the_card_gives_the_counts_that_are_there(tmp_path: Path) -> None:
+    front = _front(_card(small_run(), tmp_path))
+
+    for info in front["dataset_info"]:  # type: ignore[attr-defined] # read from YAML
+        for split in info["splits"]:
+            paths = list((tmp_path / "data" / info["config_name"]).glob(f"{split['name']}-*"))
+            assert split["num_examples"] == sum(pq.read_metadata(p).num_rows for p in paths)
+            assert split["num_bytes"] == sum(path.stat().st_size for path in paths)
+
+
+def test_nothing_accepted_still_makes_a_card(tmp_path: Path) -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, TRAIN, rejects=[0, 1, 2, 3])
+    card = _card(run, tmp_path)
+
+    assert [c["config_name"] for c in _front(card)["configs"]] == ["tasks"]  # type: ignore[attr-defined] # read from YAML
+    assert 'load_dataset("' in card
+    assert "4 episodes 0 were accepted and 4 rejected" in card
+
+
+def test_the_worst_templates_come_first_and_the_list_ends(tmp_path: Path) -> None:
+    run = MemoryRun()
+    tasks = [make_task(n, template=f"template-{n:03d}") for n in range(MAX_TEMPLATES + 2)]
+    _, episodes = make_unit(tasks, n_steps=0)
+    run.commit(tasks, episodes)
+    run.judge(
+        [
+            make_verdict(episode, verifier=verifier)
+            for episode in episodes[1:]
+            for verifier in RULE.passed
+        ]
+    )
+    card = _card(run, tmp_path)
+
+    rows = re.findall(r"^\| template-(\d+) \|.*\| (\d+%) \|$", card, re.MULTILINE)
+    assert rows[:2] == [("000", "0%"), ("001", "100%")]
+    assert len(rows) == MAX_TEMPLATES
+    assert "The other 2 templates did better." in card
+
+
+_HOSTILE = "x|y`\n---\n# h <img src=x onerror=alert(1)> [a](http://e.example) \u202e ]]> ${{ }}"
+
+
+def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path) -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, _HOSTILE, tasks=1, attempts=1)
+    to = tmp_path / 'a "folder" with `ticks`'
+    card = _card(run, to, name=_HOSTILE)
+
+    front = _front(card)
+    assert str(front["pretty_name"]).startswith("x|y` --- # h <img")
+    page = MarkdownIt("gfm-like", {"linkify": False}).parse(card.split("---\n", 2)[2])
+    kinds = {child.type for token in page for child in token.children or []}
+    assert kinds <= {"text", "text_special", "code_inline", "softbreak"}
+    headings = [page[n + 1].content for n, t in enumerate(page) if t.type == "heading_open"]
+    assert len(headings) == 6
+    assert "html_block" not in {token.type for token in page}
+    yields = [row for row in card.splitlines() if row.endswith("| 1 | 1 | 0 | 0 | 100% |")]
+    assert len(yields) == 1
+
+
+def test_hostile_rows_are_published_as_they_are(tmp_path: Path) -> None:
+    run = MemoryRun()
+    task = make_task(instruction=_HOSTILE)
+    _, [episode] = make_unit([task])
+    run.commit([task], [episode])
+    run.judge([make_verdict(episode, verifier=verifier) for verifier in RULE.passed])
+    card = _card(run, tmp_path)
+
+    [path] = tmp_path.glob("data/trajectories/*.parquet")
+    assert pq.read_table(path)["instruction"].to_pylist() == [_HOSTILE]
+    assert "onerror" not in card
+
+
+def test_the_manifest_says_run_version_and_counts(tmp_path: Path) -> None:
+    _card(small_run(), tmp_path)
+
+    manifest = read_manifest((tmp_path / "manifest.json").read_bytes(), "here")
+    assert manifest.version == 1
+    assert AcceptSection.model_validate(manifest.rule) == RULE
+    assert manifest.counts.model_dump() == {
+        "episodes": 12,
+        "accepted": 10,
+        "rejected": 2,
+        "unjudged": 0,
+        "trajectories": 10,
+        "steps": 30,
+        "tasks": 6,
+    }
+    assert [file.path for file in manifest.files] == sorted(file.path for file in manifest.files)
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b"[1]", json.dumps({"kind": "another"}).encode()])
+def test_what_is_no_manifest_is_named(data: bytes) -> None:
+    with pytest.raises(Damaged, match=r"there/manifest\.json: is no manifest of a dataset"):
+        read_manifest(data, "there/manifest.json")
