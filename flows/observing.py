@@ -7,7 +7,8 @@ but ids, counts and small tables crosses to Prefect.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
+from typing import cast
 from uuid import UUID
 
 from prefect import task
@@ -34,7 +35,7 @@ PROGRESS_SECONDS = 5.0
 
 
 @task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
-async def unit(unit_id: str) -> object:
+async def unit(unit_id: str) -> State[None]:
     """Wait for a unit of the run at work, and tell how it ended."""
     ended = await current().unit(unit_id)
     if ended.state is UnitState.DONE:
@@ -63,7 +64,8 @@ async def observe(generation: Generation) -> State[None]:
 
 
 async def _show(unit_id: str) -> None:
-    await unit(unit_id, return_state=True)
+    # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
+    await cast("Awaitable[object]", unit(unit_id, return_state=True))
 
 
 @contextlib.asynccontextmanager

@@ -180,6 +180,10 @@ class Chromium:
                     self._browser = await self._playwright.chromium.launch(
                         executable_path=path,
                         headless=True,
+                        # An interrupt is for the program, which lets sessions end first.
+                        handle_sigint=False,
+                        handle_sigterm=False,
+                        handle_sighup=False,
                         args=[*FLAGS, *self._containment(), self._mark],
                     )
             except (Error, TimeoutError) as error:
