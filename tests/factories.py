@@ -167,6 +167,9 @@ def make_episode(
     """
     task = task or make_task()
     steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt)
+    if stop_reason is StopReason.FINISHED and n_steps:
+        *before, last, final = steps
+        steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)
     return Episode(
         episode_id=keys.episode_id(run_id, task.task_id, attempt),
         run_id=run_id,

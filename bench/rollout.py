@@ -1,0 +1,270 @@
+"""What a step and an episode cost: rate and CPU at 1, 4, 16 and 32 sessions, at 1280×720.
+
+Every figure is of the shipped path: `rollout` with a scripted policy on MiniWoB++, virtual time,
+screenshot, elements and the site's outcome included. CPU is that of this process and everything
+below it, reaped children too, split by what the process is. Two ratios have a line to hold:
+
+* our Python's share of the CPU of a step, perceptual hash counted apart: at most 10 %;
+* setting an episode up (context, page, load) against a bare DevTools loop that makes, loads and
+  closes a fresh context by the same recipe, in alternating rounds: at most 1.25.
+"""
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections import defaultdict
+
+import psutil
+from playwright.async_api import Browser, async_playwright
+
+from generators.browser.channel import script as page_script
+from generators.browser.chromium import FLAGS, Chromium, find_chromium
+from generators.browser.protocol import Clock, SessionSpec
+from generators.policy.scripted import ScriptedPolicy
+from generators.rollout.attempt import Attempt
+from generators.rollout.limits import Limits
+from generators.rollout.recorder import difference_hash
+from generators.rollout.rollout import rollout
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import NAME, ORIGIN, MiniWob, start_url
+from schemas.action import Action, Click
+from schemas.episode import Episode
+from schemas.task import Task
+
+WIDTH, HEIGHT = 1280, 720
+TEMPLATE = "click-checkboxes-large"
+STEPS = 12
+MOST_PYTHON_SHARE = 0.10
+MOST_SETUP_RATIO = 1.25
+
+
+def cpu_by_kind() -> dict[str, float]:
+    """Return the CPU seconds used so far by this process and all below it, by kind."""
+    out: dict[str, float] = defaultdict(float)
+    me = psutil.Process()
+    for process in [me, *me.children(recursive=True)]:
+        try:
+            times, line = process.cpu_times(), process.cmdline()
+        except psutil.NoSuchProcess:
+            continue
+        own = times.user + times.system
+        reaped = 0.0 if process == me else times.children_user + times.children_system
+        out[kind_of(process, me, line)] += own
+        out["reaped"] += reaped
+    return out
+
+
+def since(before: dict[str, float]) -> dict[str, float]:
+    """Return the CPU seconds used since `before`, by kind."""
+    return {kind: spent - before.get(kind, 0.0) for kind, spent in cpu_by_kind().items()}
+
+
+def kind_of(process: psutil.Process, me: psutil.Process, line: list[str]) -> str:
+    """Say what a process of the tree is."""
+    if process == me:
+        return "python"
+    joined = " ".join(line)
+    for part in ("renderer", "gpu-process", "utility", "zygote"):
+        if f"--type={part}" in joined:
+            return part
+    return "node" if "node" in joined.split(" ")[0] else "browser"
+
+
+def attempt(seed: int) -> Attempt:
+    """Return an attempt at the bench's task."""
+    task = Task(
+        task_id=f"bench-{seed}",
+        template_id=TEMPLATE,
+        source=NAME,
+        site=NAME,
+        start_url=start_url(TEMPLATE),
+        instruction="",
+        seed=seed,
+        split="train",
+    )
+    return Attempt(
+        run_id="bench",
+        unit_id="bench",
+        task=task,
+        attempt=0,
+        viewport_width=WIDTH,
+        viewport_height=HEIGHT,
+        device_scale_factor=1.0,
+        code_version="bench",
+    )
+
+
+def script() -> list[Action]:
+    """Return clicks that change the picture each time and never end the task."""
+    return [Click(x=16, y=60 + 15 * (step % 5)) for step in range(STEPS)]
+
+
+async def episodes(
+    site: MiniWob, chromium: Chromium, *, sessions: int, count: int
+) -> list[Episode]:
+    """Run `count` scripted episodes, `sessions` at once."""
+    limits = Limits(steps=STEPS, seconds=600, stuck_steps=STEPS + 1)
+    free = asyncio.Semaphore(sessions)
+    out: list[Episode] = []
+
+    async def one(seed: int) -> None:
+        async with free:
+            out.append(
+                await rollout(
+                    attempt(seed),
+                    site=site,
+                    sessions=chromium,
+                    make_policy=lambda: ScriptedPolicy(script()),
+                    limits=limits,
+                )
+            )
+
+    async with asyncio.TaskGroup() as group:
+        for seed in range(count):
+            group.create_task(one(seed))
+    return out
+
+
+def hash_seconds(done: list[Episode]) -> float:
+    """Return the CPU seconds that the perceptual hashes of these episodes take."""
+    pictures = [step.screenshot.bytes for episode in done[:4] for step in episode.steps]
+    begun = time.process_time()
+    for picture in pictures:
+        difference_hash(picture)
+    each = (time.process_time() - begun) / len(pictures)
+    return each * sum(len(episode.steps) for episode in done)
+
+
+async def measure(site: MiniWob, chromium: Chromium, sessions: int) -> dict[str, float]:
+    """Return the rate and the CPU of steps and episodes at so many sessions."""
+    count = max(6, 2 * sessions)
+    before, begun = cpu_by_kind(), time.perf_counter()
+    done = await episodes(site, chromium, sessions=sessions, count=count)
+    seconds, used = time.perf_counter() - begun, since(before)
+    failed = [episode for episode in done if episode.failure_kind]
+    if failed:
+        raise SystemExit(f"an episode failed: {failed[0].failure_message}")
+    steps = sum(episode.n_steps for episode in done)
+    hashing = hash_seconds(done)
+    total = sum(used.values()) - hashing
+    return {
+        "sessions": sessions,
+        "episodes": len(done),
+        "steps": steps,
+        "steps_per_second": round(steps / seconds, 2),
+        "cpu_ms_per_step": round(total / steps * 1e3, 1),
+        "cpu_ms_per_episode": round(total / len(done) * 1e3, 1),
+        "python_share": round((used["python"] - hashing) / total, 4),
+        "hash_ms_per_step": round(hashing / steps * 1e3, 2),
+    }
+
+
+async def bare_setup(browser: Browser, spec: SessionSpec, url: str) -> None:
+    """Make, load and close a fresh context by the recipe, with nothing around it."""
+    context = await browser.new_context(
+        viewport={"width": spec.viewport_width, "height": spec.viewport_height},
+        locale="en-US",
+        timezone_id="UTC",
+        reduced_motion="reduce",
+        accept_downloads=False,
+        service_workers="block",
+    )
+    await context.add_init_script(page_script("shim.js"))
+    page = await context.new_page()
+    cdp = await context.new_cdp_session(page)
+    passed = asyncio.Event()
+
+    def expired(_: object) -> None:
+        passed.set()
+
+    cdp.on("Emulation.virtualTimeBudgetExpired", expired)
+    policy = "Emulation.setVirtualTimePolicy"
+    await cdp.send(policy, {"policy": "pause", "initialVirtualTime": 1_700_000_000})
+    await cdp.send("Runtime.evaluate", {"expression": f"location.replace({json.dumps(url)})"})
+    await cdp.send(policy, {"policy": "pauseIfNetworkFetchesPending", "budget": 1_000})
+    await passed.wait()
+    await cdp.send("Runtime.evaluate", {"expression": "document.readyState"})
+    await context.close()
+
+
+async def our_setup(chromium: Chromium, spec: SessionSpec, url: str) -> None:
+    """Open and close a session as a rollout does."""
+    async with chromium.session(spec) as session:
+        await session.open(url)
+
+
+async def setup_ratio(gateway: Gateway, chromium: Chromium, rounds: int) -> dict[str, float]:
+    """Return what a session's set-up costs beside a bare loop's, in alternating rounds."""
+    spec = SessionSpec(
+        viewport_width=WIDTH, viewport_height=HEIGHT, allowed_origins=(ORIGIN,), clock=Clock()
+    )
+    url, each = start_url(TEMPLATE), 12
+    ours: list[float] = []
+    bare: list[float] = []
+    async with async_playwright() as playwright:
+        rules = f"--host-resolver-rules=MAP * 127.0.0.1:{gateway.port}"
+        browser = await playwright.chromium.launch(
+            executable_path=find_chromium(), args=[*FLAGS, rules]
+        )
+        for round_ in range(rounds + 1):
+            spent: list[float] = []
+            for kind in ("ours", "bare"):
+                before = sum(cpu_by_kind().values())
+                for _ in range(each):
+                    if kind == "ours":
+                        await our_setup(chromium, spec, url)
+                    else:
+                        await bare_setup(browser, spec, url)
+                await asyncio.sleep(0.5)
+                spent.append((sum(cpu_by_kind().values()) - before) / each * 1e3)
+            if round_:
+                ours.append(spent[0])
+                bare.append(spent[1])
+        await browser.close()
+    ratio = statistics.median(a / b for a, b in zip(ours, bare, strict=True))
+    return {
+        "setup_cpu_ms": round(statistics.median(ours), 1),
+        "bare_setup_cpu_ms": round(statistics.median(bare), 1),
+        "setup_ratio": round(ratio, 3),
+    }
+
+
+async def run(sessions: list[int], rounds: int) -> bool:
+    """Measure, print one JSON line, and say whether every line is held."""
+    async with Gateway() as gateway:
+        site = MiniWob(gateway)
+        async with Chromium(gateway_port=gateway.port) as chromium:
+            await episodes(site, chromium, sessions=2, count=2)
+            rates = [await measure(site, chromium, count) for count in sessions]
+            setup = await setup_ratio(gateway, chromium, rounds)
+    share = max(rate["python_share"] for rate in rates)
+    held = share <= MOST_PYTHON_SHARE and setup["setup_ratio"] <= MOST_SETUP_RATIO
+    figures = {
+        "bench": "rollout",
+        "viewport": [WIDTH, HEIGHT],
+        "template": TEMPLATE,
+        "rates": rates,
+        "python_share": share,
+        "most_python_share": MOST_PYTHON_SHARE,
+        **setup,
+        "most_setup_ratio": MOST_SETUP_RATIO,
+        "held": held,
+    }
+    print(json.dumps(figures))
+    return held
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every line is held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, nargs="+", default=[1, 4, 16, 32])
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    return 0 if asyncio.run(run(arguments.sessions, arguments.rounds)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""A site without pages: whatever the session's world answers is the outcome.
+
+It goes with `ScriptedSession`, whose pages carry `[reward, done]` as their value.
+"""
+
+from generators.browser.protocol import Clock, Session
+from generators.sites.protocol import Outcome, Visit
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.task import Task
+
+ORIGIN = "http://scripted.localhost"
+"""Where its tasks start."""
+
+
+class ScriptedSite:
+    """A `Site` that reads its outcome from the page's value."""
+
+    name = "scripted"
+    version = "1"
+    repeatable = True
+
+    def knows(self, template_id: str) -> bool:
+        """Say that every template is known."""
+        return bool(template_id)
+
+    def threshold(self, template_id: str) -> float | None:
+        """Return no threshold of its own."""
+        del template_id
+        return None
+
+    async def visit(self, task: Task) -> Visit:
+        """Return a visit in virtual time."""
+        return Visit(
+            start_url=task.start_url,
+            allowed_origins=(ORIGIN,),
+            clock=Clock(),
+            seed=str(task.seed),
+            parameters=task.parameters,
+        )
+
+    async def begin(self, visit: Visit, session: Session) -> str:
+        """Return a goal that names the seed."""
+        if await session.evaluate("ready") is None:
+            raise RolloutFailure(FailureKind.PAGE, "the page has no value")
+        return f"Do number {visit.seed}."
+
+    async def outcome(self, session: Session) -> Outcome:
+        """Return the page's value as the outcome."""
+        match await session.evaluate("outcome"):
+            case [int() | float() as reward, bool() as done]:
+                return Outcome(reward=float(reward), done=done)
+            case other:
+                raise RolloutFailure(FailureKind.PAGE, f"no outcome: {other!r}")

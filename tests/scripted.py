@@ -1,0 +1,81 @@
+"""Rollouts without a browser, for tests of the loop and the verifiers."""
+
+from collections.abc import Callable, Sequence
+
+from generators.browser.scripted import Page, ScriptedSessions
+from generators.policy.protocol import Policy
+from generators.policy.scripted import ScriptedPolicy
+from generators.rollout.attempt import Attempt
+from generators.rollout.limits import Limits
+from generators.rollout.rollout import rollout
+from generators.sites.scripted import ORIGIN, ScriptedSite
+from schemas.action import Action, Click
+from schemas.episode import Episode
+from schemas.task import Task, split_of, task_id
+
+LIMITS = Limits(steps=10, seconds=60, stuck_steps=3)
+RUNNING = [0, False]
+WON = [1, True]
+
+
+def pages(*values: object) -> list[Page]:
+    """Pages of different colours, one for each outcome."""
+    return [
+        Page(colour=(20 * number, 255 - 20 * number, 90), value=value)  # type: ignore[arg-type]
+        for number, value in enumerate(values)
+    ]
+
+
+def clicks(count: int) -> list[Action]:
+    return [Click(x=5 + number, y=5) for number in range(count)]
+
+
+def scripted_task(seed: int = 3, *, max_steps: int = 30) -> Task:
+    url = ORIGIN + "/"
+    return Task(
+        task_id=task_id(
+            site="scripted",
+            site_version="1",
+            template_id="pages",
+            seed=seed,
+            start_url=url,
+            instruction=None,
+            parameters={},
+        ),
+        template_id="pages",
+        source="test",
+        site="scripted",
+        site_version="1",
+        start_url=url,
+        instruction="",
+        seed=seed,
+        max_steps=max_steps,
+        split=split_of("pages"),
+    )
+
+
+async def attempt_it(
+    sessions: ScriptedSessions,
+    actions: Sequence[Action] = (),
+    *,
+    limits: Limits = LIMITS,
+    task: Task | None = None,
+    make_policy: Callable[[], Policy] | None = None,
+) -> Episode:
+    """One rollout on scripted pages."""
+    return await rollout(
+        Attempt(
+            run_id="run",
+            unit_id="unit",
+            task=task or scripted_task(),
+            attempt=0,
+            viewport_width=100,
+            viewport_height=80,
+            device_scale_factor=1.0,
+            code_version="test",
+        ),
+        site=ScriptedSite(),
+        sessions=sessions,
+        make_policy=make_policy or (lambda: ScriptedPolicy(actions)),
+        limits=limits,
+    )

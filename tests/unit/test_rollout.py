@@ -1,0 +1,213 @@
+"""The loop and its boundary: every attempt ends, every end is an episode that says why."""
+
+import asyncio
+import pickle
+from collections.abc import Sequence
+
+import pytest
+from scripted import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
+
+from generators.browser.protocol import PageReader
+from generators.browser.scripted import Page, ScriptedSessions
+from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.scripted import ScriptedPolicy
+from generators.rollout.limits import limits_for
+from generators.rollout.rollout import ENVIRONMENT_TRIES
+from schemas.action import Answer, Click, NoAction
+from schemas.config import LimitsSection
+from schemas.episode import PolicyKind, Step, StopReason, steps_sha256
+from schemas.errors import FailureKind, NoBrowser, RolloutFailure
+from schemas.observation import Observation
+
+
+async def test_an_episode_has_one_row_more_than_actions() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING, RUNNING, WON)), clicks(2))
+
+    assert episode.stop_reason is StopReason.FINISHED
+    assert (episode.n_steps, len(episode.steps)) == (2, 3)
+    assert [step.step for step in episode.steps] == [0, 1, 2]
+    assert isinstance(episode.steps[-1].action, NoAction)
+    assert [step.terminated for step in episode.steps] == [False, True, False]
+    assert [step.state_changed for step in episode.steps] == [True, True, None]
+    assert (episode.reward_before, episode.reward, episode.done) == (0.0, 1.0, True)
+    assert episode.instruction == "Do number 3."
+    assert episode.content_sha256 == steps_sha256(episode.steps)
+    assert episode.trainable
+
+
+async def test_nothing_is_done_after_the_first_done() -> None:
+    sessions = ScriptedSessions(pages(RUNNING, WON, RUNNING))
+
+    episode = await attempt_it(sessions, clicks(5))
+
+    assert (episode.n_steps, episode.reward, episode.done) == (1, 1.0, True)
+
+
+async def test_an_answer_ends_the_episode_and_is_kept() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), [Answer(text="42")])
+
+    assert (episode.stop_reason, episode.answer, episode.done) == (StopReason.ANSWERED, "42", False)
+
+
+async def test_the_step_limit_is_the_lower_of_the_tasks_and_the_runs() -> None:
+    task = scripted_task(max_steps=2)
+    limits = limits_for(task, LimitsSection(steps=5))
+
+    episode = await attempt_it(
+        ScriptedSessions(pages(*[RUNNING] * 9)), clicks(9), limits=limits, task=task
+    )
+
+    assert (episode.stop_reason, episode.n_steps) == (StopReason.STEP_LIMIT, 2)
+    assert [step.truncated for step in episode.steps] == [False, True, False]
+
+
+async def test_the_same_action_on_the_same_picture_is_stuck() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), [Click(x=1, y=1)] * 9)
+
+    assert (episode.stop_reason, episode.n_steps) == (StopReason.STUCK, LIMITS.stuck_steps)
+
+
+async def test_other_actions_on_the_same_picture_are_not_stuck() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), clicks(5))
+
+    assert (episode.stop_reason, episode.n_steps) == (StopReason.ANSWERED, 6)
+
+
+class Thinker:
+    """A policy that thinks until it is stopped, or raises."""
+
+    card = PolicyCard(name="thinker", kind=PolicyKind.SCRIPTED)
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        del instruction, history, seen, reader
+        if self._error is not None:
+            raise self._error
+        await asyncio.Event().wait()
+        return Decision(action=Answer())
+
+
+async def test_time_that_runs_out_while_the_policy_thinks_ends_the_episode() -> None:
+    limits = LIMITS.model_copy(update={"seconds": 0.05})
+
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), limits=limits, make_policy=Thinker)
+
+    assert (episode.stop_reason, episode.n_steps, len(episode.steps)) == (
+        StopReason.TIME_LIMIT,
+        0,
+        1,
+    )
+
+
+async def test_a_policy_that_raises_is_its_own_failure_and_not_tried_again() -> None:
+    sessions = ScriptedSessions(pages(RUNNING))
+
+    episode = await attempt_it(sessions, make_policy=lambda: Thinker(ValueError("no idea")))
+
+    assert episode.stop_reason is StopReason.FAILED
+    assert episode.failure_kind == "policy"
+    assert episode.failure_message == "thinker: ValueError: no idea"
+    assert episode.trainable, "the failure is the policy's"
+    assert sessions.opened == 1
+
+
+async def test_a_broken_page_is_an_episode_not_an_exception() -> None:
+    broken = [Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.BROWSER)]  # type: ignore[arg-type]
+    sessions = ScriptedSessions(broken)
+
+    episode = await attempt_it(sessions)
+
+    assert (episode.stop_reason, episode.failure_kind) == (StopReason.FAILED, "browser")
+    assert not episode.trainable
+    assert episode.steps == ()
+    assert sessions.opened == ENVIRONMENT_TRIES
+    assert isinstance(episode.tries, list)
+    assert len(episode.tries) == ENVIRONMENT_TRIES - 1
+
+
+async def test_a_failure_of_the_surroundings_is_tried_again_in_a_fresh_session() -> None:
+    broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.PAGE)]  # type: ignore[arg-type]
+    sessions = ScriptedSessions(broken, pages(RUNNING, WON))
+
+    episode = await attempt_it(sessions, clicks(1))
+
+    assert (episode.done, sessions.opened) == (True, 2)
+    assert episode.tries == [
+        {"failure_kind": "page", "failure_message": "the page breaks", "n_steps": 1}
+    ]
+
+
+async def test_a_page_without_a_goal_is_a_page_failure() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(None)))
+
+    assert (episode.failure_kind, episode.failure_message) == ("page", "the page has no value")
+
+
+async def test_the_action_that_broke_the_page_is_on_record() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING, None)), clicks(1))
+
+    assert episode.failure_kind == "page"
+    assert [step.action.type for step in episode.steps] == ["click"]
+    assert episode.steps[0].action_error == "no outcome: None"
+
+
+async def test_a_defect_of_ours_is_named_as_such() -> None:
+    class Broken(ScriptedSessions):
+        def session(self, spec: object) -> object:  # type: ignore[override]
+            raise KeyError(spec)
+
+    episode = await attempt_it(Broken(pages(RUNNING)))
+
+    assert episode.failure_kind == "internal"
+    assert not episode.trainable
+
+
+async def test_no_browser_at_all_is_a_refusal_and_no_episode() -> None:
+    class Absent(ScriptedSessions):
+        def session(self, spec: object) -> object:  # type: ignore[override]
+            raise NoBrowser(f"no Chromium found for {spec}")
+
+    with pytest.raises(NoBrowser):
+        await attempt_it(Absent(pages(RUNNING)))
+
+
+async def test_cancellation_is_not_a_failure() -> None:
+    rolling = asyncio.create_task(attempt_it(ScriptedSessions(pages(RUNNING)), make_policy=Thinker))
+    await asyncio.sleep(0.05)
+    rolling.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await rolling
+
+
+async def test_a_click_outside_the_viewport_is_told_to_the_policy() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), [Click(x=100, y=1)])
+
+    assert episode.steps[0].action_error == "that is outside the viewport"
+
+
+async def test_a_fresh_policy_is_made_for_each_try() -> None:
+    made: list[ScriptedPolicy] = []
+
+    def make() -> ScriptedPolicy:
+        made.append(ScriptedPolicy(clicks(1)))
+        return made[-1]
+
+    broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.CLOCK)]  # type: ignore[arg-type]
+    await attempt_it(ScriptedSessions(broken, pages(RUNNING, WON)), make_policy=make)
+
+    assert len(made) == 2
+
+
+def test_a_failure_survives_pickling() -> None:
+    failure = pickle.loads(pickle.dumps(RolloutFailure(FailureKind.PAGE, "it broke")))  # noqa: S301 - our own bytes
+
+    assert (failure.kind, failure.message) == (FailureKind.PAGE, "it broke")

@@ -1,0 +1,231 @@
+"""Each verifier finds what it is for, and says nothing else."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from factories import make_episode, make_task
+from scripted import RUNNING, WON, attempt_it, clicks, pages, scripted_task
+
+from generators.browser.scripted import ScriptedSessions
+from generators.sites.scripted import ScriptedSite
+from generators.verify.make import make_verifiers
+from generators.verify.outcome import OutcomeVerifier
+from generators.verify.panel import Panel
+from generators.verify.replay import Replay
+from generators.verify.structure import Structure
+from schemas.acceptance import latest
+from schemas.action import Click, NoAction
+from schemas.episode import Episode, steps_sha256
+from schemas.errors import FailureKind, NotFound, RolloutFailure
+from schemas.task import Task
+from schemas.verdict import Finding, Status
+
+SITES = {"scripted": ScriptedSite()}
+
+
+def whole() -> Episode:
+    return make_episode(make_task(), n_steps=3)
+
+
+def with_steps(episode: Episode, number: int, **changes: Any) -> Episode:
+    steps = list(episode.steps)
+    steps[number] = steps[number].model_copy(update=changes)
+    return episode.model_copy(
+        update={"steps": tuple(steps), "content_sha256": steps_sha256(tuple(steps))}
+    )
+
+
+async def test_a_sound_episode_has_a_sound_structure() -> None:
+    finding = await Structure().examine(make_task(), whole())
+
+    assert finding.status is Status.PASSED, finding
+
+
+DEFECTS: dict[str, Callable[[Episode], Episode]] = {
+    "numbered": lambda e: with_steps(e, 1, step=5),
+    "hash is another": lambda e: with_steps(e, 1, screenshot_sha256="0" * 64),
+    "does not decode": lambda e: with_steps(
+        e, 1, screenshot=e.steps[1].screenshot.model_copy(update={"bytes": b"torn"})
+    ),
+    "the row says otherwise": lambda e: with_steps(e, 1, width=65),
+    "content_sha256": lambda e: e.model_copy(update={"content_sha256": "0" * 64}),
+    "n_steps": lambda e: e.model_copy(update={"n_steps": 9}),
+    "outside the viewport": lambda e: with_steps(e, 1, action=Click(x=64, y=1)),
+    "before the last": lambda e: with_steps(e, 1, action=NoAction()),
+    "after the site said": lambda e: with_steps(e, 0, terminated=True),
+    "negative or not finite": lambda e: with_steps(e, 0, act_ms=-1.0),
+    "follow each other": lambda e: with_steps(e, 2, at=e.started_at.replace(year=2020)),
+    "ended before": lambda e: e.model_copy(update={"ended_at": e.started_at.replace(year=2020)}),
+    "is of task": lambda e: e.model_copy(update={"task_id": "another"}),
+    "allowed origins": lambda e: with_steps(
+        e.model_copy(
+            update={"capsule": {"session": {"allowed_origins": ["http://miniwob.localhost"]}}}
+        ),
+        1,
+        page=e.steps[1].page.model_copy(update={"url": "http://elsewhere.example/"}),
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "damage"), DEFECTS.items(), ids=DEFECTS.keys())
+async def test_a_damaged_structure_is_named(
+    said: str, damage: Callable[[Episode], Episode]
+) -> None:
+    finding = await Structure().examine(make_task(), damage(whole()))
+
+    assert finding.status is Status.FAILED
+    assert said in str(finding.evidence["defects"]), finding
+
+
+@pytest.mark.parametrize(
+    ("reward", "over", "status"),
+    [
+        (1.0, True, Status.PASSED),
+        (0.9, True, Status.FAILED),
+        (1.0, False, Status.FAILED),
+        (-1.0, True, Status.FAILED),
+        (None, True, Status.UNSUPPORTED),
+    ],
+)
+async def test_only_done_with_enough_reward_is_a_success(
+    reward: float | None, over: object, status: Status
+) -> None:
+    episode = whole().model_copy(update={"reward": reward, "done": over})
+
+    finding = await OutcomeVerifier({}, min_reward=1.0).examine(make_task(), episode)
+
+    assert finding.status is status
+
+
+async def test_a_family_may_name_its_own_threshold() -> None:
+    class Lenient(ScriptedSite):
+        def threshold(self, template_id: str) -> float | None:
+            return 0.8 if template_id == "pages" else None
+
+    episode = whole().model_copy(update={"reward": 0.85, "done": True})
+    verifier = OutcomeVerifier({"scripted": Lenient()}, min_reward=1.0)
+
+    assert (await verifier.examine(scripted_task(), episode)).status is Status.PASSED
+
+
+async def recorded() -> Episode:
+    return await attempt_it(ScriptedSessions(pages(RUNNING, RUNNING, WON)), clicks(2))
+
+
+async def test_the_same_pages_reproduce_an_episode() -> None:
+    replay = Replay(SITES, sessions=ScriptedSessions(pages(RUNNING, RUNNING, WON)))
+
+    finding = await replay.examine(scripted_task(), await recorded())
+
+    assert (finding.status, finding.score) == (Status.PASSED, 1.0)
+    assert finding.reason == "all 3 states agree"
+
+
+async def test_a_replay_that_parts_says_where_and_why_after_one_retry() -> None:
+    other = pages(RUNNING, RUNNING, [0.5, True])
+    sessions = ScriptedSessions(other)
+
+    finding = await Replay(SITES, sessions=sessions).examine(scripted_task(), await recorded())
+
+    assert finding.status is Status.FAILED
+    assert finding.reason == "diverged at step 1 because reward: 1.0 → 0.5"
+    assert sessions.opened == 2
+
+
+async def test_a_replay_that_parts_once_and_then_agrees_is_reproduced() -> None:
+    sessions = ScriptedSessions(pages(RUNNING, [0, True]), pages(RUNNING, RUNNING, WON))
+
+    finding = await Replay(SITES, sessions=sessions).examine(scripted_task(), await recorded())
+
+    assert finding.status is Status.PASSED
+    assert finding.evidence["tries"] == 2
+
+
+async def test_a_picture_that_differs_is_evidence_and_no_verdict() -> None:
+    episode = await recorded()
+    first = episode.steps[0]
+    odd = first.screenshot.model_copy(update={"bytes": first.screenshot.bytes + b"x"})
+    episode = with_steps(episode, 0, screenshot=odd)
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
+
+    finding = await Replay(SITES, sessions=sessions).examine(scripted_task(), episode)
+
+    assert finding.status is Status.PASSED
+    assert finding.score == pytest.approx(2 / 3)
+    assert finding.evidence["pictures_differ_at"] == [0]
+
+
+async def test_an_episode_without_a_capsule_cannot_be_replayed() -> None:
+    episode = (await recorded()).model_copy(update={"capsule": {}})
+
+    finding = await Replay(SITES, sessions=ScriptedSessions(pages(WON))).examine(
+        scripted_task(), episode
+    )
+
+    assert (finding.status, finding.score) == (Status.UNSUPPORTED, None)
+
+
+async def test_an_episode_of_a_site_that_is_not_here_cannot_be_replayed() -> None:
+    finding = await Replay({}, sessions=ScriptedSessions(pages(WON))).examine(
+        scripted_task(), await recorded()
+    )
+
+    assert finding.reason == "there is no site 'scripted' here"
+
+
+class Says:
+    """A verifier that says what it was told to, and counts."""
+
+    version = "1"
+
+    def __init__(self, name: str, *statuses: Status) -> None:
+        self.name = name
+        self._statuses = statuses
+        self.asked = 0
+
+    async def examine(self, task: Task, episode: Episode) -> Finding:
+        del task, episode
+        status = self._statuses[min(self.asked, len(self._statuses) - 1)]
+        self.asked += 1
+        if status is Status.ERROR:
+            raise RolloutFailure(FailureKind.BROWSER, "it broke")
+        return Finding(status=status, reason="because")
+
+
+async def test_a_later_verifier_sees_only_what_no_earlier_one_failed() -> None:
+    first, second = Says("a", Status.FAILED), Says("b", Status.PASSED)
+
+    verdicts = await Panel([first, second]).judge(make_task(), whole())
+
+    assert [(v.verifier, v.status) for v in verdicts] == [("a", Status.FAILED)]
+    assert second.asked == 0
+
+
+async def test_a_verifier_that_breaks_says_error_and_is_asked_again_in_the_next_round() -> None:
+    flaky = Says("a", Status.ERROR, Status.PASSED)
+    panel = Panel([flaky])
+    first = await panel.judge(make_task(), whole())
+    assert [(v.round, v.status, v.reason) for v in first] == [(0, Status.ERROR, "it broke")]
+    assert panel.owes(latest(first))
+
+    second = await panel.judge(make_task(), whole(), latest(first))
+
+    assert [(v.round, v.status) for v in second] == [(1, Status.PASSED)]
+    assert not panel.owes(latest([*first, *second]))
+    assert await panel.judge(make_task(), whole(), latest([*first, *second])) == []
+
+
+async def test_another_version_of_a_verifier_is_asked_anew() -> None:
+    said = latest(await Panel([Says("a", Status.PASSED)]).judge(make_task(), whole()))
+    newer = Says("a", Status.FAILED)
+    newer.version = "2"
+
+    verdicts = await Panel([newer]).judge(make_task(), whole(), said)
+
+    assert [(v.verifier_version, v.round, v.status) for v in verdicts] == [("2", 0, Status.FAILED)]
+
+
+def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
+    with pytest.raises(NotFound, match="no verifier 'replays'; did you mean 'replay'"):
+        make_verifiers(["replays"], sites={}, sessions=ScriptedSessions([]), min_reward=1.0)
