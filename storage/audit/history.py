@@ -176,16 +176,14 @@ async def _check_checkpoint(
     """Hold a checkpoint against what the entries up to it say."""
     key = checkpoint_key(history.table, number)
     try:
-        found = pq.read_table(
-            io.BytesIO(await store.get(key)), columns=["add.path", "add.size", "txn.appId"]
-        ).to_pylist()
+        file = pq.ParquetFile(io.BytesIO(await store.get(key)))
+        found = file.read(columns=["add.path", "add.size", "txn.appId"]).to_pylist()
     except (Missing, pa.ArrowException, OSError) as error:
         notes.finding(key, f"is torn or altered: {error}")
         return
-    files = {
-        row["add"]["path"]: row["add"]["size"] for row in found if (row["add"] or {}).get("path")
-    }
-    apps = {row["txn"]["appId"] for row in found if (row["txn"] or {}).get("appId")}
+    listed = [row["add"] for row in found if row.get("add")]
+    files = {added["path"]: added["size"] for added in listed}
+    apps = {row["txn"]["appId"] for row in found if row.get("txn")}
     if files != {path: item.size for path, item in history.live.items()}:
         notes.finding(key, "does not list the files that the log does")
     if apps != history.transactions.keys():
