@@ -6,7 +6,7 @@ whole pixel, so what is wanted is often not there, and the best there is has to 
 
 import cmath
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from schemas.observation import Box
 
@@ -79,3 +79,27 @@ def bisector_end(one: Point, corner: Point, other: Point, frame: Box) -> Point |
 def _blur(corner: Point, pixel: Point) -> float:
     """Return the angle half a pixel makes at that distance, in degrees."""
     return math.degrees(math.atan2(0.5, math.dist(corner, pixel)))
+
+
+def drop(boxes: Sequence[Box], start: int, goal: int, *, columns: int) -> tuple[Point, Point]:
+    """Return from where to where an item is dragged to take the place of another.
+
+    A sortable list makes room once the pointer has passed the middle of an item in the direction
+    it moves in: behind the item if it moves right or down, else before it. So the end lies beyond
+    the middle of the item there; on the way up and right it is the item before that.
+    """
+    row, column = divmod(start, columns)
+    goal_row, goal_column = divmod(goal, columns)
+    if goal_row < row and goal_column > column:
+        return _inside(boxes[start], 0.25, 0.5), _inside(boxes[goal - 1], 0.75, 0.5)
+    if goal_column != column:
+        return _inside(boxes[start], 0.5, 0.5), _inside(
+            boxes[goal], 0.75 if goal_column > column else 0.25, 0.5
+        )
+    return _inside(boxes[start], 0.5, 0.5), _inside(
+        boxes[goal], 0.5, 0.75 if goal_row > row else 0.25
+    )
+
+
+def _inside(box: Box, across: float, down: float) -> Point:
+    return box[0] + box[2] * across, box[1] + box[3] * down

@@ -1,0 +1,116 @@
+"""Skills that drag one thing to a place: into a box, in a direction, up and down a list."""
+
+from generators.browser.protocol import Node
+from generators.policy.teacher.geometry import Point, drop
+from generators.policy.teacher.goals import nth, parts
+from generators.policy.teacher.page import Lost, Page, centre
+from generators.policy.teacher.plan import Plan, drag, named, spot, submit, the
+
+_WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+
+_NUDGE = 25
+"""How far a thing is dragged where any distance will do, px."""
+
+_STRETCH = 15
+"""How far an edge is dragged, px."""
+
+_GRID = (
+    "top left",
+    "top center",
+    "top right",
+    "center left",
+    "center",
+    "center right",
+    "bottom left",
+    "bottom center",
+    "bottom right",
+)
+"""The places of a grid of three by three, row by row."""
+
+
+def _moved(start: Point, way: str, distance: float) -> Point:
+    across, down = _WAYS[way]
+    return start[0] + across * distance, start[1] + down * distance
+
+
+def drag_into(page: Page) -> Plan:
+    """Drag the small box into the middle of the large one and submit."""
+    small, large = named("draggableSmall")(page), named("draggableLarge")(page)
+    why = "The small box belongs inside the large one, so I drag it to the middle of that."
+    page = yield from drag(centre(small.box), centre(large.box), why)
+    return (yield from submit(page))
+
+
+def drag_somewhat(page: Page) -> Plan:
+    """Drag the one figure in the direction the goal names and submit."""
+    (way,) = parts(r"Drag the \w+ (left|right|up|down)", page.goal)
+    start = spot(page.one("circle", "rect", "polygon"))
+    why = f"The goal asks to drag it {way}, so I do."
+    page = yield from drag(start, _moved(start, way, _NUDGE), why)
+    return (yield from submit(page))
+
+
+def resize(page: Page) -> Plan:
+    """Drag the edge of the text area that makes it smaller or larger as the goal says."""
+    side, size = parts(r"the (width|height) is (smaller|larger)", page.goal)
+    edge = the(cls="ui-resizable-e" if side == "width" else "ui-resizable-s")
+    way = {
+        ("width", "larger"): "right",
+        ("width", "smaller"): "left",
+        ("height", "larger"): "down",
+        ("height", "smaller"): "up",
+    }[side, size]
+    start = spot(edge(page))
+    why = f"The {side} is to be {size}, so I drag this edge {way}."
+    page = yield from drag(start, _moved(start, way, _STRETCH), why)
+    return (yield from submit(page))
+
+
+def drag_item(page: Page) -> Plan:
+    """Drag the item the goal names to the place it names, in a list or a grid."""
+    name, place = parts(r"Drag ([\w-]+) (.*)\.", page.goal)
+    items = page.all("li")
+    found = [number for number, item in enumerate(items) if item.text == name]
+    if not found:
+        raise Lost(f"there is no item '{name}'")
+    goal = _place(place, found[0], len(items))
+    why = f"{name} is the {nth(found[0] + 1)} item and is wanted {place}, so I drag it there."
+    return (yield from _move(items, found[0], goal, why))
+
+
+def _move(items: list[Node], start: int, goal: int, why: str) -> Plan:
+    """Drag an item to another's place; a list has one column, a grid three."""
+    begin, end = drop([item.box for item in items], start, goal, columns=_columns(len(items)))
+    return (yield from drag(begin, end, why))
+
+
+def _columns(count: int) -> int:
+    return 3 if count == len(_GRID) else 1
+
+
+def _place(place: str, start: int, count: int) -> int:
+    """Return the number, from 0, of the place meant."""
+    columns = _columns(count)
+    steps = {"up": -columns, "down": columns, "left": -1, "right": 1}
+    way, words = place.partition(" ")[0], place.removeprefix("to the ")
+    if way in steps:
+        return start + steps[way]
+    if words in _GRID and columns > 1:
+        return _GRID.index(words)
+    ends = {"top": 0, "bottom": count - 1}
+    if words in ends:
+        return ends[words]
+    (number,) = parts(r"(\d+)\w\w position", words)
+    return int(number) - 1
+
+
+def sort_numbers(page: Page) -> Plan:
+    """Drag numbers up a list, the lowest first, until all are in order, and submit."""
+    for place in range(len(page.all("li"))):
+        items = page.all("li")
+        values = [int(item.text) for item in items]
+        lowest = values.index(min(values[place:]), place)
+        if lowest != place:
+            why = f"{values[lowest]} is the {nth(place + 1)} in order, so I drag it to that place."
+            page = yield from _move(items, lowest, place, why)
+    return (yield from submit(page))
