@@ -12,7 +12,6 @@ from generators.policy.teacher import (
     posts,
     reading,
     shopping,
-    sliders,
 )
 from generators.policy.teacher.plan import Skill
 
@@ -75,7 +74,6 @@ PAGE_FAMILIES: dict[str, Skill] = {
     "find-word": reading.find_word,
     "focus-text": clicking.focus_text,
     "focus-text-2": clicking.focus_text,
-    "form-sequence": sliders.slide_and_tick,
     "form-sequence-2": choosing.pick_radio_and_write,
     "form-sequence-3": choosing.pick_from_drawer,
     "generate-number": reading.generate_number,

@@ -6,7 +6,6 @@ says so and ends the episode, which is then a failed one like any other.
 """
 
 from collections.abc import Sequence
-from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
 from generators.browser.protocol import PageReader
@@ -14,6 +13,7 @@ from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.plan import Plan
+from generators.sites.miniwob import templates
 from schemas.action import Answer
 from schemas.episode import PolicyKind, Step, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
@@ -67,17 +67,17 @@ class Teacher:
         return self._plan.send(page)
 
 
-def family_of(url: str) -> str:
-    """Return the family a page's address names."""
-    return PurePosixPath(urlsplit(url).path).stem
+def family_of(url: str) -> str | None:
+    """Return the family that a page's address belongs to; None if it is no family's."""
+    path = urlsplit(url).path
+    return next((name for name, own in templates().items() if own == path), None)
 
 
 def _begin(page: Page) -> Plan:
     family = family_of(page.url)
-    skill = FAMILIES.get(family)
-    if skill is None:
-        raise Lost(IMPOSSIBLE.get(family, f"I know no family '{family}'"))
-    return skill(page)
+    if family in FAMILIES:
+        return FAMILIES[family](page)
+    raise Lost(IMPOSSIBLE.get(family or "", f"I know nothing of {page.url}"))
 
 
 def _stop(why: str) -> Decision:

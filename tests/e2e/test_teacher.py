@@ -1,0 +1,115 @@
+"""The teacher on the real pages: every family it claims, two seeds each, by ordinary actions."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import Session, SessionSpec
+from generators.policy.make import make_policy
+from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
+from generators.policy.teacher.hand_families import HAND_FAMILIES
+from generators.policy.teacher.page_families import PAGE_FAMILIES
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import MiniWob, start_url, templates
+from schemas.action import Answer
+from schemas.config import PolicyName, PolicySection
+from schemas.task import Task
+
+SEEDS = (0, 1)
+SESSIONS = 8
+MOST_STEPS = 40
+PASSED = 1.0
+
+
+@dataclass
+class Attempt:
+    """What became of one task."""
+
+    family: str
+    seed: int
+    goal: str
+    thoughts: list[str]
+    passed: bool
+
+    def __str__(self) -> str:
+        return f"{self.family} {self.seed}: {self.goal} {self.thoughts}"
+
+
+def _task(family: str, seed: int) -> Task:
+    return Task(
+        task_id=f"{family}-{seed}",
+        template_id=family,
+        source="test",
+        site="miniwob",
+        start_url=start_url(family),
+        instruction="",
+        seed=seed,
+        split="train",
+    )
+
+
+async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: PolicySection) -> None:
+    """Act until the page is done, the policy has had enough, or too much was done."""
+    task = _task(attempt.family, attempt.seed)
+    policy = make_policy(section, seed="test", task=task)
+    least = site.threshold(attempt.family)
+    for _ in range(MOST_STEPS):
+        seen = await session.observe()
+        decision = await policy.act(attempt.goal, [], seen, session.reader)
+        attempt.thoughts.append(decision.thought or "")
+        effect = await session.act(decision.action)
+        assert effect.error is None, f"{attempt}: {effect.error}"
+        outcome = await site.outcome(session)
+        if outcome.done or isinstance(decision.action, Answer):
+            reward = 0.0 if outcome.reward is None else outcome.reward
+            attempt.passed = outcome.done and reward >= (PASSED if least is None else least)
+            return
+
+
+async def _attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) -> Attempt:
+    visit = await site.visit(_task(family, seed))
+    spec = SessionSpec(
+        viewport_width=500,
+        viewport_height=400,
+        allowed_origins=visit.allowed_origins,
+        clock=visit.clock,
+    )
+    async with chromium.session(spec) as session:
+        await session.open(visit.start_url)
+        goal = await site.begin(visit, session)
+        attempt = Attempt(family, seed, goal, [], passed=False)
+        await _drive(site, session, attempt, PolicySection(name=PolicyName.TEACHER))
+    return attempt
+
+
+@pytest.mark.browser
+async def test_the_teacher_solves_every_family_it_claims() -> None:
+    attempts: list[Attempt] = []
+    limit = asyncio.Semaphore(SESSIONS)
+
+    async def attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) -> None:
+        async with limit:
+            attempts.append(await _attempt(chromium, site, family, seed))
+
+    async with Gateway() as gateway:
+        site = MiniWob(gateway)
+        async with Chromium(gateway_port=gateway.port) as chromium, asyncio.TaskGroup() as group:
+            for family in sorted(FAMILIES):
+                for seed in SEEDS:
+                    group.create_task(attempt(chromium, site, family, seed))
+
+    assert len(attempts) == len(FAMILIES) * len(SEEDS)
+    assert [str(each) for each in attempts if not each.passed] == []
+    assert [str(each) for each in attempts if not all(each.thoughts)] == []
+
+
+def test_every_family_is_claimed_or_said_to_be_impossible() -> None:
+    small = {name for name in templates() if not name.startswith("flight.")}
+
+    assert PAGE_FAMILIES.keys().isdisjoint(HAND_FAMILIES)
+    assert set(FAMILIES).isdisjoint(IMPOSSIBLE)
+    assert set(FAMILIES) | set(IMPOSSIBLE) == set(templates())
+    assert len(set(FAMILIES) & small) >= 90
+    assert all(len(reason.split()) > 3 for reason in IMPOSSIBLE.values())
