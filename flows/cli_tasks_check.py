@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.progress import Progress
@@ -113,16 +113,17 @@ def _lines(report: CheckReport) -> Iterator[str]:
         for family in report.families
     ]
     yield from table(("family", "passed", "%", "reproduced", "equal pictures", "steps"), rows)
-    problems = [(family.template, family.problems) for family in report.families if family.problems]
-    yield from ["", *(line for name, found in problems for line in _problems(name, found))]
+    problems = [line for family in report.families for line in _problems(family)]
+    if problems:
+        yield from ["", *problems]
     yield from ["", *_totals(report)]
 
 
-def _problems(name: str, found: Sequence[str]) -> Iterator[str]:
-    for problem in found[:_MOST_PROBLEMS]:
-        yield f"{name}: {problem}"
-    if len(found) > _MOST_PROBLEMS:
-        yield f"{name}: … and {len(found) - _MOST_PROBLEMS} more"
+def _problems(family: FamilyCheck) -> Iterator[str]:
+    for problem in family.problems[:_MOST_PROBLEMS]:
+        yield f"{family.template}: {problem}"
+    if len(family.problems) > _MOST_PROBLEMS:
+        yield f"{family.template}: … and {len(family.problems) - _MOST_PROBLEMS} more"
 
 
 def _totals(report: CheckReport) -> Iterator[str]:
