@@ -77,7 +77,7 @@ async def live_through(folder: Path, cuts: list[int]) -> None:
     assert fingerprint(folder) == before
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(cuts=CUTS)
 @example(cuts=[0])
 @example(cuts=[1, 1, 1, 1])
