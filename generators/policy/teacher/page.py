@@ -27,6 +27,16 @@ class Lost(Exception):
     """A skill does not find what it needs; the text says what, for the last thought."""
 
 
+def missing(
+    tags: tuple[str, ...], *, cls: str | None = None, text: str | None = None, place: int = 1
+) -> Lost:
+    """Return the complaint that the `place`-th such node is not there."""
+    which = "" if place == 1 else f"number {place} of any"
+    what = " or ".join(tags) or "element"
+    marks = (f"of class {cls}" if cls else "", f"that says '{text}'" if text else "")
+    return Lost(" ".join(filter(None, ["there is no", which, what, *marks])))
+
+
 def centre(box: Box) -> tuple[float, float]:
     """Return the middle of a box."""
     return box[0] + box[2] / 2, box[1] + box[3] / 2
@@ -132,9 +142,7 @@ class Page:
         """
         found = self.maybe(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
         if found is None:
-            what = " or ".join(tags) or "element"
-            marks = [f"of class {cls}" if cls else "", f"that says '{text}'" if text else ""]
-            raise Lost(" ".join(["there is no", what, *filter(None, marks)]))
+            raise missing(tags, cls=cls, text=text)
         return found
 
     def by_id(self, name: str) -> Node:
@@ -166,15 +174,3 @@ class Page:
             if outer.scroll is not None and overflow & _SCROLLING:
                 return outer
         return None
-
-    def beside(self, node: Node, *tags: str) -> Node:
-        """Return the nearest control of `tags` that shares a box with `node`, as its label's.
-
-        Raises:
-            Lost: no box around it holds one.
-        """
-        for outer in self.above(node):
-            found = self.maybe(*tags, within=outer, where=lambda other: other is not node)
-            if found is not None:
-                return found
-        raise Lost(f"there is no {' or '.join(tags)} beside '{node.text}'")

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
-from generators.policy.teacher.page import Lost, Page, Test, centre
+from generators.policy.teacher.page import Lost, Page, Test, centre, missing
 from schemas.action import (
     Action,
     Click,
@@ -154,14 +154,10 @@ def the(
     def find(page: Page) -> Node:
         found = page.all(*tags, cls=cls, text=text, where=where)
         if len(found) < abs(place):
-            return page.one(*tags, cls=cls, text=text or f"number {place}", where=_never)
+            raise missing(tags, cls=cls, text=text, place=place)
         return found[place - 1 if place > 0 else place]
 
     return find
-
-
-def _never(_: Node) -> bool:
-    return False
 
 
 def button(text: str) -> Find:

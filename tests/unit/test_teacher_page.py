@@ -1,0 +1,51 @@
+import pytest
+from trees import node, page
+
+from generators.policy.teacher.page import Lost
+
+
+def test_the_goal_is_no_part_of_the_page() -> None:
+    now = page(node("div", node("span", text="Okay"), id="query"), node("button", text="Okay"))
+
+    assert [found.tag for found in now.all(text="Okay")] == ["button"]
+
+
+def test_what_is_not_rendered_is_left_out_unless_asked_for() -> None:
+    now = page(node("p", text="seen"), node("p", text="unseen", shown=False))
+
+    assert [found.text for found in now.all("p")] == ["seen"]
+    assert [found.text for found in now.all("p", shown=False)] == ["seen", "unseen"]
+
+
+def test_what_is_missing_is_named() -> None:
+    with pytest.raises(Lost, match="there is no button of class red that says 'Go'"):
+        page(node("p")).one("button", cls="red", text="Go")
+
+
+def test_a_page_under_its_cover_is_over() -> None:
+    cover = node("div", id="sync-task-cover")
+
+    assert page(node("p"), cover).over
+    assert not page(node("p")).over
+
+
+def test_a_hidden_cover_covers_nothing() -> None:
+    cover = node("div", id="sync-task-cover")
+    cover.style["display"] = "none"
+
+    assert not page(cover).over
+
+
+def test_the_nearest_box_that_scrolls_is_found() -> None:
+    item = node("li", text="deep")
+    inner = node("ul", item, scroll=(0, 0, 20, 100), id="inner")
+    now = page(node("div", inner, scroll=(0, 0, 20, 900), id="outer"))
+    scroller = now.scroller(item)
+
+    assert scroller is inner
+
+
+def test_a_node_of_another_reading_has_no_place_on_this_page() -> None:
+    other = node("p")
+
+    assert page(node("p")).parent(other) is None

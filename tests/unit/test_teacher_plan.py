@@ -1,0 +1,103 @@
+from collections.abc import Iterator
+
+import pytest
+from trees import node, page, play
+
+from generators.browser.protocol import Node
+from generators.policy.protocol import Decision
+from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.plan import (
+    SCROLLS,
+    Plan,
+    button,
+    press,
+    reveal,
+    scroll_through,
+    the,
+    write,
+)
+from schemas.action import Click, Direction, Scroll, TypeText
+from schemas.episode import ThoughtSource
+
+
+def _decisions(plan: Plan, *pages: Page) -> list[Decision]:
+    rest = iter(pages)
+    return list(play(plan, lambda _: next(rest)))
+
+
+def test_a_press_clicks_where_it_reaches() -> None:
+    now = page(node("button", text="Go", box=(100, 50, 40, 20)))
+    (decision,) = _decisions(press(now, button("Go"), "Why not."), now)
+
+    assert decision.action == Click(x=120, y=60)
+    assert decision.thought == "Why not."
+    assert decision.thought_source is ThoughtSource.TEMPLATE
+
+
+def test_what_is_out_of_view_is_scrolled_to_first() -> None:
+    def at(top: float, *, reachable: bool) -> Page:
+        low = node("button", text="Low", box=(0, top, 40, 20), reachable=reachable)
+        return page(node("div", low, box=(0, 0, 100, 200), scroll=(0, 0, 100, 900)))
+
+    first, second = _decisions(
+        press(at(690, reachable=False), button("Low"), "It is there."),
+        at(90, reachable=True),
+        at(90, reachable=True),
+    )
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=600, x=50, y=100)
+    assert second.action == Click(x=20, y=100)
+
+
+def test_what_never_comes_into_view_is_given_up() -> None:
+    lost = page(node("button", text="Low", box=(0, 900, 40, 20), reachable=False))
+    scrolls: list[Decision] = []
+    with pytest.raises(Lost, match="'Low' does not come into view"):
+        scrolls.extend(play(reveal(lost, button("Low")), lambda _: lost))
+
+    assert len(scrolls) == SCROLLS
+
+
+def test_a_field_that_holds_the_text_is_left_alone() -> None:
+    now = page(node("input", value="same"))
+
+    assert _decisions(write(now, the("input"), "same", "")) == []
+
+
+def test_a_field_that_holds_another_text_is_overwritten() -> None:
+    now = page(node("input", value="old", box=(0, 0, 20, 10)))
+    (decision,) = _decisions(write(now, the("input"), "new", ""), now)
+
+    assert decision.action == TypeText(text="new", x=10, y=5, overwrite=True)
+
+
+def test_the_innermost_element_that_says_it_is_the_button() -> None:
+    inner = node("div", text="Go", id="inner")
+    now = page(node("div", inner, id="outer"))
+
+    assert button("Go")(now) is inner
+
+
+def test_places_count_from_either_end() -> None:
+    now = page(*(node("li", text=str(n)) for n in range(3)))
+
+    assert the("li", place=1)(now).text == "0"
+    assert the("li", place=-1)(now).text == "2"
+    with pytest.raises(Lost):
+        the("li", place=4)(now)
+
+
+def test_a_text_is_scrolled_to_its_very_end() -> None:
+    def at(top: float) -> Iterator[Node]:
+        yield node("textarea", box=(0, 0, 100, 50), scroll=(0, top, 100, 130))
+
+    tops = iter((50, 80))
+    start = page(*at(0))
+    plan = scroll_through(start, the("textarea"), Direction.DOWN, "")
+    amounts = [
+        decision.action.amount
+        for decision in play(plan, lambda _: page(*at(next(tops))))
+        if isinstance(decision.action, Scroll)
+    ]
+
+    assert amounts == [50, 30]

@@ -1,0 +1,80 @@
+import pytest
+from factories import make_screenshot
+from trees import node
+
+from generators.browser.protocol import Node
+from generators.policy.teacher.policy import Teacher, family_of
+from generators.sites.miniwob import start_url
+from schemas.action import Answer, Click
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.observation import Observation, PageState
+
+
+class Document:
+    """A reader of whatever is put into it."""
+
+    def __init__(self, *children: Node) -> None:
+        self.children = list(children)
+
+    async def read(self) -> Node:
+        return node("html", node("body", *self.children))
+
+
+def _seen(family: str = "click-test") -> Observation:
+    return Observation(
+        screenshot=make_screenshot(1),
+        width=64,
+        height=48,
+        page=PageState(url=start_url(family), title="", scroll_x=0, scroll_y=0),
+        observe_ms=0,
+    )
+
+
+async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
+    teacher, document = Teacher(), Document(node("button", text="Click Me!"))
+    first = await teacher.act("Click the button.", [], _seen(), document)
+    second = await teacher.act("Click the button.", [], _seen(), document)
+    third = await teacher.act("Click the button.", [], _seen(), document)
+
+    assert first.action == Click(x=20, y=15)
+    assert first.thought == "The goal asks for the button, so I click it."
+    assert second.action == third.action == Answer()
+    assert second.thought == "I have done what the goal asks for."
+
+
+async def test_a_task_that_is_over_is_left_alone() -> None:
+    document = Document(node("button", text="Click Me!"), node("div", id="sync-task-cover"))
+    decision = await Teacher().act("Click the button.", [], _seen(), document)
+
+    assert decision.action == Answer()
+
+
+async def test_what_it_does_not_find_is_its_last_thought() -> None:
+    decision = await Teacher().act("Click the button.", [], _seen(), Document())
+
+    assert decision.action == Answer()
+    assert decision.thought == "I stop here: there is no button."
+
+
+async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
+    decision = await Teacher().act("Hover.", [], _seen("hover-shape"), Document())
+
+    assert decision.action == Answer()
+    assert "never ends" in (decision.thought or "")
+
+
+async def test_without_a_reader_it_cannot_act() -> None:
+    with pytest.raises(RolloutFailure) as caught:
+        await Teacher().act("Click the button.", [], _seen(), None)
+
+    assert caught.value.kind is FailureKind.POLICY
+
+
+def test_it_declares_that_it_reads_the_page() -> None:
+    assert Teacher().card.privileged
+
+
+def test_a_family_is_known_by_its_address() -> None:
+    assert family_of(start_url("email-inbox")) == "email-inbox"
+    assert family_of(start_url("flight.AA")) == "flight.AA"
+    assert family_of("http://miniwob.localhost/miniwob/no-such-page.html") is None
