@@ -5,6 +5,7 @@ globalThis.stepmill = (() => {
   const MAX_TEXT = 200;
   const MAX_NODES = 20000;
   const MAX_WORDS = 2000;
+  const MAX_FRAMES = 20;
   const squeeze = (text, most = MAX_TEXT) => {
     const flat = (text || "").replace(/\s+/g, " ").trim();
     return flat.length > most ? flat.slice(0, most) : flat;
@@ -53,13 +54,38 @@ globalThis.stepmill = (() => {
       return String(element.checked);
     return CONTROLS.has(tag) && tag !== "button" ? squeeze(element.value) : null;
   };
-  const share = (box, view) => {
-    const width = Math.min(box.right, view.innerWidth) - Math.max(box.left, 0);
-    const height = Math.min(box.bottom, view.innerHeight) - Math.max(box.top, 0);
+  const share = (box, place) => {
+    const left = box.left + place.dx;
+    const top = box.top + place.dy;
+    const width = Math.min(left + box.width, innerWidth) - Math.max(left, 0);
+    const height = Math.min(top + box.height, innerHeight) - Math.max(top, 0);
     const area = box.width * box.height;
     return width <= 0 || height <= 0 || area <= 0 ? 0 : round((width * height) / area);
   };
-  const bboxOf = (box) => [round(box.left), round(box.top), round(box.width), round(box.height)];
+  const TOP = { document, dx: 0, dy: 0, url: null };
+  const bboxOf = (box, place = TOP) => [
+    round(box.left + place.dx), round(box.top + place.dy), round(box.width), round(box.height),
+  ];
+  const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
+  // The page and every frame in it that may be read, each with where its corner lies.
+  const inside = (frame, place) => {
+    const inner = frame.contentDocument;
+    if (!inner || !inner.defaultView) return null;
+    const box = frame.getBoundingClientRect();
+    return {
+      document: inner, dx: place.dx + box.left + frame.clientLeft,
+      dy: place.dy + box.top + frame.clientTop, url: inner.URL,
+    };
+  };
+  const places = () => {
+    const out = [TOP];
+    for (let at = 0; at < out.length && out.length <= MAX_FRAMES; at += 1)
+      for (const frame of out[at].document.querySelectorAll("iframe,frame")) {
+        const place = inside(frame, out[at]);
+        if (place) out.push(place);
+      }
+    return out;
+  };
   const isShown = (style, box) =>
     box.width > 0 && box.height > 0 && style.visibility === "visible" && style.opacity !== "0";
   const INTERACTIVE_TAGS = new Set([
@@ -71,79 +97,101 @@ globalThis.stepmill = (() => {
     element.hasAttribute("tabindex") ||
     element.isContentEditable === true ||
     (style.cursor === "pointer" &&
-      (!element.parentElement || getComputedStyle(element.parentElement).cursor !== "pointer"));
-  const deepest = (x, y) => {
+      (!element.parentElement || styleOf(element.parentElement).cursor !== "pointer"));
+  // What a click at a point of the viewport meets, through shadow roots and frames.
+  const meet = (x, y) => {
     let root = document;
+    let place = TOP;
     let hit = null;
-    for (let depth = 0; depth < 20; depth += 1) {
-      const next = root.elementFromPoint(x, y);
-      if (!next || next === hit) return hit;
+    for (let depth = 0; depth < MAX_FRAMES; depth += 1) {
+      const next = root.elementFromPoint(x - place.dx, y - place.dy);
+      if (!next || next === hit) break;
       hit = next;
-      if (!hit.shadowRoot) return hit;
-      root = hit.shadowRoot;
+      const within = hit.localName === "iframe" ? inside(hit, place) : null;
+      if (within) place = within;
+      else if (!hit.shadowRoot) break;
+      root = within ? within.document : hit.shadowRoot;
     }
-    return hit;
+    return { hit, place };
   };
   const reaches = (element, x, y) => {
-    const hit = deepest(x, y);
+    const { hit } = meet(x, y);
     return hit !== null && (hit === element || element.contains(hit));
   };
-  const elements = () => {
+  const describe = (element, place) => {
+    const tag = tagOf(element);
+    if (tag === "script" || tag === "style") return null;
+    const box = element.getBoundingClientRect();
+    if (box.width <= 0 || box.height <= 0) return null;
+    const text = ownText(element);
+    const style = styleOf(element);
+    const interactive = isInteractive(element, style);
+    if (!interactive && !text && tag !== "img" && tag !== "canvas" &&
+        !(element.namespaceURI || "").endsWith("svg")) return null;
+    if (!isShown(style, box)) return null;
+    const x = place.dx + box.left + box.width / 2;
+    const y = place.dy + box.top + box.height / 2;
+    return {
+      role: roleOf(element), name: nameOf(element), tag, text, bbox: bboxOf(box, place),
+      value: valueOf(element), interactive, visible: share(box, place),
+      covered: !reaches(element, x, y), frame: place.url,
+    };
+  };
+  const elements = (all) => {
     const out = [];
     let seen = 0;
-    for (const element of document.body ? document.body.querySelectorAll("*") : []) {
-      seen += 1;
-      if (out.length >= MAX_ELEMENTS || seen > MAX_NODES) break;
-      const tag = tagOf(element);
-      if (tag === "script" || tag === "style") continue;
-      const box = element.getBoundingClientRect();
-      if (box.width <= 0 || box.height <= 0) continue;
-      const text = ownText(element);
-      const style = getComputedStyle(element);
-      const interactive = isInteractive(element, style);
-      if (!interactive && !text && tag !== "img" && tag !== "canvas" &&
-          !(element.namespaceURI || "").endsWith("svg")) continue;
-      if (!isShown(style, box)) continue;
-      out.push({
-        role: roleOf(element), name: nameOf(element), tag, text, bbox: bboxOf(box),
-        value: valueOf(element), interactive, visible: share(box, window),
-        covered: !reaches(element, box.left + box.width / 2, box.top + box.height / 2),
-      });
-    }
+    for (const place of all)
+      for (const element of place.document.body ? place.document.body.querySelectorAll("*") : []) {
+        seen += 1;
+        if (out.length >= MAX_ELEMENTS || seen > MAX_NODES) return out;
+        const found = describe(element, place);
+        if (found) out.push(found);
+      }
     return out;
   };
-  const formState = () => {
+  const formState = (all) => {
     const out = [];
-    for (const control of document.querySelectorAll("input,textarea,select"))
-      out.push([tagOf(control), control.type, control.value, Boolean(control.checked)]);
+    for (const place of all)
+      for (const control of place.document.querySelectorAll("input,textarea,select"))
+        out.push([tagOf(control), control.type, control.value, Boolean(control.checked)]);
     return JSON.stringify(out);
   };
-  const focusOf = () => {
-    const element = document.activeElement;
-    if (!element || element === document.body) return null;
-    const same = [...document.getElementsByTagName(element.tagName)];
+  const focusIn = (where) => {
+    const element = where.activeElement;
+    if (!element || element === where.body) return null;
+    const same = [...where.getElementsByTagName(element.tagName)];
     const name = element.getAttribute("name");
-    return squeeze(
+    const said =
       `${tagOf(element)}${element.id ? "#" + element.id : ""}${name ? `[${name}]` : ""}` +
-      `:${same.indexOf(element)}`);
+      `:${same.indexOf(element)}`;
+    const within = tagOf(element) === "iframe" && element.contentDocument
+      ? focusIn(element.contentDocument) : null;
+    return squeeze(within ? `${said} ${within}` : said);
   };
-  const observe = () => ({
-    url: location.href, title: document.title, form: formState(), focus: focusOf(),
-    scrollX: round(scrollX), scrollY: round(scrollY),
-    dom: document.documentElement ? document.documentElement.outerHTML : "",
-    elements: elements(),
-  });
-  const target = (x, y) => {
-    const element = deepest(x, y);
-    if (!element) return null;
-    const box = element.getBoundingClientRect();
+  const domOf = (all) => {
+    const sources = all.map((place) =>
+      place.document.documentElement ? place.document.documentElement.outerHTML : "");
+    return sources.join("\n<!-- frame -->\n");
+  };
+  const observe = () => {
+    const all = places();
     return {
-      tag: tagOf(element), role: roleOf(element) || null, name: nameOf(element) || null,
-      text: textOf(element) || null, bbox: bboxOf(box), visible: share(box, window),
+      url: location.href, title: document.title, form: formState(all), focus: focusIn(document),
+      scrollX: round(scrollX), scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
+    };
+  };
+  const target = (x, y) => {
+    const { hit, place } = meet(x, y);
+    if (!hit) return null;
+    const box = hit.getBoundingClientRect();
+    return {
+      tag: tagOf(hit), role: roleOf(hit) || null, name: nameOf(hit) || null,
+      text: textOf(hit) || null, bbox: bboxOf(box, place), visible: share(box, place),
+      frame: place.url,
     };
   };
   const choose = (x, y, option) => {
-    const hit = deepest(x, y);
+    const { hit } = meet(x, y);
     const list = hit ? hit.closest("select") : null;
     if (!list) return "there is no list at that point";
     const wanted = squeeze(option);

@@ -18,6 +18,7 @@ from aiohttp import web
 from generators.browser.protocol import Clock, Session
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Visit
+from schemas.action import Wait
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
@@ -50,6 +51,9 @@ THRESHOLDS: dict[str, float] = {
     "right-angle": 0.96,
 }
 """Least rewards of families whose score is continuous, each with its reason."""
+
+READY_MS, READY_WAITS = 500, 40
+"""How much time, and how often, a page gets to load what its problem needs (a flight's frame)."""
 
 _BEGIN = """(seed => {
   core.EPISODE_MAX_TIME = %d;
@@ -145,7 +149,11 @@ class MiniWob:
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is no text: {goal!r}")
-        return goal
+        for _ in range(READY_WAITS):
+            if await session.evaluate("WOB_TASK_READY"):
+                return goal
+            await session.act(Wait(ms=READY_MS))
+        raise RolloutFailure(FailureKind.PAGE, "the page never called itself ready")
 
     async def outcome(self, session: Session) -> Outcome:
         """Return the page's raw reward and whether it is done."""

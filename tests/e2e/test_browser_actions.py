@@ -279,3 +279,25 @@ async def test_without_a_clock_the_same_actions_work_in_real_time() -> None:
         await session.act(Wait(ms=50))
 
         assert (await session.observe()).page.url == ORIGIN + "/two"
+
+
+async def test_a_frame_is_seen_aimed_at_and_typed_into() -> None:
+    pages = {
+        "/": "<iframe src=/inner style='border:0;position:absolute;left:100px;top:50px'></iframe>",
+        "/inner": "<body style='margin:0'><input id=a aria-label=City>",
+    }
+    async with opened(pages) as session:
+        found = next(e for e in (await session.observe()).elements if e.name == "City")
+        assert found.bbox[:2] == (100, 50)
+        assert found.frame == ORIGIN + "/inner"
+        assert not found.covered
+        before = (await session.observe()).page
+
+        effect = await session.act(TypeText(text="Oslo", x=110, y=60))
+
+        after = await session.observe()
+        assert effect.target is not None
+        assert (effect.target.name, effect.target.frame) == ("City", ORIGIN + "/inner")
+        assert next(e for e in after.elements if e.name == "City").value == "Oslo"
+        assert after.page.form_sha256 != before.form_sha256
+        assert after.page.focus == "iframe:0 input#a:0"
