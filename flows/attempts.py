@@ -98,13 +98,19 @@ class Attempts:
             verdicts = await self._judge(task, episode, {})
             return Finished(episode.content_sha256, verdicts)
 
-    async def judge(self, task: Task, episode: Episode, said: Said) -> tuple[Verdict, ...]:
-        """Judge a stored episode, given what was said before; nothing if asked to stop."""
+    async def judge(
+        self, task: Task, episode: Episode, said: Said, *, again: bool
+    ) -> tuple[Verdict, ...]:
+        """Judge a stored episode, given what was said, or `again`; nothing if asked to stop."""
         async with self._live:
-            return () if self._stopping.asked else await self._judge(task, episode, said)
+            if self._stopping.asked:
+                return ()
+            return await self._judge(task, episode, said, again=again)
 
-    async def _judge(self, task: Task, episode: Episode, said: Said) -> tuple[Verdict, ...]:
-        found = await self._shop.panel.judge(task, episode, said)
+    async def _judge(
+        self, task: Task, episode: Episode, said: Said, *, again: bool = False
+    ) -> tuple[Verdict, ...]:
+        found = await self._shop.panel.judge(task, episode, {} if again else said)
         now: Mapping[str, Verdict] = {**said, **latest(found)}
         self._tally.judged(episode.episode_id, now)
         return tuple(found)

@@ -5,6 +5,7 @@ module of its own, `flows.cli_<command>`. Whatever a user can do wrong is a line
 code 2. Standard output belongs to results alone.
 """
 
+import atexit
 import importlib
 import os
 import sys
@@ -27,11 +28,38 @@ class _Command(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code."""
+    """Run the command line and return its exit code; without `argv`, as the whole process."""
+    if argv is not None:
+        return _run(argv)
+    ending = _Ending()
+    atexit.register(ending.leave)
     try:
-        args = parse(sys.argv[1:] if argv is None else argv)
-        command = _load(args.module)
-        return command.run(args)
+        ending.code = _run(sys.argv[1:])
+    except SystemExit as leaving:
+        ending.code = leaving.code if isinstance(leaving.code, int) else 1
+    return ending.code
+
+
+class _Ending:
+    """The end of the process, once everything else that ends with it has.
+
+    Left to itself, the process may be aborted by a thread of Arrow's that is still about to stop
+    when its pool is taken down (seen once in some thirty reads), long after all work was done.
+    """
+
+    code = 1
+
+    def leave(self) -> None:
+        """End the process with what its output was told."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(self.code)
+
+
+def _run(argv: Sequence[str]) -> int:
+    try:
+        args = parse(argv)
+        return _load(args.module).run(args)
     except StepmillError as error:
         complain(str(error))
         return REFUSED

@@ -1,27 +1,25 @@
-"""The run that is at work in this process, for the flow that shows it to Prefect.
+"""The work that goes on in this process, for the flow that shows it to Prefect.
 
 A flow is called with small plain parameters, as from a deployment. Where the command line has
-already begun the same run, the flow finds it here and joins it; elsewhere it opens the run itself.
+already begun the same work, the flow finds it here and joins it; elsewhere it begins it itself.
 """
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from os import environ
+from typing import TypeVar
 
-from flows.generation import Generation
-from flows.prepare import prepare
-from flows.run import open_generation
-from flows.settings import Sources, load
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """A run at work."""
+    """Work that goes on."""
 
-    generation: Generation
-    """Its work."""
+    work: object
+    """What is being done."""
     listen: Callable[[], None]
     """Listens to signals again; whoever else takes them is to call it."""
 
@@ -29,19 +27,22 @@ class Current:
 _CURRENT: ContextVar[Current] = ContextVar("current")
 
 
-def current() -> Generation:
-    """Return the run at work.
+def current(kind: type[W]) -> W:
+    """Return the work that goes on, which must be of this kind.
 
     Raises:
         LookupError: there is none.
     """
-    return _CURRENT.get().generation
+    there = _CURRENT.get().work
+    if isinstance(there, kind):
+        return there
+    raise LookupError(f"there is no {kind.__name__} at work")
 
 
 @contextlib.contextmanager
-def at_work(generation: Generation, listen: Callable[[], None]) -> Iterator[None]:
-    """Make `generation` the run at work."""
-    token = _CURRENT.set(Current(generation, listen))
+def at_work(work: object, listen: Callable[[], None]) -> Iterator[None]:
+    """Let flows called in here join `work`."""
+    token = _CURRENT.set(Current(work, listen))
     try:
         yield
     finally:
@@ -49,17 +50,19 @@ def at_work(generation: Generation, listen: Callable[[], None]) -> Iterator[None
 
 
 @contextlib.asynccontextmanager
-async def joined(sources: Sources) -> AsyncIterator[Generation]:
-    """Yield the run at work, or open the one that `sources` tell of.
-
-    Raises:
-        Refusal: it cannot be opened; see `prepare` and `open_generation`.
-    """
+async def joined(
+    kind: type[W], begin: Callable[[], AbstractAsyncContextManager[W]]
+) -> AsyncIterator[W]:
+    """Yield the work of this kind that goes on, or `begin` it."""
     there = _CURRENT.get(None)
-    if there is not None:
+    if there is not None and isinstance(there.work, kind):
         there.listen()
-        yield there.generation
+        yield there.work
         return
-    async with open_generation(prepare(load(sources, environ))) as generation:
-        with at_work(generation, lambda: None):
-            yield generation
+    async with begin() as work:
+        with at_work(work, _nothing):
+            yield work
+
+
+def _nothing() -> None:
+    """Leave signals to whoever has them."""

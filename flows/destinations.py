@@ -1,4 +1,4 @@
-"""Whether a dataset could be published where the configuration says, asked before any work."""
+"""Whether a dataset could be published where somebody says, asked before any work."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ _LATER = ("s3://", "hf://")
 _NO_RUN = "none yet"
 
 
-async def check_destinations(config: RunConfig, run_id: str | None) -> None:
+async def check_destination(to: str, config: RunConfig, run_id: str | None) -> None:
     """Refuse a destination that could not be published to; `run_id` is None for a new run.
 
     Raises:
@@ -19,26 +19,25 @@ async def check_destinations(config: RunConfig, run_id: str | None) -> None:
         OtherRun: the dataset of another run lies there.
         Unwritable: nothing can be written there, or something else lies there.
     """
-    for to in config.publish.to:
-        if to.lower().startswith(_LATER):
-            raise BadConfig(f"publish.to: {to}: this version publishes to folders; give a folder")
-        _refuse_nested(folder(to), folder(config.run.url), to)
-        try:
-            await Folder(folder(to)).stock(run_id or _NO_RUN)
-        except OtherRun as error:
-            if run_id is not None:
-                raise
-            raise OtherRun(
-                f"{to}: holds the dataset of another run, and {config.run.url} is a new one; "
-                "publish to another folder, or remove that one"
-            ) from error
-        await open_store(to, config.storage).probe()
+    if to.lower().startswith(_LATER):
+        raise BadConfig(f"{to}: this version publishes to folders; give a folder or file://…")
+    _refuse_nested(folder(to), folder(config.run.url), to)
+    try:
+        await Folder(folder(to)).stock(run_id or _NO_RUN)
+    except OtherRun as error:
+        if run_id is not None:
+            raise
+        raise OtherRun(
+            f"{to}: holds the dataset of another run, and {config.run.url} is a new one; "
+            "publish to another folder, or remove that one"
+        ) from error
+    await open_store(to, config.storage).probe()
 
 
 def _refuse_nested(to: Path, run: Path, shown: str) -> None:
     to, run = to.absolute(), run.absolute()
     if to.is_relative_to(run) or run.is_relative_to(to):
         raise BadConfig(
-            f"publish.to: {shown}: a dataset and its run cannot lie in each other ({run}); "
+            f"{shown}: a dataset and its run cannot lie in each other ({run}); "
             "give a folder beside it"
         )

@@ -1,16 +1,15 @@
-"""A run at work: a bounded window of its units at a time, each waited for by its id.
+"""A run at work, from the survey to the report.
 
-Work begins when `begin` is called and does not depend on anybody waiting for it, so the start of
-whatever schedules or shows it delays no rollout. Being interrupted once lets what is under way
-end, for a while; twice stops at once. When the units are through, a version is sealed and, unless
-the run was interrupted, published.
+Work begins when `begin` is called; when no unit is on its way any more a version is sealed and,
+unless the run was interrupted, published. Being interrupted once lets what is under way end, for
+a while; twice stops at once. Judging a run again is the same work on units that are all committed.
 """
 
 import asyncio
-import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from flows.attempts import Attempts, Stopping
+from flows.crew import Crew
 from flows.plan import PlannedUnit
 from flows.provenance import code_version
 from flows.report import Report
@@ -27,11 +26,9 @@ from storage.runs import RunFile
 MOST_UNITS = 64
 """Units on their way at the same time, whatever their size."""
 
-LOG = logging.getLogger(__name__)
-
 
 class Generation:
-    """One run's work, from the survey to the report."""
+    """One run's work."""
 
     def __init__(
         self,
@@ -41,50 +38,36 @@ class Generation:
         run: RunFile,
         plan: Sequence[PlannedUnit],
         found: Survey,
+        again: bool = False,
     ) -> None:
         self._shop = workshop
         self._config = config
         self._run = run
         self._found = found
+        self._again = again
         self._stopping = Stopping()
         self._now = False
-        self._planned = sum(len(unit.attempts) for unit in plan)
-        self._tally = Tally(episodes_total=self._planned, units_total=len(plan), rule=config.accept)
-        count(self._tally, found, plan)
-        attempts = Attempts(
-            workshop,
-            config,
-            run_id=run.run_id,
-            code_version=code_version(),
-            tally=self._tally,
-            stopping=self._stopping,
-        )
-        self._units = Units(workshop, attempts, tally=self._tally, stopping=self._stopping)
-        self._ends: dict[str, asyncio.Future[UnitReport]] = {}
-        self._workers: list[asyncio.Task[None]] = []
+        self._tally = Tally(rule=config.accept)
+        count(self._tally, found, plan, again=again)
+        self._units = self._make_units()
+        self._missing = {unit.unit_id: unit for unit in found.missing}
+        self._crew = Crew(found.pending, self._do, stopping=self._stopping)
+        self._end: asyncio.Task[tuple[Summary, list[PublishReport], list[str]]] | None = None
         self._report: asyncio.Task[Report] | None = None
-
-    @property
-    def run_id(self) -> str:
-        """The run's id."""
-        return self._run.run_id
 
     @property
     def pending(self) -> tuple[str, ...]:
         """Every unit that needed work when the run was opened."""
-        return self._found.pending
+        return self._crew.unit_ids
 
     def begin(self, group: asyncio.TaskGroup) -> None:
         """Begin to work, in tasks of `group`."""
-        loop = asyncio.get_running_loop()
-        self._ends = {unit_id: loop.create_future() for unit_id in self.pending}
-        work = self._work()
-        self._workers = [group.create_task(self._worker(work)) for _ in range(self._window())]
+        self._crew.begin(group, workers=self._workers())
         self._report = group.create_task(self._finish())
 
     async def unit(self, unit_id: str) -> UnitReport:
         """Wait until a pending unit has ended, and return how."""
-        return await asyncio.shield(self._ends[unit_id])
+        return await self._crew.unit(unit_id)
 
     async def report(self) -> Report:
         """Wait until everything has ended, and return what it came to."""
@@ -107,6 +90,11 @@ class Generation:
         """It was asked twice: nothing is waited for."""
         return self._now
 
+    @property
+    def drain_seconds(self) -> float:
+        """How long what is under way may take to end, once it was asked to stop."""
+        return self._config.limits.drain_seconds
+
     def interrupt(self) -> None:
         """Let what is under way end, for `limits.drain_seconds`; asked again, stop now."""
         if self._stopping.asked:
@@ -115,61 +103,44 @@ class Generation:
             return
         self._stopping.ask()
         loop = asyncio.get_running_loop()
-        loop.call_later(self._config.limits.drain_seconds, self._cancel)
+        loop.call_later(self.drain_seconds, self._crew.cancel)
 
     def _cancel(self) -> None:
-        for worker in self._workers:
-            worker.cancel()
+        self._crew.cancel()
+        if self._end is not None:
+            self._end.cancel()
 
-    def _window(self) -> int:
+    def _make_units(self) -> Units:
+        attempts = Attempts(
+            self._shop,
+            self._config,
+            run_id=self._run.run_id,
+            code_version=code_version(),
+            tally=self._tally,
+            stopping=self._stopping,
+        )
+        return Units(self._shop, attempts, tally=self._tally, stopping=self._stopping)
+
+    def _workers(self) -> int:
         """Return how many units must be on their way so that no session waits for a straggler."""
         size = max(1, self._config.tasks.unit_size)
-        wanted = 2 + -(-2 * self._shop.slots.most // size)
-        return max(1, min(wanted, MOST_UNITS, len(self.pending)))
+        return min(MOST_UNITS, 2 + -(-2 * self._shop.slots.most // size))
 
-    def _work(self) -> Iterator[str]:
-        yield from self.pending
-
-    async def _worker(self, work: Iterator[str]) -> None:
-        missing = {unit.unit_id: unit for unit in self._found.missing}
-        for unit_id in work:
-            if self._stopping.asked:
-                return
-            if unit_id in missing:
-                spooled = self._found.spooled.get(unit_id, set())
-                ended = await self._units.make(missing[unit_id], spooled)
-            else:
-                ended = await self._units.judge(unit_id, self._found.said)
-            self._ends[unit_id].set_result(ended)
+    async def _do(self, unit_id: str) -> UnitReport:
+        unit = self._missing.get(unit_id)
+        if unit is None:
+            return await self._units.judge(unit_id, self._found.said, again=self._again)
+        return await self._units.make(unit, self._found.spooled.get(unit_id, set()))
 
     async def _finish(self) -> Report:
-        problems: list[str] = []
-        if self._workers:
-            await asyncio.wait(self._workers)
-        for unit_id, end in self._ends.items():
-            if not end.done():
-                end.set_result(UnitReport(unit_id=unit_id, state=UnitState.INTERRUPTED))
-        failed = [e.result() for e in self._ends.values() if e.result().state is UnitState.FAILED]
-        problems += [f"unit {one.unit_id} failed: {one.reason}" for one in failed]
-        publications: list[PublishReport] = []
-        summary = Summary(version=0)
+        ends = await self._crew.ended()
+        failed = [one for one in ends if one.state is UnitState.FAILED]
+        summary, publications, problems = Summary(version=0), list[PublishReport](), list[str]()
         if not self._now:
-            try:
-                await self._discard_leftovers()
-                summary = await self._seal()
-                publications += await self._publish()
-            except StepmillError as error:
-                problems.append(str(error))
-        return self._told(summary, publications, problems, failed=len(failed))
-
-    def _told(
-        self,
-        summary: Summary,
-        publications: Sequence[PublishReport],
-        problems: Sequence[str],
-        *,
-        failed: int,
-    ) -> Report:
+            self._end = asyncio.create_task(self._seal_and_publish())
+            await asyncio.wait([self._end])
+            if not self._end.cancelled():
+                summary, publications, problems = self._end.result()
         return Report(
             run=self._shop.store.url,
             run_id=self._run.run_id,
@@ -177,40 +148,44 @@ class Generation:
             seconds=self._tally.seconds,
             rolled_out=self._tally.rolled_out,
             steps=self._tally.steps,
-            units_failed=failed,
-            planned=self._planned,
+            units_failed=len(failed),
+            planned=self._tally.episodes_total,
             publications=tuple(publications),
-            problems=tuple(problems),
+            problems=(
+                *(f"unit {one.unit_id} failed: {one.reason}" for one in failed),
+                *problems,
+            ),
             interrupted=self.interrupted,
         )
 
-    async def _discard_leftovers(self) -> None:
-        """Remove spool objects of units that were committed before this command began."""
-        for unit_id in self._found.leftovers:
-            await self._shop.spool.discard(unit_id)
+    async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
+        """Return what the run holds, where it was published, and what went wrong with that."""
+        summary, publications = Summary(version=0), list[PublishReport]()
+        try:
+            for unit_id in self._found.leftovers:
+                await self._shop.spool.discard(unit_id)
+            summary = await self._seal()
+            for to in self._config.publish.to:
+                if not self.interrupted:
+                    publications.append(await self._publish(to))
+        except StepmillError as error:
+            return summary, publications, [str(error)]
+        return summary, publications, []
 
     async def _seal(self) -> Summary:
         lake = self._shop.lake
         version = await lake.seal()
         if not version:
             return Summary(version=0)
-        snapshot = await lake.snapshot(version)
         verdicts = await lake.verdicts(version=version)
-        return await summarise(snapshot, verdicts, self._config.accept)
+        return await summarise(await lake.snapshot(version), verdicts, self._config.accept)
 
-    async def _publish(self) -> list[PublishReport]:
-        if self.interrupted:
-            return []
-        config = self._config
-        snapshot = await self._shop.lake.snapshot()
-        return [
-            await publish(
-                snapshot,
-                self._run,
-                config.accept,
-                to,
-                include_rejected=config.publish.include_rejected,
-                shard_mb=config.storage.shard_mb,
-            )
-            for to in config.publish.to
-        ]
+    async def _publish(self, to: str) -> PublishReport:
+        return await publish(
+            await self._shop.lake.snapshot(),
+            self._run,
+            self._config.accept,
+            to,
+            include_rejected=self._config.publish.include_rejected,
+            shard_mb=self._config.storage.shard_mb,
+        )

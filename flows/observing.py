@@ -23,6 +23,7 @@ from prefect.states import Cancelled, Completed, Failed
 
 from flows.current import current
 from flows.generation import Generation
+from flows.publication import Publication
 from flows.report import Report
 from flows.summary import Count
 from flows.units import UnitState
@@ -37,7 +38,7 @@ PROGRESS_SECONDS = 5.0
 @task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
 async def unit(unit_id: str) -> State[None]:
     """Wait for a unit of the run at work, and tell how it ended."""
-    ended = await current().unit(unit_id)
+    ended = await current(Generation).unit(unit_id)
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
@@ -45,9 +46,9 @@ async def unit(unit_id: str) -> State[None]:
     return Failed(message=ended.reason)
 
 
-async def observe(generation: Generation) -> State[None]:
-    """Show the run at work to Prefect until it ends; return the flow's own state."""
-    async with _progress(generation):
+async def observe(generation: Generation, flow: str) -> State[None]:
+    """Show the run at work to Prefect until it ends; return the state of its `flow`."""
+    async with _progress(generation, f"{flow}-progress"):
         window = asyncio.Semaphore(MOST_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
             for unit_id in generation.pending:
@@ -57,10 +58,28 @@ async def observe(generation: Generation) -> State[None]:
         report = await generation.report()
     await acreate_table_artifact(
         table=[_row(count) for count in report.summary.templates],
-        key="generate-summary",
+        key=f"{flow}-summary",
         description=_told(report),
     )
     return _state(report)
+
+
+@task(name="publication", cache_policy=NO_CACHE, persist_result=False)
+async def publication() -> None:
+    """Wait for the publication at work."""
+    await current(Publication).report()
+
+
+async def observe_publication(work: Publication) -> State[None]:
+    """Show the publication at work to Prefect until it ends; return the state of its flow."""
+    await publication()
+    report = await work.report()
+    await acreate_table_artifact(
+        table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
+        key="publish-summary",
+        description=f"{report.destination}, version {report.version}",
+    )
+    return Completed(message=f"{report.put} files written to {report.destination}")
 
 
 async def _show(unit_id: str) -> None:
@@ -69,8 +88,8 @@ async def _show(unit_id: str) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _progress(generation: Generation) -> AsyncIterator[None]:
-    artifact = await acreate_progress_artifact(0.0, key="generate-progress")
+async def _progress(generation: Generation, key: str) -> AsyncIterator[None]:
+    artifact = await acreate_progress_artifact(0.0, key=key)
     updating = asyncio.create_task(_update(artifact, generation))
     try:
         yield

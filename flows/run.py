@@ -9,13 +9,15 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from flows.destinations import check_destinations
+from flows.destinations import check_destination
 from flows.generation import Generation
 from flows.plan import make_plan
 from flows.prepare import Prepared
 from flows.provenance import provenance
-from flows.survey import survey
+from flows.stored import Stored
+from flows.survey import everything, survey
 from flows.wiring import Workshop
+from schemas.config import PublishSection
 from schemas.errors import NotFound, OtherRun
 from storage.runs import create_run, open_run
 
@@ -41,11 +43,12 @@ async def open_generation(
     config = prepared.config
     async with Workshop(config) as shop:
         known = await _known(shop)
-        await check_destinations(config, known)
+        for to in config.publish.to:
+            await check_destination(to, config, known)
         if known is None:
             await check()
             await shop.store.probe()
-            await shop.start()
+            await shop.start(rollouts=True)
         run = await create_run(shop.store, config, provenance=provenance())
         plan = make_plan(config, prepared.tasks, run_id=run.run_id)
         found = await survey(shop, plan)
@@ -53,10 +56,36 @@ async def open_generation(
         if generation.pending and known is not None:
             await check()
             await shop.store.probe()
-            await shop.start()
+            await shop.start(rollouts=bool(found.missing))
         async with asyncio.TaskGroup() as group:
             generation.begin(group)
             yield generation
+
+
+@contextlib.asynccontextmanager
+async def open_judging(
+    stored: Stored, *, check: Callable[[], Awaitable[None]] = nothing
+) -> AsyncIterator[Generation]:
+    """Begin to judge every committed episode of a stored run again.
+
+    Raises:
+        NotFound: a verifier does not exist, or nothing is committed.
+        Unwritable: the run cannot be written.
+        NoBrowser: one is needed and none starts.
+        Damaged: what lies there cannot be read.
+    """
+    config = stored.config.model_copy(update={"publish": PublishSection()})
+    async with Workshop(config) as shop:
+        found = everything(await survey(shop, ()))
+        if not found.committed:
+            raise NotFound(f"{shop.store.url}: holds no committed episode to judge")
+        await check()
+        await shop.store.probe()
+        await shop.start(rollouts=False)
+        judging = Generation(shop, config, run=stored.run, plan=(), found=found, again=True)
+        async with asyncio.TaskGroup() as group:
+            judging.begin(group)
+            yield judging
 
 
 async def _known(shop: Workshop) -> str | None:

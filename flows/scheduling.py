@@ -39,6 +39,10 @@ class Seen:
         """Wait for it only briefly."""
         self.seconds = HURRY_SECONDS
 
+    def forget(self) -> None:
+        """Do not wait for it: there is nothing to record."""
+        self.seconds = 0.0
+
 
 @asynccontextmanager
 async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:

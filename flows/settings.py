@@ -32,13 +32,13 @@ class Sources(Record):
     """The run's URL, over everything; None: as configured."""
 
 
-def load(sources: Sources, environ: Mapping[str, str]) -> RunConfig:
-    """Return the configuration that `sources` and the environment give.
+def load(sources: Sources, environ: Mapping[str, str], *below: tuple[str, Layer]) -> RunConfig:
+    """Return the configuration that `sources` and the environment give, over layers `below` them.
 
     Raises:
         BadConfig: naming the source, the key, the value and the rule.
     """
-    return resolve(list(layers(sources, environ)))
+    return resolve([*below, *layers(sources, environ)])
 
 
 def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:

@@ -6,7 +6,7 @@ nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flows.judging import Said, by_episode
 from flows.plan import PlannedUnit
@@ -60,13 +60,22 @@ async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
     )
 
 
-def count(tally: Tally, found: Survey, plan: Sequence[PlannedUnit]) -> None:
-    """Tell `tally` what was there before."""
-    tally.units = sum(unit.unit_id in found.committed for unit in plan)
-    for unit in plan:
-        there = found.committed.get(unit.unit_id) or found.spooled.get(unit.unit_id) or set()
-        for planned in unit.attempts:
-            if planned.episode_id in there:
-                tally.found(planned.episode_id)
+def everything(found: Survey) -> Survey:
+    """Return `found` with every committed unit to be judged and nothing to be made."""
+    return replace(found, missing=(), owing=tuple(found.committed), leftovers=(), spooled={})
+
+
+def count(tally: Tally, found: Survey, plan: Sequence[PlannedUnit], *, again: bool = False) -> None:
+    """Tell `tally` what there is to do and what was there before; nothing is judged `again` yet."""
+    units = {unit.unit_id: {one.episode_id for one in unit.attempts} for unit in plan}
+    units = units or dict(found.committed)
+    tally.units_total = len(units)
+    tally.episodes_total = sum(len(episodes) for episodes in units.values())
+    tally.units = sum(unit_id in found.committed for unit_id in units)
+    for unit_id, episodes in units.items():
+        there = found.committed.get(unit_id) or found.spooled.get(unit_id) or set()
+        for episode_id in episodes & there:
+            tally.found(episode_id)
     for episode_id, said in found.said.items():
-        tally.judged_before(episode_id, said)
+        if not again:
+            tally.judged_before(episode_id, said)

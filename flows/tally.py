@@ -75,16 +75,16 @@ def clock(seconds: float) -> str:
 class Tally:
     """Counts."""
 
-    def __init__(self, *, episodes_total: int, units_total: int, rule: AcceptSection) -> None:
+    def __init__(self, *, rule: AcceptSection) -> None:
         self._rule = rule
         self._began = time.perf_counter()
         self._standings: dict[str, Standing] = {}
         self._finished: set[str] = set()
         self._judged_here = 0
-        self.episodes_total = episodes_total
-        """Of the plan."""
-        self.units_total = units_total
-        """Of the plan."""
+        self.episodes_total = 0
+        """That there are to be."""
+        self.units_total = 0
+        """That there are to be."""
         self.units = 0
         """Committed."""
         self.units_failed = 0

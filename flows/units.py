@@ -77,14 +77,11 @@ class Units:
         judged = whole and all(result.verdicts is not None for result in results.values())
         return _ended(unit.unit_id, UnitState.DONE if judged else UnitState.INTERRUPTED)
 
-    async def judge(self, unit_id: str, said: Mapping[str, Said] | None) -> UnitReport:
-        """Judge a committed unit's episodes: those that owe verdicts, given what was `said`.
-
-        All of them are judged, whatever was said, if `said` is None.
-        """
+    async def judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> UnitReport:
+        """Judge a committed unit's episodes: those that owe verdicts, or all of them `again`."""
         try:
             known = await self._shop.lake.verdicts(unit_id=unit_id)
-            new = await self._judge(unit_id, said)
+            new = await self._judge(unit_id, said, again=again)
             await commit(self._shop.lake, unit_id, new, known)
         except (StepmillError, OSError) as error:
             return self._failed(unit_id, [error])
@@ -106,15 +103,17 @@ class Units:
         ended = ((episode_id, task.result()) for episode_id, task in running.items())
         return {episode_id: finished for episode_id, finished in ended if finished}
 
-    async def _judge(self, unit_id: str, said: Mapping[str, Said] | None) -> list[Verdict]:
-        lake = self._shop.lake
+    async def _judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> list[Verdict]:
+        lake, panel = self._shop.lake, self._shop.panel
         tasks = {task.task_id: task for task in await lake.tasks(unit_id)}
         async with asyncio.TaskGroup() as group:
             running = [
-                group.create_task(self._attempts.judge(tasks[episode.task_id], episode, before))
+                group.create_task(
+                    self._attempts.judge(tasks[episode.task_id], episode, before, again=again)
+                )
                 for episode in await lake.episodes(unit_id)
-                for before in [{} if said is None else said.get(episode.episode_id, {})]
-                if said is None or self._shop.panel.owes(before)
+                for before in [said.get(episode.episode_id, {})]
+                if again or panel.owes(before)
             ]
         return [verdict for task in running for verdict in task.result()]
 

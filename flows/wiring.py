@@ -82,8 +82,8 @@ class Workshop:
         """Stop what was started, last first."""
         await self._stack.aclose()
 
-    async def start(self) -> None:
-        """Start what sessions need, once.
+    async def start(self, *, rollouts: bool) -> None:
+        """Start what sessions need, once; without `rollouts` only replays have a browser.
 
         Raises:
             NoBrowser: no usable browser is found, or it does not start.
@@ -92,9 +92,10 @@ class Workshop:
             return
         self._started = True
         await self._stack.enter_async_context(self._gateway)
-        for number in range(self._config.browser.processes):
+        for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)
-        await self._add_browser(self._replays, eager=False)
+        replays = "replay" in self._config.verify.verifiers
+        await self._add_browser(self._replays, eager=replays and not rollouts)
 
     async def _add_browser(self, fleet: Fleet, *, eager: bool) -> None:
         browser = Chromium(gateway_port=self._gateway.port)

@@ -1,0 +1,37 @@
+"""`stepmill verify`: judge again what a run has stored."""
+
+import json
+import os
+
+from flows import scheduling, signals
+from flows.cli_drive import drive, tell_report
+from flows.cli_parsers import Arguments
+from flows.cli_terminal import log_to_stderr
+from flows.report import Report
+from flows.run import nothing, open_judging
+from flows.settings import Sources
+from flows.stored import open_stored
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    settings = list(args.settings)
+    if args.verifiers is not None:
+        names = [name.strip() for name in args.verifiers.split(",") if name.strip()]
+        settings.append(f"verify.verifiers={json.dumps(names)}")
+    sources = Sources(config=args.config, settings=tuple(settings))
+    report = signals.run(_judge(args.run, sources, prefect=not args.no_prefect))
+    return tell_report(report, as_json=args.json)
+
+
+async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
+    stored = await open_stored(run_url, sources, os.environ)
+    await stored.lake.close()
+    parameters = {
+        "run": run_url,
+        "config": sources.config,
+        "settings": list(sources.settings),
+    }
+    async with open_judging(stored, check=scheduling.check if prefect else nothing) as work:
+        return await drive(work, "flows.verify", parameters if prefect else None)

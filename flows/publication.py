@@ -1,0 +1,55 @@
+"""The publication of a stored run's version to one destination, as work that a flow can show."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from flows.destinations import check_destination
+from flows.stored import Stored
+from schemas.errors import NotFound
+from storage.publish.publish import PublishReport, publish
+
+
+class Publication:
+    """A publication at work."""
+
+    def __init__(self, working: asyncio.Task[PublishReport]) -> None:
+        self._working = working
+
+    async def report(self) -> PublishReport:
+        """Wait until it has ended, and return what it came to."""
+        return await asyncio.shield(self._working)
+
+
+@contextlib.asynccontextmanager
+async def open_publication(
+    stored: Stored, to: str, version: int | None
+) -> AsyncIterator[Publication]:
+    """Begin to publish a version of a stored run, the last one by default.
+
+    Raises:
+        NotFound: there is no such version, or nothing in it.
+        BadConfig: this version of the program cannot publish there.
+        OtherRun: the dataset of another run lies there.
+        Unwritable: nothing can be written there, or something else lies there.
+        Damaged: the run cannot be read.
+    """
+    config = stored.config
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(stored.lake.close)
+        snapshot = await stored.lake.snapshot(version)
+        if await snapshot.dataset("episodes") is None:
+            raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
+        await check_destination(to, config, stored.run.run_id)
+        async with asyncio.TaskGroup() as group:
+            working = group.create_task(
+                publish(
+                    snapshot,
+                    stored.run,
+                    config.accept,
+                    to,
+                    include_rejected=config.publish.include_rejected,
+                    shard_mb=config.storage.shard_mb,
+                )
+            )
+            yield Publication(working)
