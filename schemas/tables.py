@@ -8,7 +8,7 @@ Anything with structure of its own is one canonical JSON string.
 
 import json
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -111,9 +111,12 @@ def _arrow(shape: _Shape) -> tuple[pa.DataType, bool]:
     raise TypeError(f"no column type for {base!r}: mark the field with AsJson")
 
 
-def _fields(record: type[Record]) -> Iterator[tuple[str, _Shape]]:
-    for name, info in record.model_fields.items():
-        yield name, _shape(info.annotation, tuple(info.metadata))
+@cache
+def _fields(record: type[Record]) -> tuple[tuple[str, _Shape], ...]:
+    return tuple(
+        (name, _shape(info.annotation, tuple(info.metadata)))
+        for name, info in record.model_fields.items()
+    )
 
 
 @cache
