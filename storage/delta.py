@@ -22,11 +22,11 @@ import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
-from pyarrow import fs
 from pyarrow.dataset import Dataset
 
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import arrow_schema
+from storage.scan import dataset_of, files_of
 from storage.statistics import Added
 
 T = TypeVar("T")
@@ -123,15 +123,15 @@ class Handle:
         table = self.refresh()
         return None if table is None else table.version()
 
-    def dataset(self) -> Dataset | None:
-        """Return the table's rows as they are now; None if nobody made it yet."""
+    def dataset(self, unit_id: str | None = None) -> Dataset | None:
+        """Return the table's rows, or the files that can hold a unit's; None if nobody made it."""
         table = self.refresh()
-        return None if table is None else _dataset(table, self.url)
+        return None if table is None else dataset_of(table, self.url, unit_id=unit_id)
 
     def files(self) -> pa.Table | None:
         """Return what the log says of every file; None if nobody made the table yet."""
         table = self.refresh()
-        return None if table is None else pa.table(table.get_add_actions(flatten=True))
+        return None if table is None else files_of(table)
 
 
 class Table:
@@ -149,9 +149,9 @@ class Table:
         """See `Handle.version`."""
         return await self._read(self._handle.version)
 
-    async def dataset(self) -> Dataset | None:
+    async def dataset(self, unit_id: str | None = None) -> Dataset | None:
         """See `Handle.dataset`."""
-        return await self._read(self._handle.dataset)
+        return await self._read(partial(self._handle.dataset, unit_id))
 
     async def files(self) -> pa.Table | None:
         """See `Handle.files`."""
@@ -195,13 +195,9 @@ def dataset_at(url: str, version: int) -> Dataset:
         Damaged: that version cannot be read.
     """
     try:
-        return _dataset(DeltaTable(url, version=version), url)
+        return dataset_of(DeltaTable(url, version=version), url)
     except (DeltaError, OSError) as error:
         raise Damaged(f"{url}: version {version} cannot be read: {_line(error)}") from error
-
-
-def _dataset(table: DeltaTable, url: str) -> Dataset:
-    return table.to_pyarrow_dataset(filesystem=fs.SubTreeFileSystem(url, fs.LocalFileSystem()))
 
 
 def _named(error: DeltaError | OSError, what: str) -> StepmillError:

@@ -14,6 +14,7 @@ belongs to one event loop.
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
@@ -162,14 +163,11 @@ class Lake:
         """
         heads = await asyncio.to_thread(
             records.rows,
-            await self._tables["episodes"].dataset(),
+            await self._tables["episodes"].dataset(unit_id),
             where=pc.field("unit_id") == unit_id,
             columns=["task_id"],
         )
-        dataset = await self._tables["tasks"].dataset()
-        return await asyncio.to_thread(
-            records.read_tasks, dataset, [head["task_id"] for head in heads]
-        )
+        return await self._read_tasks(unit_id, {head["task_id"] for head in heads})
 
     async def episodes(self, unit_id: str) -> list[Episode]:
         """Return a committed unit's episodes whole, pictures and all, by task and attempt.
@@ -177,8 +175,7 @@ class Lake:
         Raises:
             Damaged: the rows cannot be read.
         """
-        datasets = await self._datasets(records.EPISODE_TABLES)
-        return await asyncio.to_thread(records.read_episodes, datasets, unit_id=unit_id)
+        return await self._read_episodes(unit_id)
 
     async def episode(self, episode_id: str) -> tuple[Task, Episode]:
         """Return a committed episode whole, with its task.
@@ -187,14 +184,12 @@ class Lake:
             NotFound: it is not committed.
             Damaged: its rows cannot be read, or its task's row is missing.
         """
-        datasets = await self._datasets((*records.EPISODE_TABLES, "tasks"))
-        unit_id = await asyncio.to_thread(records.unit_of, datasets["episodes"], episode_id)
+        every = await self._tables["episodes"].dataset()
+        unit_id = await asyncio.to_thread(records.unit_of, every, episode_id)
         if unit_id is None:
             raise NotFound(f"{self._store.url}: has no episode {episode_id}")
-        [episode] = await asyncio.to_thread(
-            records.read_episodes, datasets, unit_id=unit_id, episode_id=episode_id
-        )
-        tasks = await asyncio.to_thread(records.read_tasks, datasets["tasks"], [episode.task_id])
+        [episode] = await self._read_episodes(unit_id, episode_id)
+        tasks = await self._read_tasks(unit_id, {episode.task_id})
         if not tasks:
             raise Damaged(f"episode {episode_id}: its task {episode.task_id} has no row")
         return tasks[0], episode
@@ -209,7 +204,7 @@ class Lake:
             Damaged: the rows cannot be read.
         """
         if version is None:
-            dataset = await self._tables["verdicts"].dataset()
+            dataset = await self._tables["verdicts"].dataset(unit_id)
         else:
             dataset = await (await self.snapshot(version)).dataset("verdicts")
         return await asyncio.to_thread(records.read_verdicts, dataset, unit_id=unit_id)
@@ -247,8 +242,30 @@ class Lake:
         found = {name: await self._tables[name].version() for name in names}
         return {name: version for name, version in found.items() if version is not None}
 
-    async def _datasets(self, names: Sequence[str]) -> records.Datasets:
-        return {name: await self._tables[name].dataset() for name in names}
+    async def _read_tasks(self, unit_id: str, task_ids: AbstractSet[str]) -> list[Task]:
+        """Return tasks of a unit, from its own files if they are there, else from all."""
+        table = self._tables["tasks"]
+        own = await table.dataset(unit_id)
+        found = await asyncio.to_thread(records.read_tasks, own, task_ids)
+        if len(found) < len(task_ids):
+            found = await asyncio.to_thread(records.read_tasks, await table.dataset(), task_ids)
+        return found
+
+    async def _read_episodes(self, unit_id: str, episode_id: str | None = None) -> list[Episode]:
+        names = ("episodes", "steps", "observations", "calls")
+        datasets = {name: await self._tables[name].dataset(unit_id) for name in names}
+        parts = await asyncio.to_thread(
+            records.read_parts, datasets, unit_id=unit_id, episode_id=episode_id
+        )
+        table = self._tables["prompts"]
+        prompts = await asyncio.to_thread(
+            records.read_prompts, await table.dataset(unit_id), parts.prompts
+        )
+        if prompts.keys() < parts.prompts:
+            prompts = await asyncio.to_thread(
+                records.read_prompts, await table.dataset(), parts.prompts
+            )
+        return await asyncio.to_thread(records.read_episodes, parts, prompts)
 
 
 def _ordered(unit_id: str, tasks: Sequence[Task], episodes: Sequence[Episode]) -> list[Episode]:

@@ -6,6 +6,8 @@ of one unit, by the statistics in the log, before any file is opened.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
@@ -23,28 +25,58 @@ Datasets = Mapping[str, Dataset | None]
 
 R = TypeVar("R", Task, Verdict)
 
-EPISODE_TABLES = ("episodes", "steps", "observations", "calls", "prompts")
-"""The tables an episode's rows lie in; `episodes` is opened first."""
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The rows that episodes are put together from, all but their prompts."""
+
+    heads: Sequence[Row]
+    """Rows of `episodes`."""
+    owned: Mapping[str, Mapping[str, Sequence[Row]]]
+    """Rows of `steps`, `observations` and `calls`, by table and episode."""
+
+    @property
+    def prompts(self) -> frozenset[str]:
+        """The prompts that the rows refer to."""
+        calls = (row for rows_ in self.owned["calls"].values() for row in rows_)
+        return frozenset(row["prompt_sha256"] for row in (*self.heads, *calls)) - {None}
 
 
-def read_episodes(
-    datasets: Datasets, *, unit_id: str, episode_id: str | None = None
-) -> list[Episode]:
-    """Return a unit's episodes, or one of them, whole; by task and attempt.
+def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = None) -> Parts:
+    """Return the rows of a unit's episodes, or of one of them.
 
     Raises:
-        Damaged: the rows cannot be read or are no episodes.
+        Damaged: they cannot be read.
     """
     where = pc.field("unit_id") == unit_id
     if episode_id is not None:
         where &= pc.field("episode_id") == episode_id
-    heads = rows(datasets["episodes"], where=where)
-    parts = {
-        table: _by_episode(rows(datasets[table], where=where))
-        for table in ("steps", "observations", "calls")
-    }
-    prompts = _prompts(datasets["prompts"], heads, parts["calls"])
-    episodes = [_episode(head, parts, prompts) for head in heads]
+    return Parts(
+        heads=rows(datasets["episodes"], where=where),
+        owned={
+            table: _by_episode(rows(datasets[table], where=where))
+            for table in ("steps", "observations", "calls")
+        },
+    )
+
+
+def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str, Row]:
+    """Return the rows of the prompts of these hashes that there are; of several of one, one.
+
+    Raises:
+        Damaged: they cannot be read.
+    """
+    where = pc.field("prompt_sha256").isin(sorted(wanted))
+    return {row["prompt_sha256"]: row for row in rows(prompts, where=where)} if wanted else {}
+
+
+def read_episodes(parts: Parts, prompts: Mapping[str, Row]) -> list[Episode]:
+    """Return the episodes that these rows make, by task and attempt.
+
+    Raises:
+        Damaged: they make none.
+    """
+    episodes = [_episode(head, parts, prompts) for head in parts.heads]
     return sorted(episodes, key=lambda episode: (episode.task_id, episode.attempt))
 
 
@@ -54,13 +86,13 @@ def unit_of(episodes: Dataset | None, episode_id: str) -> str | None:
     return found[0]["unit_id"] if found else None
 
 
-def read_tasks(tasks: Dataset | None, task_ids: Iterable[str]) -> list[Task]:
+def read_tasks(tasks: Dataset | None, task_ids: AbstractSet[str]) -> list[Task]:
     """Return the tasks of these ids that there are, by id.
 
     Raises:
         Damaged: the rows cannot be read or are no tasks.
     """
-    where = pc.field("task_id").isin(sorted(set(task_ids)))
+    where = pc.field("task_id").isin(sorted(task_ids))
     found = {row["task_id"]: row for row in rows(tasks, where=where)}
     return [_record(Task, found[key]) for key in sorted(found)]
 
@@ -113,23 +145,9 @@ def _by_episode(found: Iterable[Row]) -> Mapping[str, list[Row]]:
     return out
 
 
-def _prompts(
-    prompts: Dataset | None, heads: Sequence[Row], calls: Mapping[str, Sequence[Row]]
-) -> Mapping[str, Row]:
-    """Return the prompts that these rows refer to; of several of one hash, one."""
-    used = {row["prompt_sha256"] for row in [*heads, *(row for of in calls.values() for row in of)]}
-    used.discard(None)
-    if not used:
-        return {}
-    found = rows(prompts, where=pc.field("prompt_sha256").isin(sorted(used)))
-    return {row["prompt_sha256"]: row for row in found}
-
-
-def _episode(
-    head: Row, parts: Mapping[str, Mapping[str, list[Row]]], prompts: Mapping[str, Row]
-) -> Episode:
-    own = {table: found.get(head["episode_id"], []) for table, found in parts.items()}
-    used = {row["prompt_sha256"] for row in [head, *own["calls"]]}
+def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
+    own = {table: found.get(head["episode_id"], []) for table, found in parts.owned.items()}
+    used = {row["prompt_sha256"] for row in (head, *own["calls"])}
     try:
         return episode_from_rows(
             head,

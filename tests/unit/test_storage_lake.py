@@ -76,16 +76,24 @@ async def test_what_is_committed_is_told_in_one_pass(run: MadeRun, lake: Lake) -
 
 async def test_units_that_share_a_file_are_told_apart(run: MadeRun, lake: Lake) -> None:
     """As they do when small shards were made into a large one."""
-    first, second = run.unit(0), run.unit(10)
-    both = [*first.episodes, *second.episodes]
-    rows = [
-        row for unit in (first, second) for row in unit_rows(unit.tasks, unit.episodes)["episodes"]
-    ]
-    files = await lake._commits.put_shards("episodes", first.unit_id, rows=rows)
-    await lake._commits.commit("episodes", "both", token=1, files=files)
+    units = [run.unit(0), run.unit(10)]
+    for table in UNIT_TABLES:
+        rows = [row for unit in units for row in unit_rows(unit.tasks, unit.episodes)[table]]
+        files = await lake._commits.put_shards(table, "0" * 32, rows=rows)
+        await lake._commits.commit(table, "both", token=1, files=files)
 
-    assert await lake.committed_units() == {first.unit_id, second.unit_id}
-    assert sum(map(len, (await lake.committed_episodes()).values())) == len(both)
+    assert await lake.committed_units() == {unit.unit_id for unit in units}
+    for unit in units:
+        assert sorted(await lake.episodes(unit.unit_id), key=by_id) == sorted(
+            unit.episodes, key=by_id
+        )
+        assert {t.task_id for t in await lake.tasks(unit.unit_id)} == {
+            t.task_id for t in unit.tasks
+        }
+        assert await lake.episode(unit.episodes[0].episode_id) == (
+            unit.tasks[0],
+            unit.episodes[0],
+        )
 
 
 async def test_committing_again_changes_no_byte(run: MadeRun, lake: Lake) -> None:

@@ -1,0 +1,67 @@
+"""Which files of a Delta table a read opens, and the dataset they make.
+
+`deltalake` makes a dataset of every file with the whole of its statistics, milliseconds a file,
+which is a minute for a table of twenty thousand. A run's tables are read either whole or a unit
+at a time, so here a file carries one range, its units', and a read of one unit takes only the
+files that can hold it: by that range, or by the name that the unit's own commit gave them.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from pyarrow import fs
+from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
+
+_LEAST, _GREATEST = "min.unit_id", "max.unit_id"
+
+
+def files_of(table: DeltaTable) -> pa.Table:
+    """Return what the log says of every file, statistics as columns such as `min.unit_id`."""
+    return pa.table(table.get_add_actions(flatten=True))
+
+
+def dataset_of(table: DeltaTable, url: str, *, unit_id: str | None = None) -> Dataset:
+    """Return a table's rows, or those files of them that can hold a unit's.
+
+    A table whose rows name no unit (`tasks`, `prompts`) is narrowed by file name alone: what the
+    unit committed itself is there, unless its files were since made part of larger ones.
+    """
+    if table.protocol().min_reader_version > 1:
+        # Somebody turned on a feature that plain files do not show.
+        return table.to_pyarrow_dataset()
+    format_ = ParquetFileFormat()
+    filesystem = fs.SubTreeFileSystem(url, fs.LocalFileSystem())
+    fragments = [
+        format_.make_fragment(path, filesystem=filesystem, partition_expression=units)
+        for path, units in _chosen(files_of(table), unit_id)
+    ]
+    schema = pa.schema(table.schema().to_arrow())  # type: ignore[arg-type] # by its C interface
+    return FileSystemDataset(fragments, schema, format_, filesystem)
+
+
+def _chosen(files: pa.Table, unit_id: str | None) -> Iterator[tuple[str, pc.Expression | None]]:
+    """Yield the path of each file that may hold the unit, with the range of its units."""
+    ranged = _LEAST in files.column_names
+    columns = ["path", _LEAST, _GREATEST] if ranged else ["path"]
+    for file in files.select(columns).to_pylist():
+        least, greatest = file.get(_LEAST), file.get(_GREATEST)
+        if unit_id is not None and not _may_hold(unit_id, file, ranged=ranged):
+            continue
+        units = None
+        if least is not None and greatest is not None:
+            field = pc.field("unit_id")
+            units = field == least if least == greatest else (field >= least) & (field <= greatest)
+        yield unquote(file["path"]), units
+
+
+def _may_hold(unit_id: str, file: dict[str, Any], *, ranged: bool) -> bool:
+    if file["path"].startswith(f"{unit_id}-"):
+        return True
+    least, greatest = file.get(_LEAST), file.get(_GREATEST)
+    if least is None or greatest is None:
+        return ranged
+    return bool(least <= unit_id <= greatest)
