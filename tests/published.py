@@ -10,15 +10,17 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
 
-from schemas.config import AcceptSection
+from schemas.config import AcceptSection, RunConfig, StorageSection
 from schemas.episode import Episode
 from schemas.tables import Row, arrow_schema, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
+from storage.lake import Lake
+from storage.local import LocalStore
 from storage.publish.proof import Discrepancy, verify_published
-from storage.publish.publish import PublishReport, publish_folder
+from storage.publish.publish import PublishReport, publish, publish_folder
 from storage.publish.rows import Tables, open_tables
-from storage.runs import RunFile
+from storage.runs import RunFile, create_run
 
 TRAIN, VALIDATION, TEST = "click-test", "click-color", "enter-text"
 """Templates, one of each split; a test holds them to that."""
@@ -149,6 +151,18 @@ def published(
             shard_mb=shard_mb,
         )
     )
+
+
+async def publish_stored(at: Path, to: Path) -> PublishReport:
+    """Publish the last version of the run that lies in a folder."""
+    store = LocalStore(at)
+    run = await create_run(store, RunConfig(), provenance={})
+    lake = Lake(str(at), store, StorageSection())
+    report = await publish(
+        await lake.snapshot(), run, RULE, str(to), include_rejected=False, shard_mb=64
+    )
+    await lake.close()
+    return report
 
 
 def contents(folder: Path) -> dict[str, bytes]:

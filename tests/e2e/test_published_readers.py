@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
 from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
-from published import RULE, TEST, TRAIN, VALIDATION
+from published import RULE, TEST, TRAIN, VALIDATION, publish_stored
 
 from schemas.base import sha256_hex
 from schemas.config import RunConfig, StorageSection
@@ -29,7 +29,6 @@ from schemas.verdict import Status
 from storage.lake import Lake
 from storage.local import LocalStore
 from storage.publish.proof import verify_published
-from storage.publish.publish import PublishReport, publish
 from storage.runs import create_run
 
 ROW_GROUP_BYTES = 100_000_000
@@ -64,18 +63,6 @@ async def make_run(at: Path) -> None:
     await lake.close()
 
 
-async def publish_run(at: Path, to: Path) -> PublishReport:
-    """Publish the last version of the run."""
-    store = LocalStore(at)
-    run = await create_run(store, RunConfig(), provenance={})
-    lake = Lake(str(at), store, StorageSection())
-    report = await publish(
-        await lake.snapshot(), run, RULE, str(to), include_rejected=False, shard_mb=64
-    )
-    await lake.close()
-    return report
-
-
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     at = tmp_path_factory.mktemp("run")
@@ -86,7 +73,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def dataset(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     to = tmp_path_factory.mktemp("published") / "dataset"
-    asyncio.run(publish_run(run, to))
+    asyncio.run(publish_stored(run, to))
     return to
 
 
@@ -227,7 +214,7 @@ def test_the_dataset_agrees_with_its_manifest(dataset: Path) -> None:
 def test_publishing_from_the_lake_again_changes_nothing(run: Path, dataset: Path) -> None:
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in _all(dataset)}
 
-    report = asyncio.run(publish_run(run, dataset))
+    report = asyncio.run(publish_stored(run, dataset))
 
     assert report.put == report.deleted == 0
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in _all(dataset)} == before
@@ -240,7 +227,7 @@ def _all(folder: Path) -> list[Path]:
 _KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-import test_published_readers as these
+from published import publish_stored
 from storage.local import LocalStore
 
 left = int(sys.argv[3])
@@ -256,7 +243,7 @@ def put(self, path, data):
     really_put(self, path, data)
 
 LocalStore._put = put
-asyncio.run(these.publish_run(Path(sys.argv[1]), Path(sys.argv[2])))
+asyncio.run(publish_stored(Path(sys.argv[1]), Path(sys.argv[2])))
 """
 
 
@@ -265,7 +252,7 @@ def test_a_killed_publication_is_completed_by_the_next(
     run: Path, dataset: Path, tmp_path: Path, writes: int
 ) -> None:
     to = tmp_path / dataset.name
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "e2e")])
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     ended = subprocess.run(
         [sys.executable, "-c", _KILLED, str(run), str(to), str(writes)],
         env={**os.environ, "PYTHONPATH": paths},
@@ -275,7 +262,7 @@ def test_a_killed_publication_is_completed_by_the_next(
     assert ended.returncode == -signal.SIGKILL
     assert not (to / "manifest.json").exists()
 
-    asyncio.run(publish_run(run, to))
+    asyncio.run(publish_stored(run, to))
 
     assert {p.relative_to(to): p.read_bytes() for p in _all(to)} == {
         p.relative_to(dataset): p.read_bytes() for p in _all(dataset)

@@ -3,8 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import pyarrow.parquet as pq
+from factories import make_verdict
 from published import (
     RULE,
+    TRAIN,
+    MemoryRun,
+    commit_unit,
     contents,
     findings,
     make_run_file,
@@ -14,6 +19,7 @@ from published import (
     written_at,
 )
 
+from schemas.verdict import Status
 from storage.publish.proof import Discrepancy
 from storage.publish.publish import publish
 
@@ -98,6 +104,20 @@ def test_rejected_episodes_come_labelled_when_asked_for_and_go_again(tmp_path: P
     published(snapshot, tmp_path)
 
     assert contents(tmp_path) == original
+
+
+def test_a_new_judgement_changes_the_labels(tmp_path: Path) -> None:
+    run = MemoryRun()
+    episode, *_ = commit_unit(run, 1, TRAIN)
+    published(run.seal(), tmp_path, include_rejected=True)
+    run.judge([make_verdict(episode, verifier="replay", round_=1, status=Status.FAILED)])
+
+    report = published(run.seal(), tmp_path, include_rejected=True)
+
+    [path] = tmp_path.glob("data/trajectories/*.parquet")
+    rows = pq.read_table(path).to_pylist()
+    assert [row["episode_id"] for row in rows if not row["accepted"]] == [episode.episode_id]
+    assert (report.put, report.deleted) == (3, 1)  # one file, the card and the manifest
 
 
 def test_a_file_that_was_removed_or_cut_short_is_put_back(tmp_path: Path) -> None:
