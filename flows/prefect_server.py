@@ -63,7 +63,7 @@ async def embedded_server() -> AsyncIterator[str]:
     async with _alone(home):  # two first starts would both make the database
         child, url = _start(home)
         try:
-            await _answers(child, url, patience(os.environ))
+            await wait_until_healthy(child, url, patience(os.environ))
         except BaseException:
             await _stop(child)
             raise
@@ -87,8 +87,8 @@ def _start(home: Path) -> tuple[subprocess.Popen[bytes], str]:
         return child, f"http://127.0.0.1:{listener.getsockname()[1]}/api"
 
 
-async def _answers(child: subprocess.Popen[bytes], url: str, seconds: float) -> None:
-    """Wait until the child answers.
+async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: float) -> None:
+    """Wait until the server that a child process is answers.
 
     Raises:
         NoServer: it has ended, or does not answer in time.
@@ -97,12 +97,12 @@ async def _answers(child: subprocess.Popen[bytes], url: str, seconds: float) -> 
     while child.poll() is None:
         left = deadline - asyncio.get_running_loop().time()
         if left <= 0:
-            raise NoServer(f"Prefect's embedded server gave no answer in {seconds:g} s")
+            raise NoServer(f"Prefect's server gave no answer in {seconds:g} s")
         with contextlib.suppress(NoServer):
             await _healthy(url, min(left, _ASK_SECONDS))
             return
         await asyncio.sleep(_PAUSE_SECONDS)
-    raise NoServer(f"Prefect's embedded server ended with code {child.returncode}")
+    raise NoServer(f"Prefect's server ended with code {child.returncode}")
 
 
 async def _healthy(url: str, seconds: float) -> None:
