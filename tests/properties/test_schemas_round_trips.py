@@ -61,7 +61,7 @@ def _own_columns(made: Record) -> Record:
 
 @pytest.mark.parametrize("table", FLAT)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_record_survives_its_table(table: str, data: DataObject) -> None:
     kind = TABLES[table]
     made = data.draw(strategies.records(kind))
@@ -112,7 +112,7 @@ def test_a_record_survives_json(kind: type[Record], data: DataObject) -> None:
 
 
 @given(action=strategies.actions)
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_an_action_survives_its_canonical_json(action: Action) -> None:
     text = canonical_json(action.model_dump(mode="json"))
 
@@ -158,7 +158,7 @@ def episodes(draw: st.DrawFn) -> Episode:
 
 
 @given(task=strategies.records(Task), episode=episodes(), seed=st.integers(0, 9))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_a_whole_episode_survives_the_tables_of_its_unit(
     task: Task, episode: Episode, seed: int
 ) -> None:
