@@ -216,29 +216,37 @@ globalThis.stepmill = (() => {
 
   // The privileged view.
   const STYLES = [
-    "color", "background-color", "background-image", "border-top-color", "font-size",
-    "font-weight", "font-style", "font-family", "text-decoration-line", "text-align", "display",
-    "position", "cursor", "fill", "stroke", "transform", "z-index", "resize", "opacity",
-    "overflow-x", "overflow-y", "visibility",
+    "background-color", "color", "cursor", "display", "font-size", "font-weight", "overflow-x",
+    "overflow-y",
   ];
   const PROBES = [
     [0.5, 0.5], [0.25, 0.5], [0.75, 0.5], [0.5, 0.25], [0.5, 0.75], [0.1, 0.5], [0.9, 0.5],
     [0.5, 0.1], [0.5, 0.9], [0.25, 0.25], [0.75, 0.75], [0.25, 0.75], [0.75, 0.25],
     [0.06, 0.06], [0.94, 0.94], [0.06, 0.94], [0.94, 0.06],
   ];
-  const pointIn = (element, box) => {
-    for (const rect of [box, ...[...element.getClientRects()].slice(0, 8)])
+  const VIEW = () => ({ left: 0, top: 0, right: innerWidth, bottom: innerHeight });
+  const meetBox = (one, other) => ({
+    left: Math.max(one.left, other.left), top: Math.max(one.top, other.top),
+    right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
+  });
+  const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
+  const pointIn = (element, box, clip) => {
+    const rects = [...element.getClientRects()].slice(0, 8);
+    for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
+      const seen = meetBox(rect, clip);
+      if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
       for (const [across, down] of PROBES) {
-        const x = round(rect.left + rect.width * across);
-        const y = round(rect.top + rect.height * down);
-        if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+        const x = round(seen.left + (seen.right - seen.left) * across);
+        const y = round(seen.top + (seen.bottom - seen.top) * down);
+        if (x >= innerWidth || y >= innerHeight) continue;
         if (reaches(element, x, y)) return [x, y];
       }
+    }
     return null;
   };
   const wordsOf = (element, count) => {
     const out = [];
-    const range = document.createRange();
+    const { range } = count;
     for (const child of element.childNodes) {
       if (child.nodeType !== 3) continue;
       for (const found of child.data.matchAll(/\S+/g)) {
@@ -251,10 +259,13 @@ globalThis.stepmill = (() => {
     }
     return out;
   };
-  const read = (element, count) => {
+  const read = (element, count, outer) => {
     count.nodes += 1;
     const box = element.getBoundingClientRect();
     const style = getComputedStyle(element);
+    // What is positioned freely may leave the boxes that clip its neighbours.
+    const clip = style.position === "absolute" || style.position === "fixed" ? VIEW() : outer;
+    const inside = element !== document.body && clipsAt(style) ? meetBox(clip, box) : clip;
     const shown = isShown(style, box) ||
       (element.namespaceURI || "").endsWith("svg") && style.visibility === "visible" &&
         style.display !== "none";
@@ -268,7 +279,7 @@ globalThis.stepmill = (() => {
       if (count.nodes >= MAX_NODES) break;
       const childTag = tagOf(child);
       if (childTag !== "script" && childTag !== "style" && childTag !== "head")
-        children.push(read(child, count));
+        children.push(read(child, count, inside));
     }
     const scrolls = element.scrollHeight > element.clientHeight + 1 ||
       element.scrollWidth > element.clientWidth + 1;
@@ -282,7 +293,7 @@ globalThis.stepmill = (() => {
       tag, attrs, text: squeeze(element.innerText === undefined ? element.textContent
         : element.innerText, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
-      point: shown ? pointIn(element, box) : null, shown, style: styles,
+      point: shown ? pointIn(element, box, clip) : null, shown, style: styles,
       value: CONTROLS.has(tag) && tag !== "button" ? element.value : null,
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [element.scrollLeft, element.scrollTop, element.scrollWidth,
@@ -294,6 +305,7 @@ globalThis.stepmill = (() => {
   };
   return {
     observe, target, choose, selectAll, frame,
-    read: () => read(document.documentElement, { nodes: 0, words: 0 }),
+    read: () => JSON.stringify(
+      read(document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW())),
   };
 })();
