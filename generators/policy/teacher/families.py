@@ -10,6 +10,9 @@ FAMILIES: dict[str, Skill] = PAGE_FAMILIES | HAND_FAMILIES
 _FRAMED = "its form lies in a frame, and the reader reads the page alone"
 
 IMPOSSIBLE: dict[str, str] = {
+    "drag-cube": "the cube turns only while time passes with the button held down, and a drag is"
+    " over before any time passes",
+    "draw-circle": "a drag draws a straight line, and each new one wipes out the one before",
     "flight.AA": _FRAMED,
     "flight.Alaska": _FRAMED,
     "flight.Alaska-auto": _FRAMED,
@@ -17,3 +20,13 @@ IMPOSSIBLE: dict[str, str] = {
     "hover-shape": "its page never ends: it has no reward, so nothing can be done on it",
 }
 """Families it does not claim, with the reason."""
+
+UNCERTAIN: dict[str, str] = {
+    "click-pie-nodelay": "its first item, one of four to eight, takes no click: under a pointer it"
+    " is drawn anew at every event; where the menu unfolds slowly, a click on the way gets through",
+    "stock-market": "the price is seen every half second only, and one time in thirty it is never"
+    " seen below the limit before the prices end",
+    "tic-tac-toe": "the opponent is attentive half of the time: the best play wins 97 of 100 games"
+    " when it begins and 73 when the opponent does; a draw counts as lost",
+}
+"""Families it claims but cannot always do, whatever it does, with the reason."""

@@ -6,12 +6,17 @@ whole pixel, so what is wanted is often not there, and the best there is has to 
 
 import cmath
 import math
+from bisect import bisect
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from schemas.observation import Box
 
 Point = tuple[float, float]
 """x and y, CSS px."""
+
+_SAMPLE = 150
+"""About how many points are weighed against each other in a search."""
 
 
 def midpoint(one: Point, other: Point) -> Point:
@@ -33,6 +38,14 @@ def inset(box: Box, by: float) -> Box:
 def within(point: Point, box: Box) -> bool:
     """Say whether a point lies in a box."""
     return box[0] <= point[0] <= box[0] + box[2] and box[1] <= point[1] <= box[1] + box[3]
+
+
+def pixels(box: Box) -> Iterator[Point]:
+    """Yield every whole pixel in a box, row by row."""
+    left, top, width, height = box
+    for y in range(math.ceil(top), math.floor(top + height) + 1):
+        for x in range(math.ceil(left), math.floor(left + width) + 1):
+            yield float(x), float(y)
 
 
 def ray(start: Point, way: complex, frame: Box) -> Iterator[Point]:
@@ -103,3 +116,36 @@ def drop(boxes: Sequence[Box], start: int, goal: int, *, columns: int) -> tuple[
 
 def _inside(box: Box, across: float, down: float) -> Point:
     return box[0] + box[2] * across, box[1] + box[3] * down
+
+
+def sides(radii: Sequence[float]) -> int:
+    """Return how many sides, 3 to 7, the outline has that lies at these distances around a point.
+
+    The distances are those in directions evenly spread over the full turn. Each corner is a peak,
+    so the number of corners is the strongest of the frequencies.
+    """
+    turn = -2j * cmath.pi / len(radii)
+
+    def strength(count: int) -> float:
+        return abs(sum(r * cmath.exp(turn * count * n) for n, r in enumerate(radii)))
+
+    return max(range(3, 8), key=strength)
+
+
+def telling_point(candidates: Sequence[Point], limits: Sequence[float]) -> Point:
+    """Return the candidate whose distance to the one sought would tell most about it.
+
+    What one learns is only between which of the rising `limits` the distance lies. The best is
+    the point after which the fewest candidates are left on average. Of many candidates an even
+    sample is weighed.
+
+    Raises:
+        ValueError: there is no candidate.
+    """
+    sample = candidates[:: len(candidates) // _SAMPLE + 1]
+
+    def left(point: Point) -> int:
+        rings = Counter(bisect(limits, math.dist(point, other)) for other in sample)
+        return sum(count * count for count in rings.values())
+
+    return min(sample, key=left)

@@ -3,14 +3,33 @@
 Dragging, drawing, marking, colours and shapes, games, and pages that change by themselves.
 """
 
-from generators.policy.teacher import dragging, drawing, shapes, sliding
+from generators.policy.teacher import (
+    agreements,
+    counting,
+    dragging,
+    drawing,
+    games,
+    looking,
+    marking,
+    painting,
+    shapes,
+    sliding,
+    timing,
+)
 from generators.policy.teacher.plan import Skill
 
 HAND_FAMILIES: dict[str, Skill] = {
     "bisect-angle": drawing.bisect_angle,
+    "button-delay": timing.press_after_delay,
+    "chase-circle": timing.follow_circle,
     "circle-center": drawing.mark_centre,
+    "click-color": painting.click_colour,
+    "click-pie": timing.use_pie_menu,
+    "click-pie-nodelay": timing.use_pie_menu,
+    "click-shades": painting.select_shades,
     "click-shape": shapes.click_shape,
     "count-shape": shapes.count_shapes,
+    "count-sides": looking.count_sides,
     "drag-box": dragging.drag_into,
     "drag-circle": dragging.drag_somewhat,
     "drag-items": dragging.drag_item,
@@ -21,12 +40,28 @@ HAND_FAMILIES: dict[str, Skill] = {
     "drag-sort-numbers": dragging.sort_numbers,
     "draw-line": drawing.draw_line,
     "find-midpoint": drawing.mark_midpoint,
-    "grid-coordinate": drawing.click_coordinate,
     "form-sequence": sliding.slide_and_tick,
+    "grid-coordinate": drawing.click_coordinate,
+    "guess-number": games.guess_number,
+    "highlight-text": marking.mark_paragraph,
+    "highlight-text-2": marking.mark_paragraph,
+    "hot-cold": games.find_hot_spot,
     "identify-shape": shapes.name_shape,
+    "moving-items": timing.click_moving,
+    "number-checkboxes": looking.copy_number,
+    "odd-or-even": counting.mark_parity,
     "resize-textarea": dragging.resize,
+    "right-angle": drawing.make_right_angle,
+    "sign-agreement": agreements.sign,
+    "simon-says": timing.repeat_lights,
+    "stock-market": timing.buy_low,
+    "terminal": agreements.delete_file,
+    "text-editor": marking.style_text,
+    "tic-tac-toe": games.win_game,
+    "use-colorwheel": painting.enter_named_colour,
+    "use-colorwheel-2": painting.enter_shown_colour,
     "use-slider": sliding.set_slider,
     "use-slider-2": sliding.set_sliders,
-    "right-angle": drawing.make_right_angle,
+    "visual-addition": counting.add_blocks,
 }
 """Skills by family."""

@@ -1,0 +1,72 @@
+"""Skills that have to look: at a canvas and at a picture, which no document describes.
+
+They read the screenshot, pixel by pixel, at the places where the document says the picture is.
+"""
+
+import io
+import math
+
+from PIL import Image
+
+from generators.policy.teacher.geometry import Point, sides
+from generators.policy.teacher.goals import nth, part
+from generators.policy.teacher.page import Page, centre
+from generators.policy.teacher.plan import Plan, button, press, submit, the
+
+_MIDDLE_GREY = 128
+_DEGREES = 360
+_SEARCHED = range(42, 10, -1)
+"""Distances from the middle of a canvas at which an outline is searched for, px."""
+
+_PITCH = 15 / 65, 15 / 112
+"""From one box to the next in the picture of a number, as a share of its width and height."""
+
+_FIRST = 9 / 65, 11 / 112
+"""Where the middle of the first box is, likewise."""
+
+_ROWS, _COLUMNS = 7, 4
+
+
+class Look:
+    """A screenshot, asked by places on the page."""
+
+    def __init__(self, page: Page) -> None:
+        image = Image.open(io.BytesIO(page.picture)).convert("L")
+        self._greys, self._width = image.tobytes(), image.width
+        self._scale = image.width / page.root.inner[0]
+
+    def bright(self, point: Point) -> bool:
+        """Say whether the page is nearer to white than to black there."""
+        x, y = (int(at * self._scale) for at in point)
+        return self._greys[y * self._width + x] > _MIDDLE_GREY
+
+
+def count_sides(page: Page) -> Plan:
+    """Count the sides of the outline drawn on the canvas and press the button that says so."""
+    look, middle = Look(page), centre(page.one("canvas").box)
+    radii = [_radius(look, middle, math.radians(degree)) for degree in range(_DEGREES)]
+    count = str(sides(radii))
+    return (yield from press(page, button(count), f"I count {count} corners on this shape."))
+
+
+def _radius(look: Look, middle: Point, way: float) -> float:
+    """Return how far from the middle the outline is in one direction."""
+    for distance in _SEARCHED:
+        spot = middle[0] + distance * math.cos(way), middle[1] + distance * math.sin(way)
+        if not look.bright(spot):
+            return distance
+    return 0.0
+
+
+def copy_number(page: Page) -> Plan:
+    """Tick the boxes that are light in the picture beside them, and submit."""
+    digit = part(r'Draw the number "(\d)"', page.goal)
+    look, (left, top, width, height) = Look(page), page.one("img").box
+    for number in range(_ROWS * _COLUMNS):
+        row, column = divmod(number, _COLUMNS)
+        x = left + width * (_FIRST[0] + _PITCH[0] * column)
+        y = top + height * (_FIRST[1] + _PITCH[1] * row)
+        if look.bright((x, y)):
+            why = f"The {nth(column + 1)} box of row {row + 1} belongs to the {digit}: I tick it."
+            page = yield from press(page, the("input", place=number + 1), why)
+    return (yield from submit(page))
