@@ -28,6 +28,8 @@ async def drive(work: Generation, flow: str, parameters: Mapping[str, object] | 
                 report = await work.report()
             if report.interrupted:
                 seen.hurry()
+            elif seen.missing:
+                note("the work is done; waiting for Prefect to record it")
         return report
 
 

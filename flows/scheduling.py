@@ -31,9 +31,16 @@ class _Flow(Protocol):
 class Seen:
     """A flow that Prefect is shown beside the work."""
 
-    def __init__(self) -> None:
+    def __init__(self, calling: asyncio.Task[None] | None) -> None:
+        self.calling = calling
+        """The flow's call; None if Prefect is shown nothing."""
         self.seconds = RECORD_SECONDS
         """How long its end is waited for."""
+
+    @property
+    def missing(self) -> bool:
+        """Its end is not recorded yet."""
+        return self.calling is not None and not self.calling.done()
 
     def hurry(self) -> None:
         """Wait for it only briefly."""
@@ -51,11 +58,11 @@ async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIter
     At the end the flow is waited for, so that its end is recorded. What goes wrong with it is a
     warning: by then the work is done.
     """
-    seen = Seen()
     if parameters is None:
-        yield seen
+        yield Seen(None)
         return
     calling = asyncio.create_task(_call(flow, parameters))
+    seen = Seen(calling)
     try:
         yield seen
         await asyncio.wait([calling], timeout=seen.seconds)

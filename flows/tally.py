@@ -53,13 +53,13 @@ class Progress(Record):
         """How far it is, in a line for people."""
         parts = [
             f"{self.episodes}/{self.episodes_total} episodes",
-            f"{self.accepted} accepted of {self.judged} judged",
+            f"{self.accepted} accepted",
             f"{self.steps_per_second:.1f} steps/s",
-            f"{self.busy}/{self.sessions} sessions busy",
-            f"{self.units}/{self.units_total} units committed",
+            f"{self.busy}/{self.sessions} sessions",
+            f"{self.units}/{self.units_total} units",
         ]
         if self.units_failed:
-            parts.append(f"{self.units_failed} units failed")
+            parts.append(f"{self.units_failed} failed")
         if self.left is not None:
             parts.append(f"{clock(self.left)} left")
         return " · ".join(parts)

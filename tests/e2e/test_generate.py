@@ -1,0 +1,375 @@
+"""Whole runs in a real browser, from the command line; Prefect has tests of its own."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
+from deltalake import DeltaTable
+
+from flows.plan import make_plan
+from flows.prepare import prepare
+from flows.settings import Sources, load
+from storage.local import LocalStore
+from storage.runs import create_run
+
+pytestmark = pytest.mark.browser
+
+WITHOUT = {
+    "STEPMILL_CHROMIUM": "/nonexistent",
+    "PREFECT_API_URL": "http://127.0.0.1:9/api",
+}
+"""Neither a browser nor a Prefect server can be had: whatever needs one is refused."""
+
+TOTALS = {
+    "run",
+    "version",
+    "tasks",
+    "episodes",
+    "accepted",
+    "rejected",
+    "unjudged",
+    "failed",
+    "steps",
+    "seconds",
+    "episodes_per_hour",
+    "steps_per_second",
+    "prompt_tokens",
+    "completion_tokens",
+    "engine_seconds",
+    "browser_seconds",
+    "published",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A small finished run with its dataset."""
+
+    run: Path
+    dataset: Path
+    said: Said
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What made it."""
+        return _generate(self.run, self.dataset)
+
+
+def _generate(run: Path, dataset: Path) -> tuple[str, ...]:
+    return ("generate", "--json", *SMALL, f"--run={run}", f"--set=publish.to=['{dataset}']")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    run, dataset = folder / "run", folder / "dataset"
+    return Made(run, dataset, stepmill(*_generate(run, dataset), "--no-prefect"))
+
+
+@pytest.fixture
+def copied(made: Made, tmp_path: Path) -> Made:
+    """The run copied elsewhere: nothing in it depends on where it lies."""
+    run, dataset = tmp_path / "run", tmp_path / "dataset"
+    shutil.copytree(made.run, run)
+    shutil.copytree(made.dataset, dataset)
+    return Made(run, dataset, made.said)
+
+
+def _rows(run: Path, table: str, *columns: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = (
+        DeltaTable(run / "tables" / table).to_pyarrow_table(columns=list(columns)).to_pylist()
+    )
+    return rows
+
+
+def test_a_run_goes_all_the_way_to_a_dataset(made: Made) -> None:
+    answer = made.said.answer
+
+    assert made.said.code == 0, made.said.err
+    assert answer.keys() >= TOTALS
+    assert answer["episodes"] == answer["accepted"] == answer["reproduced"] == 6
+    assert answer["published"] == [str(made.dataset)]
+    assert (made.dataset / "README.md").is_file()
+    steps = ds.dataset(made.dataset / "data" / "steps")
+    assert steps.count_rows() == answer["steps"] + 6  # type: ignore[operator]
+
+
+def test_a_run_is_whole_and_leaves_nothing_behind(made: Made) -> None:
+    audited = called("audit", str(made.run), "--deep", "--json")
+
+    assert audited.code == 0, audited.out
+    assert audited.answer["findings"] == []
+    assert audited.answer["leftovers"] == []
+
+
+def test_a_task_has_the_goal_that_its_page_states(made: Made) -> None:
+    goals = {row["instruction"] for row in _rows(made.run, "tasks", "instruction")}
+
+    assert "Click the button." in goals
+    assert "" not in goals
+
+
+def test_every_episode_has_a_verdict_of_every_verifier(made: Made) -> None:
+    verdicts = _rows(made.run, "verdicts", "episode_id", "verifier", "status", "round")
+
+    assert len(verdicts) == 6 * 3
+    assert {(row["status"], row["round"]) for row in verdicts} == {("passed", 0)}
+
+
+def test_a_finished_run_starts_nothing_and_changes_no_byte(made: Made) -> None:
+    before = contents(made.run), contents(made.dataset)
+
+    again = called(*made.command, env=WITHOUT)
+
+    assert again.code == 0, again.err
+    assert again.answer["rolled_out"] == 0
+    assert again.answer["episodes"] == 6
+    assert (contents(made.run), contents(made.dataset)) == before
+
+
+def test_a_run_of_another_configuration_is_refused_by_the_keys_that_differ(made: Made) -> None:
+    before = contents(made.run)
+
+    other = called(*made.command, "--set=run.seed=1", "--set=limits.steps=7", env=WITHOUT)
+
+    assert other.code == 2
+    assert "run.seed: there 0, asked for 1" in other.err
+    assert "limits.steps: there 30, asked for 7" in other.err
+    assert "tasks" not in other.err
+    assert contents(made.run) == before
+
+
+def test_what_does_not_decide_the_data_may_differ(copied: Made) -> None:
+    again = called(*copied.command, "--set=run.name=other", "--set=browser.sessions=1", env=WITHOUT)
+
+    assert again.code == 0, again.err
+
+
+def test_a_destination_of_another_run_is_refused(made: Made, tmp_path: Path) -> None:
+    said = called(*_generate(tmp_path / "run", made.dataset), env=WITHOUT)
+
+    assert said.code == 2
+    assert "holds the dataset of another run" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_says_that_the_run_was_begun(made: Made) -> None:
+    said = called(*made.command, "--dry-run", env=WITHOUT)
+
+    assert said.code == 0
+    plan = said.answer["plan"]
+    assert isinstance(plan, dict)
+    assert plan["begun"] is True
+
+
+def test_a_run_shows_its_yield_by_family_and_policy(made: Made) -> None:
+    shown = called("show", str(made.run), env=WITHOUT)
+
+    assert shown.code == 0, shown.err
+    assert "6 accepted" in shown.out
+    assert ["click-test", "teacher", "2", "2", "100", "%", "2"] in [
+        line.split() for line in shown.out.splitlines()
+    ]
+
+
+def test_an_episode_is_replayed_step_by_step(made: Made) -> None:
+    [row, *_] = _rows(made.run, "episodes", "episode_id", "n_steps")
+
+    replayed = called("replay", str(made.run), str(row["episode_id"]))
+
+    assert replayed.code == 0, replayed.err
+    assert replayed.out.count("agrees, same picture") == int(str(row["n_steps"])) + 1
+    assert "reproduced: all" in replayed.out
+
+
+def test_an_episode_that_does_not_exist_is_not_replayed(made: Made) -> None:
+    wrong = called("replay", str(made.run), "0" * 32, env=WITHOUT)
+
+    assert wrong.code == 2
+    assert f"has no episode {'0' * 32}" in wrong.err
+
+
+def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
+    before = contents(copied.run / "tables" / "episodes")
+
+    judged = called(
+        "verify",
+        str(copied.run),
+        "--verifiers=structure,outcome",
+        "--no-prefect",
+        "--json",
+        env={"STEPMILL_CHROMIUM": "/nonexistent"},
+    )
+
+    assert judged.code == 0, judged.err
+    assert judged.answer["version"] == 2
+    rounds = _rows(copied.run, "verdicts", "verifier", "round")
+    assert sorted({(str(row["verifier"]), row["round"]) for row in rounds}) == [
+        ("outcome", 0),
+        ("outcome", 1),
+        ("replay", 0),
+        ("structure", 0),
+        ("structure", 1),
+    ]
+    assert contents(copied.run / "tables" / "episodes") == before
+
+
+def test_a_version_is_published_once(copied: Made, tmp_path: Path) -> None:
+    command = ("publish", str(copied.run), f"--to={tmp_path / 'other'}", "--no-prefect", "--json")
+
+    first = called(*command, env=WITHOUT)
+    before = contents(tmp_path / "other")
+    second = called(*command, env=WITHOUT)
+
+    assert (first.code, second.code) == (0, 0)
+    assert second.answer["put"] == 0
+    assert contents(tmp_path / "other") == before
+
+
+def test_a_version_that_does_not_exist_is_not_published(made: Made, tmp_path: Path) -> None:
+    said = called("publish", str(made.run), f"--to={tmp_path / 'x'}", "--version=9", "--no-prefect")
+
+    assert said.code == 2
+    assert "has no version 9; there are: 1" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_commits_that_lack_verdicts_are_judged_and_nothing_is_rolled_out(copied: Made) -> None:
+    """As if the run had been killed between the commit of its episodes and their verdicts."""
+    shutil.rmtree(copied.run / "tables" / "verdicts")
+    shutil.rmtree(copied.run / "versions")
+    before = contents(copied.run / "tables" / "episodes")
+
+    again = called(*copied.command, "--no-prefect")
+
+    assert again.code == 0, again.err
+    assert (again.answer["rolled_out"], again.answer["accepted"]) == (0, 6)
+    assert len(_rows(copied.run, "verdicts", "episode_id")) == 6 * 3
+    assert contents(copied.run / "tables" / "episodes") == before
+
+
+def test_spool_objects_of_committed_units_go_with_the_next_command(copied: Made) -> None:
+    [unit, *_] = _rows(copied.run, "episodes", "unit_id", "episode_id")
+    leftover = copied.run / "spool" / str(unit["unit_id"]) / str(unit["episode_id"])
+    leftover.parent.mkdir(parents=True)
+    leftover.write_text("{}", encoding="utf-8")
+
+    again = called(*copied.command, env=WITHOUT)
+
+    assert again.code == 0, again.err
+    assert not leftover.exists()
+
+
+def _spooled(run: Path) -> dict[str, datetime]:
+    """Return when each spooled episode was begun."""
+    episodes = [
+        json.loads(path.read_text("utf-8"))
+        for path in run.glob("spool/*/*")
+        if not path.name.startswith(".tmp-")
+    ]
+    return {one["episode_id"]: datetime.fromisoformat(one["started_at"]) for one in episodes}
+
+
+def _committed(run: Path) -> dict[str, datetime]:
+    """Return when each committed episode was begun; none may be there twice."""
+    if not (run / "tables" / "episodes" / "_delta_log").exists():
+        return {}
+    table = DeltaTable(run / "tables" / "episodes").to_pyarrow_table(
+        columns=["episode_id", "started_at"]
+    )
+    found = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    assert len(found) == table.num_rows
+    return found
+
+
+def _finished(run: Path) -> dict[str, datetime]:
+    return _spooled(run) | _committed(run)
+
+
+def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = (
+        "generate",
+        "--no-prefect",
+        "--json",
+        f"--run={run}",
+        "--set=tasks.include=['click-test','click-button','click-dialog','focus-text']",
+        "--set=tasks.seeds=[0,4]",
+        "--set=tasks.unit_size=5",
+        "--set=browser.sessions=3",
+    )
+    first = start(*command)
+    until(lambda: len(list(run.glob("spool/*/*"))) > 3 or (run / "tables/episodes").exists())
+    interrupt(first)
+    said = end(first)
+    before = _finished(run)
+
+    assert said.code == 130, said.err
+    assert said.answer["interrupted"] is True
+    assert "finishing what is in flight" in said.err
+    assert "Traceback" not in said.err
+    assert 0 < len(before) < 20
+    assert said.answer["rolled_out"] == len(before)
+    assert said.answer["failed"] == 0
+
+    again = called(*command)
+
+    after = _committed(run)
+    assert again.code == 0, again.err
+    assert again.answer["rolled_out"] == 20 - len(before)
+    assert len(after) == 20
+    assert {episode: after[episode] for episode in before} == before
+    assert called("audit", str(run), "--deep").code == 0
+
+
+def test_interrupted_twice_it_stops_at_once(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
+    first = start(*command)
+    until((run / "tables").exists)
+    interrupt(first)
+    with suppress(subprocess.TimeoutExpired):
+        first.wait(0.3)  # two signals at the same moment are one
+    interrupt(first)
+    said = end(first)
+
+    assert said.code == 130, said.err
+    assert "Traceback" not in said.err
+
+    again = called(*command)
+
+    assert again.code == 0, again.err
+    assert again.answer["accepted"] == 6
+
+
+def test_a_unit_that_cannot_be_written_fails_alone_and_is_made_later(tmp_path: Path) -> None:
+    """A file lies where one unit's spool objects should be."""
+    run = tmp_path / "run"
+    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
+    config = load(Sources(settings=tuple(one.removeprefix("--set=") for one in SMALL)), {})
+    made = asyncio.run(create_run(LocalStore(run), config, provenance={}))
+    unit, *_ = make_plan(config, prepare(config).tasks, run_id=made.run_id)
+    in_the_way = run / "spool" / unit.unit_id
+    in_the_way.parent.mkdir()
+    in_the_way.write_text("mine", encoding="utf-8")
+
+    short = called(*command)
+
+    assert short.code == 1
+    assert short.answer["units_failed"] == 1
+    assert unit.unit_id in short.err
+    assert short.answer["episodes"] == 4
+
+    in_the_way.unlink()
+    whole = called(*command)
+
+    assert whole.code == 0, whole.err
+    assert whole.answer["rolled_out"] == 2

@@ -1,0 +1,166 @@
+"""The command line, as far as it needs no browser and no server."""
+
+import json
+import logging
+import re
+from pathlib import Path
+
+import pytest
+from commands import contents, stepmill
+
+from flows.cli import main
+from flows.cli_parsers import COMMANDS
+from flows.cli_terminal import plain, table
+
+UNREACHABLE = "http://127.0.0.1:9/api"
+"""A Prefect server that does not answer: whatever needs one is refused."""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be in an empty folder, with no browser and no Prefect to be had."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEPMILL_CHROMIUM", str(tmp_path / "no-browser"))
+    monkeypatch.setenv("PREFECT_API_URL", UNREACHABLE)
+    return tmp_path
+
+
+def _ends(*argv: str) -> int:
+    """Return the exit code of the command line, however it leaves."""
+    try:
+        return main(argv)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else 1
+    finally:
+        logging.getLogger().handlers.clear()
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _ends("--help") == 0
+
+    shown = capsys.readouterr().out
+    for name in ("generate", "show", "audit", "replay", "publish", "verify", "tasks", "doctor"):
+        assert re.search(rf"^ +{name}\b", shown, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_explains_itself_with_an_example(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _ends(command, "--help") == 0
+
+    shown = capsys.readouterr().out
+    assert f"Example: stepmill {command}" in shown
+    assert len(shown.splitlines()) > 5
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (("generat",), "there is no command 'generat'; did you mean 'generate'?"),
+        (("generate", "--confg", "x"), "has no flag '--confg'; did you mean '--config'?"),
+        (("generate", "extra"), "has no argument 'extra'"),
+        (("audit",), "required: RUN"),
+        (("publish", "runs/demo"), "required: --to"),
+        (("replay", "runs/demo"), "required: EPISODE_ID"),
+        (("publish", "runs/demo", "--to", "x", "--version", "one"), "invalid int value: 'one'"),
+        ((), "required: COMMAND"),
+    ],
+)
+def test_bad_usage_is_refused_with_the_nearest_right_word(
+    argv: tuple[str, ...], told: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _ends(*argv) == 2
+
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert "--help" in shown.err
+    assert shown.out == ""
+    assert contents(here) == {}
+
+
+def test_a_dry_run_shows_the_configuration_and_the_plan(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It starts nothing: neither a browser nor Prefect could be had."""
+    code = _ends("generate", "--dry-run", "--set", "tasks.include=['click-test']", "--json")
+
+    answer = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert answer["config"]["tasks"]["include"] == ["click-test"]
+    assert answer["plan"] == {
+        "run": "runs/run",
+        "begun": False,
+        "templates": 1,
+        "tasks": 5,
+        "episodes": 5,
+        "units": 1,
+        "policies": {"teacher": 5},
+    }
+    assert contents(here) == {}
+
+
+def test_what_a_dry_run_shows_is_a_configuration_again(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("--set", "tasks.include=['click-test']", "--set", 'policies=[{name="clumsy"}]')
+    assert _ends("generate", "--dry-run", *chosen) == 0
+    shown = capsys.readouterr().out
+    (here / "again.toml").write_text(shown, encoding="utf-8")
+
+    assert _ends("generate", "--dry-run", "--config", "again.toml") == 0
+
+    assert capsys.readouterr().out == shown
+
+
+def test_json_is_one_line_on_standard_output(here: Path) -> None:
+    said = stepmill("generate", "--dry-run", "--json", cwd=here)
+
+    assert said.code == 0
+    assert set(said.answer) == {"config", "plan"}
+    assert said.err == ""
+
+
+def test_a_refusal_says_nothing_on_standard_output(here: Path) -> None:
+    said = stepmill("generate", "--json", "--set", "browser.sessions=0", cwd=here)
+
+    assert (said.code, said.out) == (2, "")
+    assert "browser.sessions" in said.err
+    assert "Traceback" not in said.err
+
+
+def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
+    said = stepmill("--help", cwd=here)
+
+    assert (said.code, said.err) == (0, "")
+
+
+def test_the_doctor_names_what_is_lacking_and_the_remedy(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _ends("doctor") == 1
+
+    shown = capsys.readouterr().out
+    assert re.search(r"^browser +lacking ", shown, re.MULTILINE)
+    assert str(here / "no-browser") in shown
+
+
+def test_the_doctor_answers_in_json(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _ends("doctor", "--json") == 1
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["fit"] is False
+    assert {"browser", "disk", "memory", "pages", "prefect", "python"} <= {
+        line["name"] for line in answer["lines"]
+    }
+    assert contents(here) == {}
+
+
+def test_text_from_outside_cannot_steer_a_terminal() -> None:
+    assert plain("a\x1b[2Jb\x07c\u202ed\ne\tf") == "a�[2Jb�c�d\ne\tf"
+
+
+def test_a_table_is_aligned_and_its_cells_are_single_lines() -> None:
+    lines = table(["family", "steps"], [["a\nb", "1"], ["longer", "10"]])
+
+    assert lines == ["family  steps", "a b         1", "longer     10"]

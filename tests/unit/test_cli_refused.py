@@ -1,0 +1,196 @@
+"""Bad input: a clear error and exit code 2, before anything is written or started."""
+
+import logging
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import SECONDS, STEPMILL, contents, environment
+
+from flows.cli import main
+
+GENERATE = ("generate", "--no-prefect", "--set=tasks.include=['click-test']")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be in an empty folder, with no browser to be had."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEPMILL_CHROMIUM", "/bin/false")
+    return tmp_path
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    """Return why the command line refuses."""
+    code = main(argv)
+    logging.getLogger().handlers.clear()
+    said = capsys.readouterr()
+    assert (code, said.out) == (2, ""), said
+    assert "Traceback" not in said.err
+    return said.err
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["tasks.includ=['*']"], ["unknown key 'tasks.includ'", "tasks.include"]),
+        (["browser.sessions='many'"], ["browser.sessions", "integer"]),
+        (["limits.steps=0"], ["limits.steps", "greater than or equal to 1"]),
+        (["tasks.source=nowhere.jsonl"], ["nowhere.jsonl"]),
+        (["tasks.include=['clik-test']"], ["clik-test"]),
+        (["verify.verifiers=['outcom']"], ["outcom", "did you mean 'outcome'"]),
+        (["policy.name=model"], ["policy.name", "model"]),
+        (["policy.name=scripted"], ["policy.script"]),
+        (["scale.runner=ray"], ["scale.runner", "ray"]),
+        (["run.url=s3://bucket/run"], ["s3://bucket/run"]),
+        (["publish.to=['s3://bucket/data']"], ["s3://bucket/data"]),
+        (["publish.to=['runs/run/data']"], ["runs/run/data", "cannot lie in each other"]),
+        (["publish.to=['runs']"], ["cannot lie in each other"]),
+    ],
+)
+def test_a_configuration_that_cannot_be_honoured(
+    settings: list[str], told: list[str], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _refused(capsys, *GENERATE, *(f"--set={setting}" for setting in settings))
+
+    for part in told:
+        assert part in said
+    assert contents(here) == {}
+
+
+def test_a_broken_line_of_a_task_file_is_named(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = '{"site": "miniwob", "template_id": "click-test", "seed": 1}\n'
+    (here / "tasks.jsonl").write_text(f"{good}{{broken\n", encoding="utf-8")
+
+    said = _refused(capsys, "generate", "--no-prefect", "--set=tasks.source=tasks.jsonl")
+
+    assert "tasks.jsonl" in said
+    assert "2" in said
+    assert list(contents(here)) == ["tasks.jsonl"]
+
+
+def test_a_browser_that_does_not_start(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/bin/false does not start" in _refused(capsys, *GENERATE)
+
+    assert contents(here) == {}
+
+
+def test_no_browser(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("STEPMILL_CHROMIUM", str(here / "nowhere"))
+
+    assert "STEPMILL_CHROMIUM" in _refused(capsys, *GENERATE)
+    assert contents(here) == {}
+
+
+def test_a_prefect_server_that_is_set_but_does_not_answer(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
+
+    said = _refused(capsys, "generate", "--set=tasks.include=['click-test']")
+
+    assert "http://127.0.0.1:9/api does not answer" in said
+    assert contents(here) == {}
+
+
+@pytest.mark.parametrize("place", ["file", "file/run"])
+def test_a_run_folder_that_is_a_file(
+    place: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "file").write_text("mine", encoding="utf-8")
+
+    assert "file" in _refused(capsys, *GENERATE, "--run", place)
+    assert contents(here) == {"file": b"mine"}
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_folder_that_cannot_be_written(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/proc/1/run" in _refused(capsys, *GENERATE, "--run", "/proc/1/run")
+
+
+def test_a_destination_that_cannot_be_written(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _refused(capsys, *GENERATE, "--set=publish.to=['/proc/1/data']")
+
+    assert "/proc/1/data" in said
+    assert contents(here) == {}
+
+
+def test_a_destination_that_holds_something_else(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "mine").mkdir()
+    (here / "mine" / "letter.txt").write_text("dear", encoding="utf-8")
+
+    said = _refused(capsys, *GENERATE, "--set=publish.to=['mine']")
+
+    assert "letter.txt" in said
+    assert list(contents(here)) == ["mine/letter.txt"]
+
+
+def test_a_full_disk(here: Path) -> None:
+    """A file may not become larger than a few bytes, as where no room is left."""
+
+    def fill() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+    said = subprocess.run(
+        [*STEPMILL, *GENERATE, "--run", "run"],
+        env=environment(),
+        preexec_fn=fill,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+    assert said.returncode == 2, said
+    assert "cannot be written" in said.stderr
+    assert "Traceback" not in said.stderr
+    assert contents(here) == {}
+
+
+def test_what_is_left_of_a_run_whose_run_file_is_gone(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = here / "run" / "tables" / "episodes" / "_delta_log"
+    log.mkdir(parents=True)
+    (log / "00000000000000000000.json").write_text("{}", encoding="utf-8")
+
+    said = _refused(capsys, *GENERATE, "--run", "run")
+
+    assert "run.json is missing" in said
+    assert len(contents(here)) == 1
+
+
+def test_a_run_file_that_is_torn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "run").mkdir()
+    (here / "run" / "run.json").write_text('{"run_id"', encoding="utf-8")
+
+    assert "run.json" in _refused(capsys, *GENERATE, "--run", "run")
+    assert len(contents(here)) == 1
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("show", "nowhere"),
+        ("audit", "nowhere"),
+        ("verify", "nowhere", "--no-prefect"),
+        ("publish", "nowhere", "--to", "data", "--no-prefect"),
+        ("replay", "nowhere", "0123456789abcdef"),
+    ],
+)
+def test_a_run_that_does_not_exist(
+    argv: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "nowhere: no run lies here" in _refused(capsys, *argv)
+    assert contents(here) == {}
+    assert os.listdir(here) == []  # noqa: PTH208 - folders count too

@@ -1,0 +1,96 @@
+from collections import Counter
+
+from factories import RUN_ID, make_task
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flows.plan import by_policy, draw_policy, make_plan
+from flows.settings import Sources, load
+from schemas.config import RunConfig
+from schemas.task import Task
+
+
+def _config(*settings: str) -> RunConfig:
+    return load(Sources(settings=settings), {})
+
+
+def _tasks(count: int) -> list[Task]:
+    return [make_task(seed=seed) for seed in range(count)]
+
+
+def test_planning_twice_gives_the_same_units() -> None:
+    config = _config("tasks.unit_size=3")
+
+    assert make_plan(config, _tasks(10), run_id=RUN_ID) == make_plan(
+        config, _tasks(10), run_id=RUN_ID
+    )
+
+
+@settings(max_examples=25)
+@given(count=st.integers(1, 40), attempts=st.integers(1, 5), size=st.integers(1, 20))
+def test_every_attempt_is_in_exactly_one_unit(count: int, attempts: int, size: int) -> None:
+    config = _config(f"tasks.attempts={attempts}", f"tasks.unit_size={size}")
+    tasks = _tasks(count)
+
+    plan = make_plan(config, tasks, run_id=RUN_ID)
+
+    planned = [(one.task.task_id, one.attempt) for unit in plan for one in unit.attempts]
+    wanted = [(task.task_id, attempt) for task in tasks for attempt in range(attempts)]
+    assert planned == wanted
+    assert len({one.episode_id for unit in plan for one in unit.attempts}) == len(wanted)
+    assert len({unit.unit_id for unit in plan}) == len(plan)
+
+
+@settings(max_examples=25)
+@given(attempts=st.integers(1, 30), size=st.integers(1, 20))
+def test_a_task_is_never_cut_in_two(attempts: int, size: int) -> None:
+    config = _config(f"tasks.attempts={attempts}", f"tasks.unit_size={size}")
+
+    plan = make_plan(config, _tasks(7), run_id=RUN_ID)
+
+    assert all(len(unit.attempts) == len(unit.tasks) * attempts for unit in plan)
+    assert all(len(unit.attempts) <= max(size, attempts) for unit in plan)
+
+
+def test_another_run_has_other_ids_and_the_same_policies() -> None:
+    config = _config('policies=[{name="teacher"}, {name="clumsy"}]')
+
+    one = make_plan(config, _tasks(20), run_id=RUN_ID)
+    other = make_plan(config, _tasks(20), run_id="b" * 32)
+
+    assert not {unit.unit_id for unit in one} & {unit.unit_id for unit in other}
+    assert [a.policy for unit in one for a in unit.attempts] == [
+        a.policy for unit in other for a in unit.attempts
+    ]
+
+
+def test_policies_are_drawn_in_proportion_to_their_shares() -> None:
+    config = _config('policies=[{name="teacher", share=3}, {name="clumsy", share=1}]')
+
+    drawn = by_policy(config, _tasks(1_000))
+
+    assert drawn.keys() == {"teacher", "clumsy"}
+    assert 700 < drawn["teacher"] < 800
+
+
+def test_one_policy_gets_everything() -> None:
+    assert by_policy(_config("policy.name=clumsy"), _tasks(10)) == {"clumsy": 10}
+
+
+def test_attempts_at_one_task_draw_for_themselves() -> None:
+    config = _config('policies=[{name="teacher"}, {name="clumsy"}]')
+    [task] = _tasks(1)
+
+    drawn = Counter(draw_policy(config, task, attempt).name.value for attempt in range(100))
+
+    assert min(drawn.values()) > 30
+
+
+def test_another_seed_draws_otherwise() -> None:
+    mix = 'policies=[{name="teacher"}, {name="clumsy"}]'
+    tasks = _tasks(50)
+
+    one = [draw_policy(_config(mix), task, 0) for task in tasks]
+    other = [draw_policy(_config(mix, "run.seed=1"), task, 0) for task in tasks]
+
+    assert one != other

@@ -1,0 +1,157 @@
+from pathlib import Path
+
+import pytest
+
+from flows.plan import by_policy
+from flows.prepare import prepare
+from flows.settings import Sources, load, value_of
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "run.toml"
+    path.write_text('[run]\nname = "file"\nseed = 1\n[browser]\nsessions = 2\n', encoding="utf-8")
+    return path
+
+
+def test_nothing_given_is_the_defaults() -> None:
+    assert load(Sources(), {}) == RunConfig()
+
+
+def test_each_source_goes_over_the_one_before(file: Path) -> None:
+    environ = {"STEPMILL_RUN__NAME": "environment", "STEPMILL_RUN__SEED": "2"}
+    settings = ("run.name=flag",)
+
+    from_file = load(Sources(config=str(file)), {})
+    from_environment = load(Sources(config=str(file)), environ)
+    from_flags = load(Sources(config=str(file), settings=settings), environ)
+    from_run = load(Sources(config=str(file), settings=("run.url=x",), run="y"), environ)
+
+    assert (from_file.run.name, from_file.run.seed) == ("file", 1)
+    assert (from_environment.run.name, from_environment.run.seed) == ("environment", 2)
+    assert (from_flags.run.name, from_flags.run.seed) == ("flag", 2)
+    assert from_flags.browser.sessions == 2
+    assert from_run.run.url == "y"
+
+
+def test_a_later_flag_goes_over_an_earlier_one() -> None:
+    config = load(Sources(settings=("run.seed=1", "run.seed=2")), {})
+
+    assert config.run.seed == 2
+
+
+def test_a_list_replaces_the_list() -> None:
+    config = load(Sources(settings=('tasks.include=["click-*"]',)), {})
+
+    assert config.tasks.include == ("click-*",)
+
+
+def test_only_names_with_two_underscores_are_keys() -> None:
+    environ = {"STEPMILL_CHROMIUM": "/usr/bin/x", "STEPMILL_CHAOS_ROUNDS": "3"}
+
+    assert load(Sources(), environ) == RunConfig()
+
+
+def test_a_key_below_a_key_can_be_set() -> None:
+    config = load(Sources(), {"STEPMILL_ACCEPT__MIN_SCORES__REPLAY": "0.5"})
+
+    assert config.accept.min_scores == {"replay": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("4", 4),
+        ("0.5", 0.5),
+        ("true", True),
+        ('"4"', "4"),
+        ("[1, 2]", [1, 2]),
+        ("runs/demo", "runs/demo"),
+        ("", ""),
+        ("two words", "two words"),
+        ("1\nother = 2", "1\nother = 2"),
+        ("[1", "[1"),
+    ],
+)
+def test_a_value_is_read_as_toml_and_else_taken_as_text(text: str, value: object) -> None:
+    assert value_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("settings", "environ", "told"),
+    [
+        (
+            ("browser.sesions=3",),
+            {},
+            ["--set browser.sesions=3", "did you mean 'browser.sessions'"],
+        ),
+        (("browser.sessions=many",), {}, ["--set", "browser.sessions", "'many'", "integer"]),
+        (("browser.sessions=0",), {}, ["browser.sessions", "0", "greater than or equal to 1"]),
+        (("tasks.seeds=[4, 0]",), {}, ["tasks.seeds", "larger than the last"]),
+        (("browser=3",), {}, ["--set browser=3", "browser = 3"]),
+        (("run.seed",), {}, ["--set run.seed", "KEY=VALUE"]),
+        (("=3",), {}, ["--set =3", "is no key"]),
+        (("run..seed=3",), {}, ["run..seed", "is no key"]),
+        ((), {"STEPMILL_RUN__SEDE": "1"}, ["environment variable STEPMILL_RUN__SEDE", "run.seed"]),
+        ((), {"STEPMILL_RUN__SEED": "-1"}, ["environment variable STEPMILL_RUN__SEED", "-1"]),
+        (('policies=[{name="techer"}]',), {}, ["policies.0.name", "techer", "teacher"]),
+    ],
+)
+def test_a_mistake_names_its_source_key_value_and_rule(
+    settings: tuple[str, ...], environ: dict[str, str], told: list[str]
+) -> None:
+    with pytest.raises(BadConfig) as refused:
+        load(Sources(settings=settings), environ)
+
+    for part in told:
+        assert part in str(refused.value)
+
+
+def test_every_mistake_is_told_at_once(file: Path) -> None:
+    file.write_text("[run]\nsede = 1\n[browser]\nsessions = -1\n", encoding="utf-8")
+
+    with pytest.raises(BadConfig) as refused:
+        load(Sources(config=str(file)), {})
+
+    assert str(refused.value).count(str(file)) == 2
+
+
+def test_a_mistake_in_the_syntax_comes_with_its_line(file: Path) -> None:
+    file.write_text("[run]\nseed = 1\nname = \n", encoding="utf-8")
+
+    with pytest.raises(BadConfig, match=r"run\.toml: is no TOML: .*line 3"):
+        load(Sources(config=str(file)), {})
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match=r"nowhere\.toml: cannot be read: No such file"):
+        load(Sources(config=str(tmp_path / "nowhere.toml")), {})
+
+
+def test_a_folder_is_no_configuration(tmp_path: Path) -> None:
+    with pytest.raises(BadConfig, match="cannot be read: Is a directory"):
+        load(Sources(config=str(tmp_path)), {})
+
+
+def test_a_file_that_is_no_text_is_named(file: Path) -> None:
+    file.write_bytes(b"[run]\nname = '\xff'\n")
+
+    with pytest.raises(BadConfig, match="is not UTF-8"):
+        load(Sources(config=str(file)), {})
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in Path("configs").glob("*.toml")))
+def test_every_configuration_that_ships_is_sound(name: str) -> None:
+    load(Sources(config=str(Path("configs") / name)), {})
+
+
+def test_the_demo_is_as_large_as_it_promises() -> None:
+    config = load(Sources(config="configs/demo.toml"), {})
+    tasks = prepare(config).tasks
+
+    assert len({task.template_id for task in tasks}) >= 60
+    assert len(tasks) * config.tasks.attempts >= 300
+    assert set(by_policy(config, tasks)) == {"teacher", "clumsy"}
+    assert config.browser.sessions == 16
