@@ -40,6 +40,9 @@ THRESHOLDS: dict[str, float] = {
     # drawing ends near the corner, that rounding is up to a fortieth of the angle, but for two
     # problems in a thousand.
     "bisect-angle": 0.95,
+    # The pointer rests for the half second an action takes, and the circle is faster. Each of twenty
+    # times the page may notice that 20 of 10,000 ms before the pointer is moved on to it again.
+    "chase-circle": 0.96,
     # The page takes the dot's radius for 3 where it draws 3.5, so a dot right on the centre counts
     # as 0.71 px off; of the smallest radius, 25 px, that leaves 0.9717.
     "circle-center": 0.97,

@@ -30,3 +30,9 @@ UNCERTAIN: dict[str, str] = {
     " when it begins and 73 when the opponent does; a draw counts as lost",
 }
 """Families it claims but cannot always do, whatever it does, with the reason."""
+
+UNREPEATABLE: dict[str, str] = {
+    "chase-circle": "that the circle has run out from under a resting pointer is noticed when the"
+    " browser draws a frame, which is in real time; so the reward differs in its third digit",
+}
+"""Families it claims whose episodes do not come out exactly the same again, with the reason."""

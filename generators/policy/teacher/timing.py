@@ -18,6 +18,9 @@ ACT_MS = Clock().step_ms + Clock().settle_ms
 BEAT_MS = 600
 """From one flash of a sequence of lights to the next; each lasts less than half of it."""
 
+_SHIFT_MS = 10
+"""By how much looks at the lights come late and early in turn, so that no two waits are alike."""
+
 _PATIENCE = 25
 """The most looks at a page that changes by itself."""
 
@@ -52,7 +55,9 @@ def repeat_lights(page: Page) -> Plan:
         order.append(lit.attrs["id"])
         colour = hue_name(parse(lit.style["background-color"]))
         why = f"The {colour} button is the {nth(len(order))} to light up; I watch on."
-        page = yield from wait(BEAT_MS - ACT_MS, why)
+        page = yield from wait(
+            BEAT_MS - ACT_MS + (_SHIFT_MS if len(order) % 2 else -_SHIFT_MS), why
+        )
     for place, name in enumerate(order, 1):
         page = yield from press(page, named(name), f"This button was the {nth(place)} to light up.")
     return page
@@ -81,6 +86,7 @@ def _ahead(before: Point, now: Point, most: float) -> Point:
 def click_moving(page: Page) -> Plan:
     """Click one moving circle after another, the one that has been in sight longest first."""
     seen: dict[str, int] = {}
+    idle = 0
     for look in range(_PATIENCE):
         items = [node for node in page.all("circle", cls="item") if node.point is not None]
         for item in items:
@@ -88,8 +94,10 @@ def click_moving(page: Page) -> Plan:
         if items:
             oldest = min(items, key=lambda item: seen[item.attrs["id"]])
             page = yield from click_at(*spot(oldest), "This circle is in reach, so I click it.")
+            idle = 0
         else:
-            page = yield from wait(1, "No circle is in sight, so I wait for the next.")
+            page = yield from wait(1 + idle * 200, "No circle is in sight, so I wait for more.")
+            idle += 1
     return page
 
 
