@@ -1,6 +1,6 @@
 """Skills that count or tell numbers apart."""
 
-from generators.policy.teacher.goals import nth
+from generators.policy.teacher.goals import nth, whole
 from generators.policy.teacher.page import Page
 from generators.policy.teacher.plan import Plan, named, press, submit, the, write
 
@@ -18,7 +18,7 @@ def add_blocks(page: Page) -> Plan:
 
 def mark_parity(page: Page) -> Plan:
     """Mark each number as odd or even and submit."""
-    values = [int(node.text) for node in page.all(cls="display-number")]
+    values = [whole(node.text) for node in page.all(cls="display-number")]
     for place, value in enumerate(values, 1):
         kind = "odd" if value % 2 else "even"
         why = f"The {nth(place)} number, {value}, is {kind}, so I mark it as that."

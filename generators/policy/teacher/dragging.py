@@ -2,7 +2,7 @@
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import Point, drop
-from generators.policy.teacher.goals import nth, parts
+from generators.policy.teacher.goals import nth, parts, whole
 from generators.policy.teacher.page import Lost, Page, centre
 from generators.policy.teacher.plan import Plan, drag, named, spot, submit, the
 
@@ -108,7 +108,7 @@ def sort_numbers(page: Page) -> Plan:
     """Drag numbers up a list, the lowest first, until all are in order, and submit."""
     for place in range(len(page.all("li"))):
         items = page.all("li")
-        values = [int(item.text) for item in items]
+        values = [whole(item.text) for item in items]
         lowest = values.index(min(values[place:]), place)
         if lowest != place:
             why = f"{values[lowest]} is the {nth(place + 1)} in order, so I drag it to that place."

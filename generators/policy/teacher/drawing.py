@@ -42,9 +42,17 @@ def _frame(page: Page) -> Box:
     return left, top, width, height - _BUTTON
 
 
-def _circles(page: Page, fill: str) -> list[Point]:
-    circles = page.all("circle", where=lambda node: node.attrs.get("fill") == fill)
-    return [centre(circle.box) for circle in circles]
+def _circles(page: Page, *fills: str) -> list[Point]:
+    """Return the centre of the next circle of each fill, in the order they were drawn."""
+    circles = page.all("circle")
+    out: list[Point] = []
+    for fill in fills:
+        circle = next((node for node in circles if node.attrs.get("fill") == fill), None)
+        if circle is None:
+            raise Lost(f"there is no {fill} point")
+        circles.remove(circle)
+        out.append(centre(circle.box))
+    return out
 
 
 def mark_centre(page: Page) -> Plan:
@@ -57,7 +65,7 @@ def mark_centre(page: Page) -> Plan:
 
 def mark_midpoint(page: Page) -> Plan:
     """Mark the point half-way between the two points and submit."""
-    one, other = _circles(page, "black")
+    one, other = _circles(page, "black", "black")
     why = "This is half-way between the two points, so I click here."
     page = yield from _place(page, midpoint(one, other), why)
     return (yield from submit(page))
@@ -65,7 +73,7 @@ def mark_midpoint(page: Page) -> Plan:
 
 def make_right_angle(page: Page) -> Plan:
     """Add the point that makes a right angle at the blue point, and submit."""
-    (end,), (corner,) = _circles(page, "black"), _circles(page, "blue")
+    end, corner = _circles(page, "black", "blue")
     target = right_angle_end(end, corner, _frame(page))
     if target is None:
         raise Lost("the right angle lies outside the drawing")
@@ -76,7 +84,7 @@ def make_right_angle(page: Page) -> Plan:
 
 def bisect_angle(page: Page) -> Plan:
     """Add a point on the line that halves the angle at the blue point, and submit."""
-    (one, other), (corner,) = _circles(page, "black"), _circles(page, "blue")
+    one, other, corner = _circles(page, "black", "black", "blue")
     target = bisector_end(one, corner, other, _frame(page))
     if target is None:
         raise Lost("the line that halves the angle lies outside the drawing")

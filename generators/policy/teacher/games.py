@@ -121,4 +121,6 @@ def find_hot_spot(page: Page) -> Plan:
             raise Lost(f"the signal '{signal}' tells me nothing")
         heard = _SIGNALS.index(signal)
         left = [point for point in left if bisect(_LIMITS, math.dist(point, spot)) == heard]
+        if not left:
+            break
     raise Lost("it is hot nowhere")

@@ -10,7 +10,7 @@ from PIL import Image
 
 from generators.policy.teacher.geometry import Point, sides
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Page, centre
+from generators.policy.teacher.page import Lost, Page, centre
 from generators.policy.teacher.plan import Plan, button, press, submit, the
 
 _MIDDLE_GREY = 128
@@ -36,8 +36,14 @@ class Look:
         self._scale = image.width / page.root.inner[0]
 
     def bright(self, point: Point) -> bool:
-        """Say whether the page is nearer to white than to black there."""
+        """Say whether the page is nearer to white than to black there.
+
+        Raises:
+            Lost: the screenshot ends before.
+        """
         x, y = (int(at * self._scale) for at in point)
+        if not (0 <= x < self._width and 0 <= y < len(self._greys) // self._width):
+            raise Lost("what I have to look at is out of view")
         return self._greys[y * self._width + x] > _MIDDLE_GREY
 
 

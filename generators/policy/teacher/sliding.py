@@ -1,6 +1,6 @@
 """Skills for sliders: learn the scale by pulling the handle to an end, then set it."""
 
-from generators.policy.teacher.goals import nth, numbers, parts
+from generators.policy.teacher.goals import nth, numbers, parts, whole
 from generators.policy.teacher.page import Lost, Page, centre, classes
 from generators.policy.teacher.plan import Find, Plan, drag, key, named, press, submit, the
 
@@ -13,7 +13,7 @@ def _handle(slider: Find, page: Page) -> tuple[float, float]:
 
 
 def _shown(readout: Find, page: Page) -> int:
-    return int(readout(page).text)
+    return whole(readout(page).text)
 
 
 def slide(page: Page, slider: Find, readout: Find, wanted: int) -> Plan:

@@ -4,6 +4,8 @@ Time passes only while an action is carried out, always the same amount, and sta
 one looks. So what is seen is where it is, and how long to wait can be worked out.
 """
 
+import re
+
 from generators.browser.protocol import Clock
 from generators.policy.teacher.colours import hue_name, parse
 from generators.policy.teacher.geometry import Point
@@ -17,6 +19,8 @@ ACT_MS = Clock().step_ms + Clock().settle_ms
 
 BEAT_MS = 600
 """From one flash of a sequence of lights to the next; each lasts less than half of it."""
+
+_PRICE = r"\$(\d+\.\d+)"
 
 _SHIFT_MS = 10
 """By how much looks at the lights come late and early in turn, so that no two waits are alike."""
@@ -37,14 +41,16 @@ def press_after_delay(page: Page) -> Plan:
 
 def buy_low(page: Page) -> Plan:
     """Watch the price and buy once it is lower than the goal says."""
-    limit = float(part(r"less than \$(\d+\.\d+)", page.goal))
+    limit = float(part(rf"less than {_PRICE}", page.goal))
     for _ in range(_PATIENCE):
         shown = page.by_id("stock-price").text
-        if shown and float(shown.removeprefix("$")) < limit:
-            return (yield from press(page, named("buy"), f"{shown} is less than ${limit}: I buy."))
+        price = re.fullmatch(_PRICE, shown)
+        if price is not None and float(price[1]) < limit:
+            why = f"{shown} is less than ${limit:.2f}, so I buy."
+            return (yield from press(page, named("buy"), why))
         why = f"The price is '{shown}', not less than ${limit:.2f}, so I wait."
         page = yield from wait(1, why)
-    raise Lost(f"the price never falls below {limit}")
+    raise Lost(f"I never see a price below ${limit:.2f}")
 
 
 def repeat_lights(page: Page) -> Plan:
