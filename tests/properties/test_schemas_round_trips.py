@@ -191,6 +191,16 @@ def test_the_content_hash_can_be_taken_from_the_step_rows_alone(episode: Episode
     assert steps_sha256(alone) == episode.content_sha256
 
 
+@given(step=strategies.records(Step), other=strategies.records(Step))
+@settings(max_examples=20)
+def test_the_content_hash_takes_every_column_into_account(step: Step, other: Step) -> None:
+    for name in set(Step.model_fields) - {"screenshot", "elements"}:
+        changed = step.model_copy(update={name: getattr(other, name)})
+        same = changed.model_dump_json() == step.model_dump_json()
+
+        assert (steps_sha256((changed,)) == steps_sha256((step,))) == same, name
+
+
 @given(made=st.lists(episodes(), max_size=3, unique_by=lambda e: e.episode_id))
 @settings(max_examples=20)
 def test_a_unit_commits_every_row_of_its_episodes_once(made: list[Episode]) -> None:
