@@ -25,6 +25,7 @@ from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.task import Task
 from schemas.verdict import Verdict
+from storage.objects import Missing
 
 
 class Stopping:
@@ -50,6 +51,10 @@ class Finished:
     """Of the episode that is in the spool."""
     verdicts: tuple[Verdict, ...] | None
     """What was said of it; None if nobody was asked."""
+
+
+_ELSEWHERE = Finished("", ())
+"""An episode that left the spool meanwhile: another worker has committed its unit."""
 
 
 class Attempts:
@@ -85,13 +90,12 @@ class Attempts:
             NoBrowser: the browser is gone and does not start again.
         """
         async with self._live:
-            if spooled:
-                episode = await self._shop.spool.get(unit_id, planned.episode_id)
-            else:
-                made = await self._make(unit_id, planned)
-                if made is None:
-                    return None
-                episode = made
+            try:
+                episode = await self._spooled(unit_id, planned, there=spooled)
+            except Missing:
+                return _ELSEWHERE
+            if episode is None:
+                return None
             if self._stopping.asked:
                 return Finished(episode.content_sha256, None)
             [task] = told([planned.task], {episode.task_id: episode.instruction})
@@ -114,6 +118,18 @@ class Attempts:
         now: Mapping[str, Verdict] = {**said, **latest(found)}
         self._tally.judged(episode.episode_id, now)
         return tuple(found)
+
+    async def _spooled(
+        self, unit_id: str, planned: PlannedAttempt, *, there: bool
+    ) -> Episode | None:
+        """Return the episode from the spool, made if it was not `there` when the run was opened.
+
+        Raises:
+            Missing: it was, or another worker made it, and it is no longer.
+        """
+        if there:
+            return await self._shop.spool.get(unit_id, planned.episode_id)
+        return await self._make(unit_id, planned)
 
     async def _make(self, unit_id: str, planned: PlannedAttempt) -> Episode | None:
         """Roll out and store; return what is stored, which may be another worker's."""

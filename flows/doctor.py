@@ -129,7 +129,7 @@ def _packages() -> Line:
 
 
 def _prefect() -> Line:
-    if "PREFECT_API_URL" in os.environ:
+    if os.environ.get("PREFECT_API_URL"):
         found = f"the server at {os.environ['PREFECT_API_URL']}"
     elif has_profiles() or HOME in os.environ:
         found = "as your Prefect profile says"

@@ -2,12 +2,15 @@
 
 What is asked is the panel's business. Here it is decided which round a unit's new verdicts are
 of: for each verifier and version the next one that the unit has none of, so that a transaction
-is never used twice for different verdicts, whichever of a unit's episodes are judged again.
+is never used twice for different verdicts, whichever of a unit's episodes are judged again. Where
+another worker judges the same unit, its answers stand and are not given a second time, and a round
+that it took is left to it.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from generators.verify.panel import NO_ANSWER
 from schemas.acceptance import latest
 from schemas.task import Task
 from schemas.verdict import Verdict
@@ -43,18 +46,29 @@ def numbered(new: Iterable[Verdict], known: Iterable[Verdict]) -> dict[_Address,
     return dict(out)
 
 
-async def commit(
-    lake: Lake, unit_id: str, new: Sequence[Verdict], known: Sequence[Verdict]
-) -> None:
-    """Commit `new` verdicts of a unit that has those `known`.
+async def commit(lake: Lake, unit_id: str, new: Sequence[Verdict], *, again: bool = False) -> None:
+    """Commit `new` verdicts of a unit, all of them if it was judged `again`.
+
+    Otherwise what a verifier of the same version has answered meanwhile is left out.
 
     Raises:
         Unwritable: the run cannot be written.
     """
-    for (verifier, version, round_), verdicts in numbered(new, known).items():
-        await lake.commit_verdicts(
-            unit_id, verifier=verifier, version=version, round_=round_, verdicts=verdicts
-        )
+    left = list(new)
+    while left:
+        known = await lake.verdicts(unit_id=unit_id)
+        answered = set() if again else {_question(v) for v in known if v.status not in NO_ANSWER}
+        asked = [verdict for verdict in left if _question(verdict) not in answered]
+        left = []
+        for (verifier, version, round_), verdicts in numbered(asked, known).items():
+            if not await lake.commit_verdicts(
+                unit_id, verifier=verifier, version=version, round_=round_, verdicts=verdicts
+            ):
+                left += verdicts
+
+
+def _question(verdict: Verdict) -> tuple[str, str, str]:
+    return verdict.episode_id, verdict.verifier, verdict.verifier_version
 
 
 def told(tasks: Sequence[Task], instructions: Mapping[str, str]) -> list[Task]:

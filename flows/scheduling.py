@@ -91,7 +91,7 @@ async def check() -> None:
     Raises:
         NoServer: it does not answer.
     """
-    if "PREFECT_API_URL" in os.environ or HOME in os.environ or has_profiles():
+    if os.environ.get("PREFECT_API_URL") or HOME in os.environ or has_profiles():
         set_up(os.environ)
         settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
         url = settings.PREFECT_API_URL.value()

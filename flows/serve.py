@@ -49,7 +49,7 @@ def main() -> int:
 async def _serve(environ: dict[str, str]) -> None:
     environ["PWD"] = str(await asyncio.to_thread(os.getcwd))
     async with AsyncExitStack() as stack:
-        if "PREFECT_API_URL" not in environ:
+        if not environ.get("PREFECT_API_URL"):
             port = environ.get("PREFECT_SERVER_API_PORT", PORT)
             environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
             command = ("server", "start", "--host", "127.0.0.1", "--port", port)

@@ -2,8 +2,9 @@
 
 When every episode of a unit is in the spool, its rows are made from what **lies there** and not
 from anybody's memory, and committed; the spool's objects go, and the verdicts follow. A unit that
-is committed and owes verdicts is judged from the tables. What cannot be read or written fails the
-unit and no other; the same command again goes on from there.
+is committed and owes verdicts is judged from the tables. What cannot be read fails the unit and
+no other; where nothing can be written or looked at any more, no further unit is begun. The same
+command again goes on from there.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from flows.tally import Tally
 from flows.wiring import Workshop
 from schemas.base import Record
 from schemas.episode import Episode
-from schemas.errors import Conflict, NoBrowser, StepmillError
+from schemas.errors import Conflict, NoBrowser, StepmillError, Unwritable
 from schemas.verdict import Verdict
 from storage.objects import Missing
 
@@ -68,7 +69,9 @@ class Units:
         """Bring a unit that is not committed to its end; `spooled` of its episodes are finished."""
         try:
             results = await self._finish(unit, spooled)
-            whole = len(results) == len(unit.attempts) and await self._commit(unit, results)
+            whole = len(results) == len(unit.attempts)
+            if whole:
+                await self._commit(unit, results)
         except (StepmillError, OSError) as error:
             return self._failed(unit.unit_id, [error])
         except ExceptionGroup as group:
@@ -80,9 +83,8 @@ class Units:
     async def judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> UnitReport:
         """Judge a committed unit's episodes: those that owe verdicts, or all of them `again`."""
         try:
-            known = await self._shop.lake.verdicts(unit_id=unit_id)
             new = await self._judge(unit_id, said, again=again)
-            await commit(self._shop.lake, unit_id, new, known)
+            await commit(self._shop.lake, unit_id, new, again=again)
         except (StepmillError, OSError) as error:
             return self._failed(unit_id, [error])
         except ExceptionGroup as group:
@@ -117,31 +119,35 @@ class Units:
             ]
         return [verdict for task in running for verdict in task.result()]
 
-    async def _commit(self, unit: PlannedUnit, results: Results) -> bool:
-        """Commit a unit whose episodes are all finished; False if some are not there after all."""
-        for _ in range(COMMIT_TRIES):
+    async def _commit(self, unit: PlannedUnit, results: Results) -> None:
+        """Commit a unit whose episodes are all finished, and what was said of them.
+
+        Raises:
+            Conflict: other workers change the unit again and again.
+        """
+        for left in reversed(range(COMMIT_TRIES)):
             try:
                 episodes = await self._commit_episodes(unit)
             except Conflict as conflict:
+                if not left:
+                    raise
                 LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
                 continue
-            if episodes is None:
-                return False
             await self._shop.spool.discard(unit.unit_id)
             await self._commit_verdicts(unit.unit_id, episodes, results)
-            return True
-        raise Conflict(f"unit {unit.unit_id}: other workers change it again and again")
+            return
 
-    async def _commit_episodes(self, unit: PlannedUnit) -> list[Episode] | None:
-        """Return the unit's episodes as they are committed now, by whomever; None if they are not.
+    async def _commit_episodes(self, unit: PlannedUnit) -> list[Episode]:
+        """Return the unit's episodes as they are committed now, by whomever.
 
         Raises:
             Conflict: the spool is to be asked again.
         """
         lake, episodes = self._shop.lake, await self._read_back(unit)
         if episodes is None:
-            there = unit.unit_id in await lake.committed_units()
-            return await lake.episodes(unit.unit_id) if there else None
+            if unit.unit_id in await lake.committed_units():
+                return await lake.episodes(unit.unit_id)
+            raise Conflict("an episode left the spool, and the unit is not committed")
         goals = {e.task_id: e.instruction for e in episodes if e.instruction}
         tasks = told(unit.tasks, goals)
         if await lake.commit_unit(unit.unit_id, tasks=tasks, episodes=episodes):
@@ -157,8 +163,7 @@ class Units:
             result = results[episode.episode_id]
             if result.content_sha256 == episode.content_sha256:
                 new += result.verdicts or ()
-        known = await self._shop.lake.verdicts(unit_id=unit_id)
-        await commit(self._shop.lake, unit_id, new, known)
+        await commit(self._shop.lake, unit_id, new)
 
     async def _read_back(self, unit: PlannedUnit) -> list[Episode] | None:
         """Return the unit's episodes from the spool; None if some are not there."""
@@ -173,8 +178,8 @@ class Units:
     def _failed(self, unit_id: str, errors: Sequence[Exception]) -> UnitReport:
         reason = "; ".join(dict.fromkeys(str(error) for error in errors))
         self._tally.units_failed += 1
-        if any(isinstance(error, NoBrowser) for error in errors):
-            self._stopping.ask(reason)
+        if any(isinstance(error, NoBrowser | Unwritable) for error in errors):
+            self._stopping.ask(reason)  # whatever is begun now would fail like this
         LOG.error("unit %s failed: %s", unit_id, reason)
         return UnitReport(unit_id=unit_id, state=UnitState.FAILED, reason=reason)
 

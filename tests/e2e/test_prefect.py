@@ -1,0 +1,153 @@
+"""Runs as Prefect sees them: on an embedded server, and as a deployment on a real one."""
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from commands import SECONDS, SMALL, end, environment, start, stepmill, until
+from sources import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Prefect home for all tests of this module: its database is made once."""
+    return tmp_path_factory.mktemp("prefect")
+
+
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+"""States in which a flow run stays."""
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {"PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
+
+
+def _asked(home: Path, question: str) -> list[tuple[object, ...]]:
+    """Ask the database of the embedded server."""
+    with closing(sqlite3.connect(home / "embedded.db")) as database:
+        return list(database.execute(question))
+
+
+def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+
+    said = stepmill("generate", "--json", *SMALL, f"--run={run}", env=_environment(home))
+
+    assert said.code == 0, said.err
+    assert said.answer["accepted"] == 6
+    assert "Traceback" not in said.err
+    assert "prefect." not in said.err.lower()
+    assert _asked(home, "select state_type from flow_run") == [("COMPLETED",)]
+    units = _asked(home, "select name, state_type from task_run")
+    assert len(units) == 3
+    assert {state for _, state in units} == {"COMPLETED"}
+    assert all(str(name).startswith("unit-") for name, _ in units)
+    artifacts = _asked(home, "select key, type, data from artifact")
+    assert {(key, kind) for key, kind, _ in artifacts} == {
+        ("generate-progress", "progress"),
+        ("generate-summary", "table"),
+    }
+    assert [data for key, _, data in artifacts if key == "generate-progress"] == [100]
+
+
+def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    many = ("--set=tasks.include=['click-*']", "--set=tasks.seeds=[0,9]")
+    running = start("generate", "--json", *many, f"--run={run}", env=_environment(home))
+    until(lambda: _below(running) >= {"flows.prefect_child", "--headless"} and _spooled(run))
+    children = psutil.Process(running.pid).children(recursive=True)
+
+    running.kill()
+    end(running)
+
+    gone, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+    assert len(gone) > 3
+
+
+def _below(running: subprocess.Popen[str]) -> set[str]:
+    """Return every word of the command lines of a process's descendants."""
+    words: set[str] = set()
+    for child in psutil.Process(running.pid).children(recursive=True):
+        try:
+            words.update(child.cmdline())
+        except psutil.Error:
+            continue
+    return words
+
+
+def _spooled(run: Path) -> bool:
+    return any(run.glob("spool/*/*")) or (run / "tables").exists()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """What `make prefect` starts: a server, a pool, a worker and the deployments; its API."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+    settings = {"PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_API_PORT": port}
+    log = tmp_path / "served.log"
+    with log.open("w", encoding="utf-8") as err:
+        serving = subprocess.Popen(
+            [sys.executable, "-m", "flows.serve"],
+            cwd=ROOT,
+            env=environment(settings),
+            stderr=err,
+            start_new_session=True,
+        )
+    try:
+        until(lambda: serving.poll() is not None or "interrupt to stop" in log.read_text("utf-8"))
+        assert serving.poll() is None, log.read_text("utf-8")
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        children = psutil.Process(serving.pid).children(recursive=True)
+        os.killpg(serving.pid, signal.SIGINT)
+        serving.wait(SECONDS)
+        _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+    assert serving.returncode == 0, log.read_text("utf-8")
+
+
+def _ask(url: str, question: dict[str, object] | None = None) -> Any:
+    data = None if question is None else json.dumps(question).encode()
+    request = urllib.request.Request(  # noqa: S310 - loopback
+        url, data=data, headers={"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+        return json.load(reply)
+
+
+def test_a_deployment_runs_to_its_end(served: str, tmp_path: Path) -> None:
+    deployments = {one["name"]: one for one in _ask(f"{served}/deployments/filter", {})}
+    nightly = deployments["generate-nightly"]
+    assert deployments.keys() == {"generate-nightly", "verify", "publish"}
+    assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
+    assert nightly["global_concurrency_limit"]["limit"] == 1
+    parameters = {
+        "config": "configs/smoke.toml",
+        "run": f"{tmp_path}/run-{{date}}",
+        "settings": [f"publish.to=['{tmp_path}/dataset-{{date}}']"],
+    }
+
+    run = _ask(f"{served}/deployments/{nightly['id']}/create_flow_run", {"parameters": parameters})
+    until(lambda: _ask(f"{served}/flow_runs/{run['id']}")["state_type"] in ENDED)
+
+    ended = _ask(f"{served}/flow_runs/{run['id']}")
+    assert ended["state_type"] == "COMPLETED", ended["state"]
+    assert "3 of 3 episodes accepted" in ended["state"]["message"]
+    day = ended["expected_start_time"][:10]
+    assert (tmp_path / f"run-{day}" / "versions" / "1.json").is_file()
+    assert (tmp_path / f"dataset-{day}" / "manifest.json").is_file()
