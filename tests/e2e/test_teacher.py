@@ -1,4 +1,4 @@
-"""The teacher on the real pages: every family it claims, two seeds each, by ordinary actions."""
+"""The teacher on the real pages: every family it promises, two seeds each, by ordinary actions."""
 
 import asyncio
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pytest
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
 from generators.policy.make import make_policy
-from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
+from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE, UNSURE
 from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES
 from generators.sites.gateway import Gateway
@@ -85,7 +85,7 @@ async def _attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) ->
 
 
 @pytest.mark.browser
-async def test_the_teacher_solves_every_family_it_claims() -> None:
+async def test_the_teacher_solves_every_family_it_promises() -> None:
     attempts: list[Attempt] = []
     limit = asyncio.Semaphore(SESSIONS)
 
@@ -101,15 +101,17 @@ async def test_the_teacher_solves_every_family_it_claims() -> None:
                     group.create_task(attempt(chromium, site, family, seed))
 
     assert len(attempts) == len(FAMILIES) * len(SEEDS)
-    assert [str(each) for each in attempts if not each.passed] == []
+    failed = [each for each in attempts if not each.passed and each.family not in UNSURE]
+    assert [str(each) for each in failed] == []
     assert [str(each) for each in attempts if not all(each.thoughts)] == []
 
 
-def test_every_family_is_claimed_or_said_to_be_impossible() -> None:
+def test_every_family_is_taken_on_or_said_to_be_impossible() -> None:
     small = {name for name in templates() if not name.startswith("flight.")}
 
     assert PAGE_FAMILIES.keys().isdisjoint(HAND_FAMILIES)
     assert set(FAMILIES).isdisjoint(IMPOSSIBLE)
     assert set(FAMILIES) | set(IMPOSSIBLE) == set(templates())
-    assert len(set(FAMILIES) & small) >= 90
-    assert all(len(reason.split()) > 3 for reason in IMPOSSIBLE.values())
+    assert set(UNSURE) < set(FAMILIES)
+    assert len(set(FAMILIES) & small - set(UNSURE)) >= 90
+    assert all(len(reason.split()) > 3 for reason in (IMPOSSIBLE | UNSURE).values())
