@@ -8,6 +8,7 @@ or alter them. The world is made anew after each navigation.
 
 import asyncio
 import contextlib
+import json
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -66,15 +67,20 @@ class Channel:
                 result: dict[str, Any] = await self._cdp.send(method, parameters)
                 return result
 
-    async def call(
-        self, expression: str, *, wait: bool = False, seconds: float | None = None
-    ) -> Any:
+    async def call(self, expression: str, *, seconds: float | None = None) -> Any:
         """Evaluate an expression in the isolated world, in the document that is there now.
+
+        What it gives comes as one JSON text: a tree of objects would be taken apart and put
+        together again by every layer on its way.
 
         Raises:
             DocumentGone: the document was replaced before the answer came.
             RolloutFailure: the expression throws, or no answer comes in time.
         """
+        text = await self._in_world(f"JSON.stringify({expression})", wait=False, seconds=seconds)
+        return None if text is None else json.loads(text)
+
+    async def _in_world(self, expression: str, *, wait: bool, seconds: float | None) -> Any:
         for fresh in (False, True):
             if self._world is None or fresh:
                 self._world = await self._make_world()
@@ -104,7 +110,7 @@ class Channel:
         """Wait for a drawn frame; say whether one came. None comes while a page is replaced."""
         with contextlib.suppress(DocumentGone, TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
-                await self.call("stepmill.frame()", wait=True)
+                await self._in_world("stepmill.frame()", wait=True, seconds=None)
                 return True
         return False
 
