@@ -26,11 +26,16 @@ def parse(text: str) -> Colour:
     computed = re.fullmatch(r"rgb\((\d+), (\d+), (\d+)\)", text)
     if computed is not None:
         return int(computed[1]), int(computed[2]), int(computed[3])
+    refusal = Lost(f"'{text}' is no opaque colour I know")
     try:
-        red, green, blue = ImageColor.getrgb(text)[:3]
+        parts = ImageColor.getrgb(text)
     except ValueError:
-        raise Lost(f"'{text}' is no colour I know") from None
-    return red, green, blue
+        raise refusal from None
+    match parts:
+        case (red, green, blue):
+            return red, green, blue
+        case _:
+            raise refusal
 
 
 def hexadecimal(colour: Colour) -> str:
