@@ -39,9 +39,6 @@ from storage.versions import Versions, find_version, seal
 _TOKEN_CHARS = 15
 """Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
 
-_VERDICT_TOKEN = 1
-"""Verdicts are one commit to one table: nothing can be mixed."""
-
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -94,7 +91,7 @@ class Lake:
             for table in UNIT_TABLES
             if rows[table]
         }
-        token = _token(ordered)
+        token = _token([[e.episode_id, e.content_sha256, e.started_at] for e in ordered])
         for table, files in added.items():
             if await self._commits.commit(table, unit_id, token=token, files=files) != token:
                 if await self._tables["episodes"].ask(unit_id) is not None:
@@ -123,10 +120,12 @@ class Lake:
         transaction = verdict_transaction(*address)
         if not verdicts or await self._tables["verdicts"].ask(transaction) is not None:
             return False
-        rows = [row(verdict) for verdict in sorted(verdicts, key=lambda v: v.episode_id)]
-        files = await self._commits.put_shards("verdicts", unit_id, rows=rows)
-        await self._commits.commit("verdicts", transaction, token=_VERDICT_TOKEN, files=files)
-        return True
+        ordered = sorted(verdicts, key=lambda v: v.episode_id)
+        files = await self._commits.put_shards("verdicts", unit_id, rows=list(map(row, ordered)))
+        token = _token([[v.episode_id, v.status, v.judged_at] for v in ordered])
+        return (
+            await self._commits.commit("verdicts", transaction, token=token, files=files) == token
+        )
 
     async def committed_units(self) -> set[str]:
         """Return the units whose episodes are committed, in one pass over the log.
@@ -282,10 +281,10 @@ def _ordered(unit_id: str, tasks: Sequence[Task], episodes: Sequence[Episode]) -
     return sorted(episodes, key=lambda episode: (order[episode.task_id], episode.attempt))
 
 
-def _token(episodes: Sequence[Episode]) -> int:
-    """Return what tells these rollouts from any others of the same unit."""
-    told = [[e.episode_id, e.content_sha256, e.started_at.isoformat()] for e in episodes]
-    return int(content_hash(["token", told])[:_TOKEN_CHARS], 16)
+def _token(told: Sequence[Sequence[object]]) -> int:
+    """Return what tells what one worker made from what any other made under the same address."""
+    texts = [[str(value) for value in one] for one in told]
+    return int(content_hash(["token", texts])[:_TOKEN_CHARS], 16)
 
 
 def _address(verdict: Verdict) -> tuple[str, str, str, int]:

@@ -16,7 +16,8 @@ from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
 from schemas.verdict import Finding, Status, Verdict
 
-_NO_ANSWER = (Status.ERROR, Status.ABSTAINED)
+NO_ANSWER = (Status.ERROR, Status.ABSTAINED)
+"""What a verifier says that is asked again."""
 
 LOG = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class Panel:
 
 
 def _stands(verifier: Verifier, verdict: Verdict) -> bool:
-    return verdict.verifier_version == verifier.version and verdict.status not in _NO_ANSWER
+    return verdict.verifier_version == verifier.version and verdict.status not in NO_ANSWER
 
 
 def _next_round(verifier: Verifier, verdict: Verdict | None) -> int:
