@@ -305,7 +305,7 @@ globalThis.stepmill = (() => {
   };
   return {
     observe, target, choose, selectAll, frame,
-    read: () => JSON.stringify(
-      read(document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW())),
+    read: () => read(
+      document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW()),
   };
 })();

@@ -4,7 +4,6 @@ It runs in the isolated world, where none of the page's variables and functions 
 and it only asks: geometry, computed styles, attributes, the state of form controls.
 """
 
-import json
 from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
@@ -24,7 +23,7 @@ class DocumentReader:
             tree = await self._channel.call("stepmill.read()")
         except DocumentGone as error:
             raise RolloutFailure(FailureKind.PAGE, "the page is replaced all the time") from error
-        return _node(json.loads(tree))
+        return _node(tree)
 
 
 def _node(tree: dict[str, Any]) -> Node:
