@@ -5,6 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.synced
 PYTEST := $(BIN)/pytest
 CHAOS_ROUNDS ?= 20
+WORKERS ?= 2
 
 # Without bytecode every start of a heavy package is slow.
 unexport PYTHONDONTWRITEBYTECODE
@@ -34,7 +35,7 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
 test: check ## every gate, then every test that needs no GPU
-	$(call gate,tests,$(PYTEST))
+	$(call gate,tests,$(PYTEST) -n $(WORKERS) --dist worksteal)
 
 check: setup ## the gates: format, lint, types, imports
 	$(call gate,format,$(BIN)/ruff format --check --quiet .)
