@@ -8,7 +8,7 @@ globalThis.stepmill = (() => {
   const MAX_FRAMES = 20;
   const squeeze = (text, most = MAX_TEXT) => {
     const flat = (text || "").replace(/\s+/g, " ").trim();
-    return flat.length > most ? flat.slice(0, most) : flat;
+    return (flat.length > most ? flat.slice(0, most) : flat).toWellFormed();
   };
   const round = (number) => Math.round(number * 100) / 100;
   const ROLES = {
@@ -176,7 +176,7 @@ globalThis.stepmill = (() => {
   const observe = () => {
     const all = places();
     return {
-      url: location.href, title: document.title, form: formState(all), focus: focusIn(document),
+      url: location.href, title: document.title.toWellFormed(), form: formState(all), focus: focusIn(document),
       scrollX: round(scrollX), scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
     };
   };

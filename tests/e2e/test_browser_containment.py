@@ -110,3 +110,12 @@ async def test_a_pages_text_and_title_are_data() -> None:
     page = "<script>document.title='</title><b>x'</script><p>{{7*7}} <b>\\u202e</b>"
     async with opened({"/": page}) as session:
         assert (await session.observe()).page.title == "</title><b>x"
+
+
+async def test_half_a_character_on_a_page_breaks_nothing() -> None:
+    page = "<button id=a></button><script>a.textContent=document.title='\\ud83d';</script>"
+    async with opened({"/": page}) as session:
+        seen = await session.observe()
+
+        assert seen.page.title == "\ufffd"
+        assert "\ufffd" in {element.text for element in seen.elements}
