@@ -43,7 +43,7 @@ def seconds(*arguments: str) -> float:
 
 async def overhead_ms() -> float:
     """Return what a task run costs a unit, in milliseconds."""
-    set_up(os.environ)
+    set_up(os.environ, silent=True)
     async with embedded_server() as url:
         os.environ["PREFECT_API_URL"] = url
         return await _measured()

@@ -26,7 +26,9 @@ async def drive(work: Generation, flow: str, parameters: Mapping[str, object] | 
         async with scheduling.shown(flow, parameters) as seen:
             async with watching(work.progress):
                 report = await work.report()
-            if report.interrupted:
+            if work.stopping_now:
+                seen.forget()
+            elif report.interrupted:
                 seen.hurry()
             elif seen.missing:
                 note("the work is done; waiting for Prefect to record it")
@@ -41,6 +43,6 @@ def tell_report(report: Report, *, as_json: bool) -> int:
         note("interrupted; run the same command again to go on")
     if as_json:
         answer(report.as_json())
-    else:
+    elif report.summary.version:
         tell(lines(report))
     return report.exit_code

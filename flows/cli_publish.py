@@ -1,7 +1,5 @@
 """`stepmill publish`: write a version of a run as a dataset."""
 
-import os
-
 from flows import scheduling, signals
 from flows.cli_parsers import Arguments
 from flows.cli_summary import published
@@ -9,7 +7,6 @@ from flows.cli_terminal import answer, log_to_stderr, tell
 from flows.current import at_work
 from flows.publication import open_publication
 from flows.settings import Sources
-from flows.stored import open_stored
 from storage.publish.publish import PublishReport
 
 
@@ -35,8 +32,7 @@ async def _publish(args: Arguments) -> PublishReport:
     }
     if not args.no_prefect:
         await scheduling.check()
-    stored = await open_stored(args.run, sources, os.environ)
-    async with open_publication(stored, args.to, args.version) as publication:
+    async with open_publication(args.run, sources, args.to, args.version) as publication:
         with at_work(publication, _nothing):
             shown = scheduling.shown("flows.publish", None if args.no_prefect else parameters)
             async with shown as seen:

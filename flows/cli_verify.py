@@ -1,7 +1,6 @@
 """`stepmill verify`: judge again what a run has stored."""
 
 import json
-import os
 
 from flows import scheduling, signals
 from flows.cli_drive import drive, tell_report
@@ -10,7 +9,6 @@ from flows.cli_terminal import log_to_stderr
 from flows.report import Report
 from flows.run import nothing, open_judging
 from flows.settings import Sources
-from flows.stored import open_stored
 
 
 def run(args: Arguments) -> int:
@@ -26,12 +24,11 @@ def run(args: Arguments) -> int:
 
 
 async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
-    stored = await open_stored(run_url, sources, os.environ)
-    await stored.lake.close()
     parameters = {
         "run": run_url,
         "config": sources.config,
         "settings": list(sources.settings),
     }
-    async with open_judging(stored, check=scheduling.check if prefect else nothing) as work:
+    check = scheduling.check if prefect else nothing
+    async with open_judging(run_url, sources, check=check) as work:
         return await drive(work, "flows.verify", parameters if prefect else None)

@@ -53,6 +53,8 @@ async def observe(generation: Generation, flow: str) -> State[None]:
         async with asyncio.TaskGroup() as group:
             for unit_id in generation.pending:
                 await window.acquire()
+                if generation.interrupted:
+                    break
                 shown = group.create_task(_show(unit_id))
                 shown.add_done_callback(lambda _: window.release())
         report = await generation.report()

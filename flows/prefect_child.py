@@ -12,33 +12,39 @@ import sys
 import threading
 
 _GRACE_SECONDS = 3.0
+_LOOK_SECONDS = 0.2
 
 
 def main(argv: list[str]) -> None:
     """Serve until the parent is gone."""
-    ending = threading.Event()
-    threading.Thread(target=_watch, args=(ending,), daemon=True).start()
-    asyncio.run(_serve(socket.socket(fileno=int(argv[0])), ending))
+    serving, ending = threading.Event(), threading.Event()
+    threading.Thread(target=_watch, args=(serving, ending), daemon=True).start()
+    asyncio.run(_serve(socket.socket(fileno=int(argv[0])), serving, ending))
 
 
-def _watch(ending: threading.Event) -> None:
+def _watch(serving: threading.Event, ending: threading.Event) -> None:
     """Wait for the pipe to end; then let the server end, and see to it that it does."""
     os.read(0, 1)
     ending.set()
-    threading.Event().wait(_GRACE_SECONDS)
+    if serving.is_set():
+        threading.Event().wait(_GRACE_SECONDS)
     os._exit(0)
 
 
-async def _serve(listener: socket.socket, ending: threading.Event) -> None:
+async def _serve(
+    listener: socket.socket, serving: threading.Event, ending: threading.Event
+) -> None:
     import uvicorn  # noqa: PLC0415 - the watch must begin before anything slow
     from prefect.server.api.server import create_app  # noqa: PLC0415
 
     server = uvicorn.Server(uvicorn.Config(create_app(), log_level="error", lifespan="on"))
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    while not serving.done():
-        await asyncio.sleep(0.2)
+    running = asyncio.create_task(server.serve(sockets=[listener]))
+    while not running.done():
+        await asyncio.sleep(_LOOK_SECONDS)
+        if server.started:
+            serving.set()
         server.should_exit = server.should_exit or ending.is_set()
-    await serving
+    await running
 
 
 if __name__ == "__main__":

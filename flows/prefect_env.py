@@ -13,13 +13,19 @@ from pathlib import Path
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_CLI_PROMPT": "false",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
-    "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
-"""What makes Prefect say nothing where nobody asked, and wait long enough on a busy machine."""
+"""What makes Prefect tell nobody anything, and wait long enough on a busy machine."""
+
+SILENT = {
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+    "PREFECT_LOGGING_LOGGERS_PREFECT_FLOW_RUNS_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+}
+"""What keeps it off the terminal of a command, which says itself what happens."""
 
 HOME = "PREFECT_HOME"
 """Where Prefect keeps its files."""
@@ -27,9 +33,9 @@ HOME = "PREFECT_HOME"
 _PATIENCE = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
 
 
-def set_up(environ: MutableMapping[str, str]) -> None:
+def set_up(environ: MutableMapping[str, str], *, silent: bool) -> None:
     """Put the defaults into `environ`; call it before Prefect is imported."""
-    for name, value in QUIET.items():
+    for name, value in (QUIET | SILENT if silent else QUIET).items():
         environ.setdefault(name, value)
     if HOME not in environ and not has_profiles():
         environ[HOME] = str(private_home(environ))

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from os import environ
 
 from flows.destinations import check_destination
-from flows.stored import Stored
+from flows.settings import Sources
+from flows.stored import open_stored
 from schemas.errors import NotFound
 from storage.publish.publish import PublishReport, publish
 
@@ -23,17 +25,18 @@ class Publication:
 
 @contextlib.asynccontextmanager
 async def open_publication(
-    stored: Stored, to: str, version: int | None
+    url: str, sources: Sources, to: str, version: int | None
 ) -> AsyncIterator[Publication]:
-    """Begin to publish a version of a stored run, the last one by default.
+    """Begin to publish a version of the run at `url`, the last one by default.
 
     Raises:
-        NotFound: there is no such version, or nothing in it.
+        NotFound: there is no such run or version, or nothing in it.
         BadConfig: this version of the program cannot publish there.
         OtherRun: the dataset of another run lies there.
         Unwritable: nothing can be written there, or something else lies there.
         Damaged: the run cannot be read.
     """
+    stored = await open_stored(url, sources, environ)
     config = stored.config
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(stored.lake.close)

@@ -1,7 +1,5 @@
 """The `publish` flow: write a version of a run as a dataset."""
 
-from os import environ
-
 from prefect import flow
 from prefect.client.schemas.objects import State
 
@@ -9,7 +7,6 @@ from flows.current import joined
 from flows.observing import observe_publication
 from flows.publication import Publication, open_publication
 from flows.settings import Sources
-from flows.stored import open_stored
 
 
 @flow(name="publish", persist_result=False)
@@ -22,6 +19,7 @@ async def publish(
 ) -> State[None]:
     """Publish a version of the run at a URL, the last one by default, to one destination."""
     sources = Sources(config=config, settings=tuple(settings or ()))
-    stored = await open_stored(run, sources, environ)
-    async with joined(Publication, lambda: open_publication(stored, to, version)) as publication:
+    async with joined(
+        Publication, lambda: open_publication(run, sources, to, version)
+    ) as publication:
         return await observe_publication(publication)

@@ -8,13 +8,15 @@ nothing and changes nothing.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
+from os import environ
 
 from flows.destinations import check_destination
 from flows.generation import Generation
 from flows.plan import make_plan
 from flows.prepare import Prepared
 from flows.provenance import provenance
-from flows.stored import Stored
+from flows.settings import Sources
+from flows.stored import open_stored
 from flows.survey import everything, survey
 from flows.wiring import Workshop
 from schemas.config import PublishSection
@@ -64,16 +66,18 @@ async def open_generation(
 
 @contextlib.asynccontextmanager
 async def open_judging(
-    stored: Stored, *, check: Callable[[], Awaitable[None]] = nothing
+    url: str, sources: Sources, *, check: Callable[[], Awaitable[None]] = nothing
 ) -> AsyncIterator[Generation]:
-    """Begin to judge every committed episode of a stored run again.
+    """Begin to judge every committed episode of the run at `url` again.
 
     Raises:
-        NotFound: a verifier does not exist, or nothing is committed.
+        NotFound: there is no run, nothing is committed, or a verifier does not exist.
         Unwritable: the run cannot be written.
         NoBrowser: one is needed and none starts.
         Damaged: what lies there cannot be read.
     """
+    stored = await open_stored(url, sources, environ)
+    await stored.lake.close()
     config = stored.config.model_copy(update={"publish": PublishSection()})
     async with Workshop(config) as shop:
         found = everything(await survey(shop, ()))

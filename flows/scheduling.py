@@ -74,7 +74,7 @@ async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIter
 
 
 async def _call(flow: str, parameters: Mapping[str, object]) -> None:
-    set_up(os.environ)
+    set_up(os.environ, silent=True)
     settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
     async with AsyncExitStack() as stack:
         if not settings.PREFECT_API_URL.value():
@@ -92,7 +92,7 @@ async def check() -> None:
         NoServer: it does not answer.
     """
     if os.environ.get("PREFECT_API_URL") or HOME in os.environ or has_profiles():
-        set_up(os.environ)
+        set_up(os.environ, silent=True)
         settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
         url = settings.PREFECT_API_URL.value()
         if url:

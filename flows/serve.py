@@ -35,7 +35,7 @@ class Failed(Refusal):
 
 def main() -> int:
     """Serve until interrupted; return the exit code."""
-    set_up(os.environ)
+    set_up(os.environ, silent=False)
     try:
         signals.run(_serve(dict(os.environ)))
     except KeyboardInterrupt:

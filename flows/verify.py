@@ -1,7 +1,5 @@
 """The `verify` flow: judge again what a run has stored."""
 
-from os import environ
-
 from prefect import flow
 from prefect.client.schemas.objects import State
 
@@ -10,7 +8,6 @@ from flows.generation import Generation
 from flows.observing import observe
 from flows.run import open_judging
 from flows.settings import Sources
-from flows.stored import open_stored
 
 
 @flow(name="verify", persist_result=False)
@@ -19,6 +16,5 @@ async def verify(
 ) -> State[None]:
     """Judge every committed episode of the run at a URL again."""
     sources = Sources(config=config, settings=tuple(settings or ()))
-    stored = await open_stored(run, sources, environ)
-    async with joined(Generation, lambda: open_judging(stored)) as judging:
+    async with joined(Generation, lambda: open_judging(run, sources)) as judging:
         return await observe(judging, "verify")

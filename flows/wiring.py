@@ -6,11 +6,12 @@ that does not start is refused before anything is written. Replays have a browse
 own. One `AsyncExitStack` owns everything; who is handed a part of it closes nothing.
 """
 
+import logging
 from contextlib import AsyncExitStack
 from typing import Self
 
 from flows.fleet import Fleet, SlottedSessions
-from generators.browser.chromium import Chromium
+from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
 from generators.rollout.slots import Slots
 from generators.sites.gateway import Gateway
@@ -23,6 +24,8 @@ from storage.lake import Lake
 from storage.objects import ObjectStore
 from storage.places import open_store
 from storage.spool import Spool
+
+LOG = logging.getLogger(__name__)
 
 
 class Workshop:
@@ -91,6 +94,9 @@ class Workshop:
         if self._started:
             return
         self._started = True
+        browser = find_chromium()
+        if not is_headless_shell(browser):
+            LOG.warning("%s is a full browser: it is slow with many sessions at once", browser)
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)

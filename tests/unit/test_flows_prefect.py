@@ -1,0 +1,92 @@
+"""What can be said of Prefect's surroundings without starting it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from commands import environment, until
+from sources import ROOT
+
+from flows.prefect_env import QUIET, SILENT, patience, private_home, set_up
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be a user with an empty home."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("user")
+def test_what_the_user_set_stands() -> None:
+    environ = {"PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_HOME": "/mine"}
+
+    set_up(environ, silent=True)
+
+    assert environ == {**QUIET, **SILENT, "PREFECT_LOGGING_LEVEL": "DEBUG", "PREFECT_HOME": "/mine"}
+
+
+def test_prefect_has_a_home_that_no_other_program_uses(user: Path) -> None:
+    environ: dict[str, str] = {}
+
+    set_up(environ, silent=True)
+
+    assert environ["PREFECT_HOME"] == str(user / ".local" / "state" / "stepmill" / "prefect")
+
+
+def test_a_user_with_profiles_keeps_them(user: Path) -> None:
+    (user / ".prefect").mkdir()
+    (user / ".prefect" / "profiles.toml").write_text("", encoding="utf-8")
+    environ: dict[str, str] = {}
+
+    set_up(environ, silent=True)
+
+    assert "PREFECT_HOME" not in environ
+
+
+def test_a_home_that_cannot_be_written_is_replaced_for_once(user: Path) -> None:
+    (user / ".local").write_text("in the way", encoding="utf-8")
+
+    home = private_home({})
+
+    assert home.is_dir()
+    home.rmdir()
+
+
+def test_a_server_may_take_long_to_start_and_longer_if_somebody_says_so() -> None:
+    assert patience({}) == 120.0
+    assert patience({"PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300"}) == 300.0
+
+
+def test_a_tied_command_ends_with_whoever_started_it() -> None:
+    code = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-m", "flows.tied", "sleep", "300"], stdin=subprocess.PIPE)
+print("started", flush=True)
+sys.stdin.read()
+"""
+    owner = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    until(lambda: len(psutil.Process(owner.pid).children(recursive=True)) == 2)
+    children = psutil.Process(owner.pid).children(recursive=True)
+
+    owner.kill()
+    owner.communicate()
+
+    _, alive = psutil.wait_procs(children, timeout=30)
+    assert alive == []
+
+
+def test_a_tied_command_ends_with_its_own_code() -> None:
+    command = [sys.executable, "-m", "flows.tied", sys.executable, "-c", "raise SystemExit(7)"]
+
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE) as tied:
+        assert tied.wait(60) == 7
