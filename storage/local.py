@@ -159,11 +159,13 @@ class LocalStore:
     def _probe(self) -> None:
         path = self._root / "probe"
         made = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
-        with _writing(self._root), self._temporary(path, bytes(_PROBE_BYTES)):
-            pass
-        for folder in made:
-            with suppress(OSError):
-                folder.rmdir()
+        try:
+            with _writing(self._root), self._temporary(path, bytes(_PROBE_BYTES)):
+                pass
+        finally:
+            for folder in made:
+                with suppress(OSError):
+                    folder.rmdir()
 
     @contextmanager
     def _temporary(self, path: Path, data: bytes) -> Iterator[Path]:

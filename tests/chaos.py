@@ -1,0 +1,231 @@
+"""Small runs to be killed: their command, how it is started, and what must be true in the end.
+
+A run over stand-ins is forked from a server process that has imported what it needs, so that one
+costs a fraction of a second; the server itself never touches a table.
+"""
+
+import contextlib
+import io
+import json
+import multiprocessing
+import os
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.dataset as ds
+from commands import SECONDS, Said
+from deltalake import DeltaTable
+from doom import Doom, run
+from playact import SCRIPT
+
+from storage.audit import audit
+from storage.local import LocalStore
+from storage.objects import UNFINISHED
+from storage.publish.manifest import MANIFEST
+from storage.publish.proof import verify_published
+
+ROUNDS = int(os.environ.get("STEPMILL_CHAOS_ROUNDS") or 4)
+"""How often a run is killed; everything random here grows with it."""
+
+THOROUGH = ROUNDS > 4
+"""There is time."""
+
+TIMEOUT = 0 if THOROUGH else 600
+"""Seconds for one test; none at all if there is time."""
+
+KILLED = -9
+"""The exit code of a command that was killed."""
+
+_BROKEN = 70
+_ANSWERS = {"passed", "failed", "unsupported"}
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        "PIL.GifImagePlugin",
+        "PIL.JpegImagePlugin",
+        "flows.cli_generate",
+        "generators.browser.scripted",
+        "miniwob",
+        "pyarrow.acero",
+        "pytest",
+        "storage.audit",
+    ]
+)
+
+
+class Finished(NamedTuple):
+    """What tells one rollout of an attempt from any other."""
+
+    content_sha256: str
+    started_at: datetime
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A run in a folder of its own, its dataset beside it, and the command that makes it."""
+
+    base: Path
+    """Where both lie."""
+    settings: tuple[str, ...]
+    """Of its configuration."""
+    episodes: int
+    """How many there are to be."""
+    verifiers: tuple[str, ...] = ("structure", "outcome", "replay")
+    """Who judges."""
+    scripted: bool = False
+    """It is made of stand-ins."""
+
+    @property
+    def run(self) -> Path:
+        return self.base / "run"
+
+    @property
+    def to(self) -> Path:
+        return self.base / "to"
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        settings = (
+            f"run.url={self.run}",
+            f'publish.to=["{self.to}"]',
+            f"verify.verifiers={json.dumps(self.verifiers)}",
+            f"accept.passed={json.dumps(self.verifiers)}",
+            *self.settings,
+        )
+        return ("generate", "--no-prefect", "--json", *(f"--set={item}" for item in settings))
+
+    def doom(self, **fate: Any) -> Doom:
+        """Return the command with a fate."""
+        return Doom(argv=self.argv, base=self.base, scripted=self.scripted, **fate)
+
+    def finished(self) -> dict[str, Finished]:
+        """Return every episode that is durable: in the spool, or committed."""
+        out: dict[str, Finished] = {}
+        for path in self.run.glob("spool/*/*"):
+            if not UNFINISHED.fullmatch(path.name):
+                head = json.loads(path.read_bytes())
+                started = datetime.fromisoformat(head["started_at"])
+                out[head["episode_id"]] = Finished(head["content_sha256"], started)
+        return out | self.committed()
+
+    def committed(self) -> dict[str, Finished]:
+        """Return every committed episode; one that is there twice is a failure."""
+        found = self.rows("episodes", "episode_id", "content_sha256", "started_at")
+        out = {episode_id: Finished(*told) for episode_id, *told in found}
+        assert len(out) == len(found), "an episode is committed twice"
+        return out
+
+    def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
+        """Return columns of a table's rows; none where there is no table."""
+        folder = self.run / "tables" / table
+        if not DeltaTable.is_deltatable(str(folder)):
+            return []
+        found = DeltaTable(str(folder)).to_pyarrow_dataset().to_table(columns=list(columns))
+        return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
+
+
+def scripted_trial(
+    base: Path, *, episodes: int = 3, unit_size: int = 2, **changes: tuple[str, ...]
+) -> Trial:
+    """Return a run over stand-ins, which wins every episode in two clicks."""
+    base.mkdir()
+    script = base.parent / "script.json"
+    script.write_text(SCRIPT)
+    settings = (
+        "policy.name=scripted",
+        f"policy.script={script}",
+        'tasks.include=["click-test"]',
+        f"tasks.seeds=[0, {episodes - 1}]",
+        f"tasks.unit_size={unit_size}",
+        "browser.viewport=[100, 100]",
+        "browser.sessions=2",
+    )
+    return Trial(base, settings, episodes=episodes, scripted=True, **changes)
+
+
+class Fork:
+    """A command at work in a process of its own."""
+
+    def __init__(self, doom: Doom) -> None:
+        self._ear, mouth = _FORKS.Pipe(duplex=False)
+        self._process = _FORKS.Process(target=_live, args=(doom.model_dump_json(), mouth))
+        self._process.start()
+        mouth.close()
+
+    def end(self) -> Said:
+        """Wait until it has ended, one way or another."""
+        said = Said(KILLED, "", "")
+        with contextlib.suppress(EOFError):  # killed processes say nothing
+            if not self._ear.poll(SECONDS):
+                self._process.kill()
+            said = Said(*self._ear.recv())
+        self._ear.close()
+        self._process.join()
+        return said
+
+
+def fork(doom: Doom) -> Said:
+    """Carry out a command in a process of its own."""
+    return Fork(doom).end()
+
+
+def _live(doom: str, mouth: "Connection[Any, Any]") -> None:
+    out, err, code = io.StringIO(), io.StringIO(), _BROKEN
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = run(Doom.model_validate_json(doom))
+        except Exception:  # noqa: BLE001 - it is told to the test
+            err.write(traceback.format_exc())
+    mouth.send((code, out.getvalue(), err.getvalue()))
+
+
+async def assert_whole(trial: Trial, before: Mapping[str, Finished] | None = None) -> None:
+    """Hold a run that has ended against everything that is promised of one.
+
+    `before` are the episodes that were durable when it was stopped.
+    """
+    there = before or {}
+    now = trial.committed()
+    assert len(now) == trial.episodes
+    assert {key: now.get(key) for key in there} == there, "an episode was rolled out again"
+    _assert_rows_are_there_once(trial)
+    report = await audit(LocalStore(trial.run), deep=True)
+    assert report.findings == ()
+    manifest = json.loads((trial.to / MANIFEST).read_bytes())
+    assert f"{manifest['version']}.json" == max(path.name for path in trial.run.glob("versions/*"))
+    assert await verify_published(trial.to) == []
+    published = ds.dataset(trial.to / "data" / "trajectories").to_table(columns=["episode_id"])
+    assert Counter(published.column("episode_id").to_pylist()) == Counter(_accepted(trial))
+
+
+def _assert_rows_are_there_once(trial: Trial) -> None:
+    heads = trial.rows("episodes", "episode_id", "task_id", "n_steps")
+    wanted = Counter((key, step) for key, _, n_steps in heads for step in range(n_steps + 1))
+    assert Counter(trial.rows("steps", "episode_id", "step")) == wanted
+    assert Counter(trial.rows("observations", "episode_id", "step")) == wanted
+    tasks = {(task_id,) for _, task_id, _ in heads}
+    assert Counter(trial.rows("tasks", "task_id")) == Counter(tasks)
+
+
+def _accepted(trial: Trial) -> set[str]:
+    """Return the accepted episodes; every verifier answered once on what none before it failed."""
+    found = trial.rows("verdicts", "episode_id", "verifier", "verifier_version", "round", "status")
+    assert len({row[:4] for row in found}) == len(found), "a verdict is there twice"
+    answers = [(*row[:2], row[4]) for row in found if row[4] in _ANSWERS]
+    said = {(episode_id, verifier): status for episode_id, verifier, status in answers}
+    assert len(said) == len(answers), "a question was answered twice"
+    accepted: set[str] = set()
+    for episode_id in trial.committed():
+        statuses = [said.pop((episode_id, name), None) for name in trial.verifiers]
+        asked = statuses[: statuses.index("failed") + 1] if "failed" in statuses else statuses
+        assert None not in asked, "a verdict is missing"
+        if set(asked) == {"passed"}:
+            accepted.add(episode_id)
+    return accepted

@@ -1,0 +1,175 @@
+"""A `stepmill` whose end is decided in advance: killed at a moment, or out of disk from then on.
+
+The program has no hook for this. Python's own audit events tell of every file that is about to be
+opened for writing, linked, renamed or removed, and of every program about to be started; commits
+to a Delta table, which happen where no audit event is raised, are told of by a wrapper around
+them. Each such event below one folder has a name, as `link run/spool`, and a number, so a moment
+can be any of them, before it happens; the next one is the moment after it.
+
+Run as a script it takes a `Doom` as JSON; it may also be called in a process that was made for it.
+The process must be one that can be killed with its whole group.
+"""
+
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+from schemas.base import Record
+from storage.delta import Handle
+
+T = TypeVar("T")
+
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+SHORT = 32
+"""Names from here on are ids, which differ from run to run."""
+
+_STEADY = 0.9
+"""Share of the events that take no pause; the others take up to a tenth of a second."""
+
+_SOON = 1e-6
+"""Seconds; an alarm of none would be no alarm."""
+
+_PLACES = {"os.mkdir": 0, "os.rmdir": 0, "os.remove": 0, "os.link": 1, "os.rename": 1}
+"""Which argument of an audit event is the path that it changes."""
+
+
+class Fate(StrEnum):
+    KILLED = "killed"
+    """The whole process group, by `kill -9`."""
+    ALONE = "alone"
+    """This process and no other, by an alarm that it does not hear."""
+    FULL = "full"
+    """Not a byte more can be written to any file, as on a full disk."""
+
+
+class Instant(Record):
+    """When it happens."""
+
+    name: str = "*"
+    """The names of the events that count, as a glob."""
+    number: int = 1
+    """Which of them, from 1."""
+    seconds: float = 0.0
+    """How long after it: in the middle of whatever comes next."""
+
+
+class Doom(Record):
+    """A command and its fate."""
+
+    argv: tuple[str, ...]
+    """What `stepmill` is told."""
+    base: Path
+    """Where everything lies that the command writes."""
+    at: Instant | None = None
+    """When; None: never."""
+    fate: Fate = Fate.KILLED
+    """What happens."""
+    scripted: bool = False
+    """Pages, browser and site are stand-ins that cost nothing."""
+    jitter: int | None = None
+    """Seed of small pauses at the events; None: no pauses."""
+    trace: Path | None = None
+    """Where the names of all events go when it ends by itself."""
+
+
+def run(doom: Doom) -> int:
+    """Carry out the command up to its fate; return its exit code if it lives."""
+    if os.getpgrp() != os.getpid():
+        os.setsid()
+    events = _Events(doom)
+    sys.addaudithook(events.hear)
+    for method in ("create", "write"):
+        setattr(Handle, method, events.around(method, getattr(Handle, method)))
+    if doom.scripted:
+        import playact  # noqa: PLC0415 - heavy, and only for this
+
+        playact.install()
+    from flows.cli import main  # noqa: PLC0415 - not before the hook is there
+
+    code = main(doom.argv)
+    if doom.trace is not None:
+        doom.trace.write_text("\n".join(events.names))
+    return code
+
+
+class _Events:
+    """Hears of events, and does what is to be done at one of them."""
+
+    def __init__(self, doom: Doom) -> None:
+        self._doom = doom
+        self._base = f"{doom.base}/"
+        self._lock = threading.Lock()
+        self._random = None if doom.jitter is None else Random(doom.jitter)
+        self._left = doom.at.number if doom.at is not None else 0
+        self.names: list[str] = []
+
+    def hear(self, event: str, args: tuple[object, ...]) -> None:
+        """Hear an audit event."""
+        if event == "open":
+            path, _, flags = args
+            changes = isinstance(flags, int) and flags & WRITING
+            self._changing("open", path if changes else None)
+        elif event in _PLACES:
+            self._changing(event.removeprefix("os."), args[_PLACES[event]])
+        elif event == "subprocess.Popen":
+            self._happening(f"start {Path(os.fspath(str(args[0]))).name}")
+
+    def around(self, method: str, real: Callable[..., T]) -> Callable[..., T]:
+        """Return `real`, a method of a table's handle, with an event before and after it."""
+
+        def told(handle: Handle, *args: object) -> T:
+            self._happening(f"before {method} {handle.name}")
+            try:
+                return real(handle, *args)
+            finally:
+                self._happening(f"after {method} {handle.name}")
+
+        return told
+
+    def _changing(self, what: str, path: object) -> None:
+        if isinstance(path, str | os.PathLike):
+            place = os.fspath(path)
+            if isinstance(place, str) and place.startswith(self._base):
+                parts = place.removeprefix(self._base).split("/")[:-1]
+                folder = "/".join(part for part in parts if len(part) < SHORT)
+                self._happening(f"{what} {folder}".rstrip())
+
+    def _happening(self, name: str) -> None:
+        at = self._doom.at
+        with self._lock:
+            self.names.append(name)
+            if at is not None and fnmatchcase(name, at.name):
+                self._left -= 1
+                if not self._left:
+                    _strike(self._doom.fate, at.seconds)
+            pause = self._random.random() if self._random is not None else 0.0
+        if pause > _STEADY:
+            threading.Event().wait(pause - _STEADY)
+
+
+def _strike(fate: Fate, seconds: float) -> None:
+    if fate is Fate.FULL:
+        # Every write then fails in the system itself, in whatever language it is asked for:
+        # Python lets a process live that goes over this limit.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+    elif fate is Fate.ALONE:
+        # The alarm's default action ends the process in the kernel, whatever it is doing.
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, _SOON))
+    elif seconds:
+        timer = threading.Timer(seconds, os.killpg, (0, signal.SIGKILL))
+        timer.daemon = True
+        timer.start()
+    else:
+        os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(run(Doom.model_validate_json(sys.argv[1])))

@@ -1,0 +1,180 @@
+"""Runs over stand-ins, killed or out of disk at every moment there is, and finished afterwards.
+
+A run here is the whole program but for pages and browsers, which cost nothing, so that it can be
+stopped before each of its writes in turn. `make chaos` sweeps a larger run.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+from chaos import KILLED, ROUNDS, THOROUGH, TIMEOUT, Fork, Trial, assert_whole, fork, scripted_trial
+from doom import Fate, Instant
+
+TABLES = ("tasks", "observations", "steps", "episodes", "verdicts")
+"""What a run without an engine writes to."""
+
+AT_ONCE = 2
+"""Runs at the same time."""
+
+pytestmark = pytest.mark.timeout(TIMEOUT)
+
+
+def small(base: Path) -> Trial:
+    """Return a run of one unit and two verifiers; of two and three, if there is time."""
+    if THOROUGH:
+        return scripted_trial(base)
+    return scripted_trial(base, episodes=2, verifiers=("structure", "outcome"))
+
+
+def finish(trial: Trial) -> None:
+    """Run the same command to its end, and hold the run against what is promised."""
+    before = trial.finished()
+    said = fork(trial.doom())
+    assert said.code == 0, said.err
+    assert said.err == ""
+    assert said.answer["rolled_out"] == trial.episodes - len(before)
+    asyncio.run(assert_whole(trial, before))
+
+
+def stop_and_finish(trial: Trial, at: Instant, fate: Fate = Fate.KILLED) -> bool:
+    """Kill a run at an instant, if that comes, and finish it; return whether it came."""
+    ended = fork(trial.doom(at=at, fate=fate))
+    assert ended.code in {0, KILLED}, ended.err
+    try:
+        finish(trial)
+    except AssertionError as error:
+        error.add_note(f"it was killed at: {at}")
+        raise
+    return ended.code != 0
+
+
+def each(do: Callable[[int], bool], numbers: Iterable[int]) -> int:
+    """Do something for every number, a few at a time; return how often it said yes."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return sum(pool.map(do, numbers))
+
+
+def test_killed_before_any_write_and_run_again_it_is_whole(tmp_path: Path) -> None:
+    whole = small(tmp_path / "whole")
+    said = fork(whole.doom(trace=tmp_path / "trace"))
+    assert said.code == 0, said.err
+    asyncio.run(assert_whole(whole))
+    names = (tmp_path / "trace").read_text().splitlines()
+
+    came = each(
+        lambda number: stop_and_finish(small(tmp_path / f"{number}"), Instant(number=number)),
+        range(1, len(names) + 1),
+    )
+
+    assert {f"{when} write {table}" for when in ("before", "after") for table in TABLES} <= {*names}
+    # Who makes or removes a folder first is a matter of luck: a few events come and go.
+    assert came >= len(names) - 6
+
+
+def test_killed_inside_a_commit_and_run_again_it_is_whole(tmp_path: Path) -> None:
+    """The log is written where no event is told of, so the kill comes a moment after one."""
+    random = Random(1)
+    instants = [
+        Instant(name=f"before {method} {table}", seconds=random.uniform(0.000_5, 0.01))
+        for method in ("create", "write")
+        for table in TABLES
+        for _ in range(ROUNDS // 4)
+    ]
+
+    came = each(
+        lambda number: stop_and_finish(small(tmp_path / f"{number}"), instants[number], Fate.ALONE),
+        range(len(instants)),
+    )
+
+    assert came == len(instants)
+
+
+def test_killed_again_and_again_it_gets_to_its_end(tmp_path: Path) -> None:
+    trial = scripted_trial(tmp_path / "trial", episodes=3)
+    random, starts, code = Random(2), 0, KILLED
+
+    while code == KILLED:
+        before = trial.finished()
+        code = fork(trial.doom(at=Instant(number=random.randint(5, 40)))).code
+        after = trial.finished()
+        assert {key: after.get(key) for key in before} == before
+        starts += 1
+
+    assert code == 0
+    assert starts > 3
+    asyncio.run(assert_whole(trial))
+
+
+@pytest.mark.parametrize("seed", range(ROUNDS // 2))
+@pytest.mark.parametrize("begun", [False, True], ids=["anew", "begun"])
+def test_two_commands_on_one_run_make_each_episode_once(
+    tmp_path: Path, seed: int, *, begun: bool
+) -> None:
+    trial = scripted_trial(tmp_path / "trial", episodes=6)
+    if begun:
+        fork(trial.doom(at=Instant(name="* run/*", number=Random(seed).randint(10, 60))))
+    before = trial.finished()
+
+    both = [Fork(trial.doom(jitter=2 * seed + number)) for number in range(2)]
+    ended = [each.end() for each in both]
+
+    for said in ended:
+        problems = said.answer["problems"]
+        assert isinstance(problems, list)
+        # Only one at a time publishes; the other one says so.
+        assert all("another publication is writing here" in str(problem) for problem in problems)
+        assert said.code == (1 if problems else 0), said.err
+        assert said.answer["units_failed"] == said.answer["unjudged"] == 0
+    assert trial.committed().items() >= before.items()
+    finish(trial)
+
+
+FULL = {
+    "the spool": Instant(name="open run/spool"),
+    "a shard": Instant(name="open run/tables/steps"),
+    "a commit": Instant(name="before write episodes"),
+    "a verdict": Instant(name="open run/tables/verdicts"),
+    "a version": Instant(name="open run/versions"),
+    "the dataset": Instant(name="open to/data/*"),
+}
+
+
+@pytest.mark.parametrize("at", FULL.values(), ids=FULL.keys())
+def test_a_full_disk_is_said_and_the_run_goes_on_later(tmp_path: Path, at: Instant) -> None:
+    trial = scripted_trial(tmp_path / "trial")
+
+    said = fork(trial.doom(at=at, fate=Fate.FULL))
+
+    assert said.code == 1
+    assert "Traceback" not in said.err
+    assert str(trial.base) in said.err
+    assert "File too large" in said.err
+    assert said.answer["problems"]
+    finish(trial)
+
+
+@pytest.mark.parametrize("where", ["run", "to"])
+def test_a_disk_that_is_full_from_the_start_is_refused(tmp_path: Path, where: str) -> None:
+    trial = scripted_trial(tmp_path / "trial")
+
+    said = fork(trial.doom(at=Instant(name=f"open {where}"), fate=Fate.FULL))
+
+    assert said.code == 2
+    assert said.err == f"stepmill: {trial.base / where}: cannot be written: File too large\n"
+    assert said.out == ""
+    assert list(trial.base.iterdir()) == []
+    finish(trial)
+
+
+def test_on_a_full_disk_no_further_episode_is_begun(tmp_path: Path) -> None:
+    trial = scripted_trial(tmp_path / "trial", episodes=24, unit_size=1)
+
+    said = fork(trial.doom(at=Instant(name="open run/spool", number=3), fate=Fate.FULL))
+
+    assert said.code == 1
+    # What was in flight fails, and nothing after it.
+    assert 1 <= int(str(said.answer["units_failed"])) <= 6

@@ -1,0 +1,56 @@
+"""MiniWoB++ without a browser: its tasks over pages that only count clicks, for whole commands.
+
+What is put in place of the workshop's parts is what ships for it: scripted sessions and the
+scripted site. Everything else, from the command line to the tables, is the program itself.
+"""
+
+from scripted import RUNNING, WON, pages
+
+from flows import run
+from flows.fleet import SlottedSessions
+from flows.wiring import Workshop
+from generators.browser.scripted import ScriptedSessions
+from generators.sites.protocol import Site, Visit
+from generators.sites.scripted import ScriptedSite
+from generators.verify.make import make_verifiers
+from generators.verify.panel import Panel
+from schemas.config import RunConfig
+from schemas.task import Task
+
+SCRIPT = '{"click-test": [{"type": "click", "x": 5, "y": 5}, {"type": "click", "x": 6, "y": 5}]}'
+"""What wins: two clicks, as the pages want them."""
+
+
+class Pretender(ScriptedSite):
+    """The scripted site where MiniWoB++ would be."""
+
+    async def visit(self, task: Task) -> Visit:
+        visit = await super().visit(task)
+        return visit.model_copy(update={"allowed_origins": ("http://miniwob.localhost",)})
+
+
+class ScriptedWorkshop(Workshop):
+    """A workshop whose browsers are lists of pages."""
+
+    def __init__(self, config: RunConfig) -> None:
+        super().__init__(config)
+        sites: dict[str, Site] = {"miniwob": Pretender()}
+        self.sites = sites
+        self.panel = Panel(
+            make_verifiers(
+                config.verify.verifiers,
+                sites=sites,
+                sessions=SlottedSessions(self._replays, self.slots),
+                min_reward=config.accept.min_reward,
+            )
+        )
+
+    async def start(self, *, rollouts: bool) -> None:
+        del rollouts
+        for fleet in (self._rollouts, self._replays):
+            fleet.add(ScriptedSessions(pages(RUNNING, RUNNING, WON)))
+
+
+def install() -> None:
+    """Let commands work with such a workshop."""
+    setattr(run, "Workshop", ScriptedWorkshop)  # noqa: B010 - a name, not an attribute of ours
