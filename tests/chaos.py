@@ -136,7 +136,7 @@ def scripted_trial(
 ) -> Trial:
     """Return a run over stand-ins, which wins every episode in two clicks."""
     base.mkdir()
-    script = base.parent / "script.json"
+    script = base.with_suffix(".json")
     script.write_text(SCRIPT)
     settings = (
         "policy.name=scripted",
