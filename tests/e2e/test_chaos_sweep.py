@@ -75,13 +75,15 @@ def test_killed_before_any_write_and_run_again_it_is_whole(tmp_path: Path) -> No
     assert came >= len(names) - 6
 
 
-def test_killed_inside_a_commit_and_run_again_it_is_whole(tmp_path: Path) -> None:
-    """The log is written where no event is told of, so the kill comes a moment after one."""
+def test_killed_inside_a_write_and_run_again_it_is_whole(tmp_path: Path) -> None:
+    """No event is told of in the middle of one, so the kill comes a moment after its beginning."""
     random = Random(1)
+    commits = [f"before {method} {table}" for method in ("create", "write") for table in TABLES]
+    objects = [f"open {place}" for place in ("run/spool", "run/tables/steps", "to/data/steps")]
     instants = [
-        Instant(name=f"before {method} {table}", seconds=random.uniform(0.000_5, 0.01))
-        for method in ("create", "write")
-        for table in TABLES
+        Instant(name=name, seconds=random.uniform(*between))
+        for names, between in ((commits, (0.000_5, 0.01)), (objects, (0.000_01, 0.001)))
+        for name in names
         for _ in range(ROUNDS // 4)
     ]
 
