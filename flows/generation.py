@@ -166,7 +166,7 @@ class Generation:
                 await self._shop.spool.discard(unit_id)
             summary = await self._seal()
             for to in self._config.publish.to:
-                if summary.version and not self.interrupted:
+                if summary.version and not self._stopping.asked:
                     publications.append(await self._publish(to))
         except StepmillError as error:
             return summary, publications, [str(error)]

@@ -24,6 +24,7 @@ from prefect.states import Cancelled, Completed, Failed
 from flows.current import current
 from flows.generation import Generation
 from flows.publication import Publication
+from flows.recording import Recording
 from flows.report import Report
 from flows.summary import Count
 from flows.units import UnitState
@@ -48,6 +49,7 @@ async def unit(unit_id: str) -> State[None]:
 
 async def observe(generation: Generation, flow: str) -> State[None]:
     """Show the run at work to Prefect until it ends; return the state of its `flow`."""
+    recording = Recording()
     async with _progress(generation, f"{flow}-progress"):
         window = asyncio.Semaphore(MOST_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
@@ -55,7 +57,7 @@ async def observe(generation: Generation, flow: str) -> State[None]:
                 await window.acquire()
                 if generation.interrupted:
                     break
-                shown = group.create_task(_show(unit_id))
+                shown = group.create_task(_show(unit_id, recording))
                 shown.add_done_callback(lambda _: window.release())
         report = await generation.report()
     await acreate_table_artifact(
@@ -63,10 +65,11 @@ async def observe(generation: Generation, flow: str) -> State[None]:
         key=f"{flow}-summary",
         description=_told(report),
     )
+    await recording.complete()
     return _state(report)
 
 
-@task(name="publication", cache_policy=NO_CACHE, persist_result=False)
+@task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
 async def publication() -> None:
     """Wait for the publication at work."""
     await current(Publication).report()
@@ -74,19 +77,23 @@ async def publication() -> None:
 
 async def observe_publication(work: Publication) -> State[None]:
     """Show the publication at work to Prefect until it ends; return the state of its flow."""
-    await publication()
+    recording = Recording()
+    shown = cast("Awaitable[State[object]]", publication(return_state=True))
+    recording.ended(await shown)
     report = await work.report()
     await acreate_table_artifact(
         table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
         key="publish-summary",
         description=f"{report.destination}, version {report.version}",
     )
+    await recording.complete()
     return Completed(message=f"{report.put} files written to {report.destination}")
 
 
-async def _show(unit_id: str) -> None:
+async def _show(unit_id: str, recording: Recording) -> None:
     # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
-    await cast("Awaitable[object]", unit(unit_id, return_state=True))
+    shown = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
+    recording.ended(await shown)
 
 
 @contextlib.asynccontextmanager

@@ -6,6 +6,7 @@ it fails the work does not: what is missing then is Prefect's record of it, and 
 
 import asyncio
 import importlib
+import inspect
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -20,6 +21,9 @@ RECORD_SECONDS = 180.0
 
 HURRY_SECONDS = 3.0
 """The same where somebody waits for the command to stop."""
+
+FLUSH_SECONDS = 5.0
+"""How long Prefect may take to send the rest."""
 
 LOG = logging.getLogger(__name__)
 
@@ -83,6 +87,15 @@ async def _call(flow: str, parameters: Mapping[str, object]) -> None:
         module = await asyncio.to_thread(importlib.import_module, flow)
         called = cast("_Flow", getattr(module, flow.rpartition(".")[2]))
         await called(return_state=True, **parameters)
+        await _flush()
+
+
+async def _flush() -> None:
+    """Let what Prefect still has to send get to a server that may be about to end."""
+    worker = importlib.import_module("prefect.events.worker").EventsWorker
+    sending = worker.drain_all(timeout=FLUSH_SECONDS)
+    if inspect.isawaitable(sending):
+        await sending
 
 
 async def check() -> None:

@@ -94,14 +94,17 @@ class Workshop:
         if self._started:
             return
         self._started = True
+        replays = "replay" in self._config.verify.verifiers
+        if not rollouts and not replays:
+            return
         browser = find_chromium()
         if not is_headless_shell(browser):
             LOG.warning("%s is a full browser: it is slow with many sessions at once", browser)
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)
-        replays = "replay" in self._config.verify.verifiers
-        await self._add_browser(self._replays, eager=replays and not rollouts)
+        if replays:
+            await self._add_browser(self._replays, eager=not rollouts)
 
     async def _add_browser(self, fleet: Fleet, *, eager: bool) -> None:
         browser = Chromium(gateway_port=self._gateway.port)

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from commands import SECONDS, SMALL, end, environment, start, stepmill, until
+from commands import SECONDS, SMALL, called, end, environment, start, stepmill, until
 from sources import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
@@ -61,6 +61,24 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path:
         ("generate-summary", "table"),
     }
     assert [data for key, _, data in artifacts if key == "generate-progress"] == [100]
+
+
+def test_judging_and_publishing_are_flow_runs_too(home: Path, tmp_path: Path) -> None:
+    run, env = tmp_path / "run", _environment(home)
+    few = ("--set=tasks.include=['click-test']", "--set=tasks.seeds=[0,1]")
+    assert called("generate", "--no-prefect", *few, f"--run={run}").code == 0
+
+    judged = stepmill("verify", str(run), "--verifiers=structure", "--json", env=env)
+    published = stepmill("publish", str(run), f"--to={tmp_path / 'data'}", "--json", env=env)
+
+    assert (judged.code, published.code) == (0, 0), judged.err + published.err
+    runs = _asked(
+        home,
+        "select flow.name, flow_run.state_type from flow_run join flow on flow.id = flow_run.flow_id"
+        " where flow.name != 'generate'",
+    )
+    assert sorted(map(str, runs)) == ["('publish', 'COMPLETED')", "('verify', 'COMPLETED')"]
+    assert ("publication", "COMPLETED") in _asked(home, "select name, state_type from task_run")
 
 
 def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path: Path) -> None:
