@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import JsonValue
 
 from flows.cli_parsers import Arguments
-from flows.cli_terminal import answer, tell
+from flows.cli_terminal import answer, log_to_stderr, tell
 from flows.plan import by_policy, cut
 from flows.prepare import Prepared, prepare
 from flows.settings import Sources, load
@@ -19,6 +19,7 @@ from storage.runs import check_identity, open_run
 
 def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
+    log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     prepared = prepare(load(sources, os.environ))
     plan = _plan(prepared, begun=asyncio.run(_begun(prepared)))

@@ -1,5 +1,7 @@
 """Whether a configuration can be carried out, decided before anything is opened or written."""
 
+import logging
+from collections import Counter
 from dataclasses import dataclass
 
 from generators.policy.make import check_policy
@@ -8,6 +10,8 @@ from generators.verify.make import check_names
 from schemas.config import RunConfig, Runner
 from schemas.errors import BadConfig
 from schemas.task import Task
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +39,21 @@ def prepare(config: RunConfig) -> Prepared:
         )
     for section in config.mix:
         check_policy(section)
-    check_names(config.verify.verifiers)
+    _check_judges(config)
     return Prepared(config, tuple(load_tasks(config.tasks)))
+
+
+def _check_judges(config: RunConfig) -> None:
+    asked, wanted = config.verify.verifiers, config.accept.passed
+    check_names(asked)
+    check_names((*wanted, *config.accept.min_scores))
+    twice = [name for name, times in Counter(asked).items() if times > 1]
+    if twice:
+        raise BadConfig(f"verify.verifiers: '{twice[0]}' is there twice; name each once")
+    unasked = [name for name in wanted if name not in asked]
+    if unasked:
+        LOG.warning(
+            "accept.passed wants '%s', which verify.verifiers leaves out: "
+            "no episode can be accepted before it is asked",
+            "', '".join(unasked),
+        )

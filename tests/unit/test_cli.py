@@ -2,11 +2,13 @@
 
 import json
 import logging
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from commands import contents, stepmill
+from commands import STEPMILL, called, contents, environment, stepmill
 
 from flows.cli import main
 from flows.cli_parsers import COMMANDS
@@ -113,6 +115,16 @@ def test_what_a_dry_run_shows_is_a_configuration_again(
     assert capsys.readouterr().out == shown
 
 
+def test_a_rule_that_nothing_could_meet_is_pointed_out(here: Path) -> None:
+    said = called(
+        "generate", "--dry-run", "--json", "--set=verify.verifiers=['structure', 'outcome']"
+    )
+
+    assert said.code == 0
+    assert "accept.passed wants 'replay', which verify.verifiers leaves out" in said.err
+    assert contents(here) == {}
+
+
 def test_json_is_one_line_on_standard_output(here: Path) -> None:
     said = stepmill("generate", "--dry-run", "--json", cwd=here)
 
@@ -129,10 +141,22 @@ def test_a_refusal_says_nothing_on_standard_output(here: Path) -> None:
     assert "Traceback" not in said.err
 
 
-def test_a_reader_that_goes_away_is_no_error(here: Path) -> None:
-    said = stepmill("--help", cwd=here)
+def test_a_reader_that_goes_away_gets_no_traceback(here: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
 
-    assert (said.code, said.err) == (0, "")
+    said = subprocess.run(
+        [*STEPMILL, "generate", "--dry-run"],
+        cwd=here,
+        env=environment(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writing)
+
+    assert (said.returncode, said.stderr) == (1, "")
 
 
 def test_the_doctor_names_what_is_lacking_and_the_remedy(
