@@ -36,7 +36,7 @@ from schemas.task import Task
 
 WIDTH, HEIGHT = 1280, 720
 TEMPLATE = "click-checkboxes-large"
-STEPS = 12
+STEPS = 30
 MOST_PYTHON_SHARE = 0.10
 MOST_SETUP_RATIO = 1.25
 

@@ -1,0 +1,84 @@
+"""The demo as a whole: wall time and memory of `stepmill generate --config configs/demo.toml`.
+
+Runs the demo into a temporary folder, as a user would after set-up, and samples the proportional
+set size of everything it starts, browsers and servers included. Two lines to hold on two idle
+cores: 180 seconds and 2 GB. A busy machine misses the first one, so the load is printed beside it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+MOST_SECONDS = 180.0
+MOST_MB = 2_000.0
+SAMPLE_SECONDS = 2.0
+
+
+def pss_mb(pid: int) -> float:
+    """Return the proportional set size of a process and all below it, MB."""
+    total = 0.0
+    try:
+        tree = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return 0.0
+    for process in tree:
+        try:
+            text = Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii")
+        except OSError:
+            continue
+        total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
+    return total / 1_024
+
+
+def main() -> int:
+    """Run the demo once; the exit status says whether both lines are held."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            str(ROOT / ".venv/bin/stepmill"),
+            "generate",
+            "--json",
+            "--config",
+            str(ROOT / "configs/demo.toml"),
+            "--set",
+            f"run.url={folder}/run",
+            "--set",
+            f'publish.to=["{folder}/dataset"]',
+        ]
+        begun, peak = time.perf_counter(), 0.0
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+            while True:
+                peak = max(peak, pss_mb(running.pid))
+                try:
+                    out, _ = running.communicate(timeout=SAMPLE_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    continue
+        seconds = time.perf_counter() - begun
+    if running.returncode != 0:
+        print(json.dumps({"bench": "demo", "held": False, "exit": running.returncode}))
+        return 1
+    result = json.loads(out.splitlines()[-1])
+    held = seconds <= MOST_SECONDS and peak <= MOST_MB
+    figures = {
+        "bench": "demo",
+        "seconds": round(seconds, 1),
+        "most_seconds": MOST_SECONDS,
+        "peak_pss_mb": round(peak),
+        "most_pss_mb": MOST_MB,
+        "load_average": round(os.getloadavg()[0], 1),
+        **{key: result[key] for key in ("episodes", "accepted", "steps", "steps_per_second")},
+        "held": held,
+    }
+    print(json.dumps(figures))
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
