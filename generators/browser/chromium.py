@@ -163,9 +163,7 @@ class Chromium:
         if self._browser is not browser:
             return
         self._browser = None
-        for process in _marked(self._mark):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
+        self._end()
 
     async def _ensure(self) -> Browser:
         async with self._starting:
@@ -199,16 +197,21 @@ class Chromium:
         return (f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}",)
 
     async def _stop(self) -> None:
+        """Close the browser, by force if it does not answer, and then its driver."""
         browser, self._browser = self._browser, None
         playwright, self._playwright = self._playwright, None
-        try:
-            async with asyncio.timeout(CLOSE_SECONDS):
-                if browser is not None:
+        if browser is not None:
+            with contextlib.suppress(Error, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
                     await browser.close()
-                if playwright is not None:
+        self._end()
+        if playwright is not None:
+            with contextlib.suppress(Error, TimeoutError):
+                async with asyncio.timeout(START_SECONDS):
                     await playwright.stop()
-        except (Error, TimeoutError):
-            pass
+
+    def _end(self) -> None:
+        """End what is left of the browser's processes."""
         for process in _marked(self._mark):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
