@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from flows.cli_flags import configuration_flags, json_flag
 from flows.cli_tasks_flags import add_flags as _tasks
 from flows.cli_terminal import complain
 
@@ -79,30 +80,8 @@ def build() -> argparse.ArgumentParser:
     return parser
 
 
-def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object as the last line of standard output, and nothing else there",
-    )
-
-
 def _run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="the run: a folder or file://…")
-
-
-def _configuration(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--config", metavar="FILE", help="a TOML file; paths in it are relative to here"
-    )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        dest="settings",
-        help="set a key, as browser.sessions=4; VALUE is read as TOML, else taken as text",
-    )
 
 
 def _prefect(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +91,7 @@ def _prefect(parser: argparse.ArgumentParser) -> None:
 
 
 def _generate(parser: argparse.ArgumentParser) -> None:
-    _configuration(parser)
+    configuration_flags(parser)
     parser.add_argument("--run", metavar="URL", help="where the run lies; over run.url")
     parser.add_argument(
         "--dry-run",
@@ -122,7 +101,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
         help="print the resolved configuration and the plan",
     )
     _prefect(parser)
-    _json(parser)
+    json_flag(parser)
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:
@@ -130,15 +109,15 @@ def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verifiers", metavar="A,B", help="who judges, in this order; over verify.verifiers"
     )
-    _configuration(parser)
+    configuration_flags(parser)
     _prefect(parser)
-    _json(parser)
+    json_flag(parser)
 
 
 def _replay(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument("episode", metavar="EPISODE_ID", help="the episode")
-    _json(parser)
+    json_flag(parser)
 
 
 def _publish(parser: argparse.ArgumentParser) -> None:
@@ -147,9 +126,9 @@ def _publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )
-    _configuration(parser)
+    configuration_flags(parser)
     _prefect(parser)
-    _json(parser)
+    json_flag(parser)
 
 
 def _audit(parser: argparse.ArgumentParser) -> None:
@@ -157,7 +136,7 @@ def _audit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deep", action="store_true", help="read every shard and check every row and picture"
     )
-    _json(parser)
+    json_flag(parser)
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
@@ -165,12 +144,12 @@ def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )
-    _configuration(parser)
-    _json(parser)
+    configuration_flags(parser)
+    json_flag(parser)
 
 
 def _doctor(parser: argparse.ArgumentParser) -> None:
-    _json(parser)
+    json_flag(parser)
 
 
 COMMANDS: dict[str, tuple[_Adder, str, str]] = {

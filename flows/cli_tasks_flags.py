@@ -3,6 +3,8 @@
 import argparse
 from collections.abc import Callable
 
+from flows.cli_flags import configuration_flags, json_flag
+
 DEFAULT_SEEDS = 20
 """Seeds of each template that a check attempts unless it is told otherwise."""
 
@@ -20,11 +22,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         )
         command.set_defaults(parser=command)
         add(command)
-        command.add_argument(
-            "--json",
-            action="store_true",
-            help="print one JSON object as the last line of standard output, and nothing else",
-        )
+        json_flag(command)
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +39,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("template", metavar="TEMPLATE", help="as click-test")
     parser.add_argument("--seed", type=_seed, default=0, metavar="N", help="which task of it (0)")
     parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
-    _configuration(parser)
+    configuration_flags(parser)
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -57,19 +55,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "--exclude", action="append", metavar="GLOB", help="no templates that match any"
     )
     parser.add_argument("--sessions", type=_count, metavar="N", help="at once")
-    _configuration(parser)
-
-
-def _configuration(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--config", metavar="FILE", help="a TOML file, as for generate")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        dest="settings",
-        help="set a key, as browser.viewport=[1280, 720]",
-    )
+    configuration_flags(parser)
 
 
 def _count(text: str) -> int:
