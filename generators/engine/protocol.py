@@ -1,0 +1,176 @@
+"""What an engine is to everybody else: a prompt with pictures goes in, a reply comes out.
+
+An engine serves a model to many episodes at once. Asking changes nothing outside, so an engine
+asks again by itself when a reply did not arrive whole; a reply that did arrive is final, good or
+bad. Whatever a server does not say (tokens, log-probabilities, times) is None and never 0.
+Implementations are `OpenAIEngine`, which speaks to any OpenAI-compatible server, and whatever a
+test writes down.
+"""
+
+import base64
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Protocol
+
+from pydantic import ConfigDict, Field
+
+from generators.engine.stopwatch import Stopwatch
+from schemas.base import JsonObject, Record
+
+
+class Role(StrEnum):
+    """Who speaks in a message."""
+
+    SYSTEM = "system"
+    """The rules."""
+    USER = "user"
+    """What is seen and what came of the last action."""
+    ASSISTANT = "assistant"
+    """What the model said."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture in a prompt; it is encoded once, however often it is sent."""
+
+    jpeg: bytes
+    """The bytes of a JPEG."""
+    step: int
+    """The step whose screenshot it is; -1 for one that belongs to no step."""
+    width: int
+    """As sent, px."""
+    height: int
+    """As sent, px."""
+
+    @cached_property
+    def url(self) -> str:
+        """The picture as a data URL."""
+        return "data:image/jpeg;base64," + base64.b64encode(self.jpeg).decode("ascii")
+
+
+Part = str | Picture
+"""A piece of a message: text or a picture."""
+
+
+class Message(Record):
+    """One message: text and pictures in order."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    role: Role
+    """Who speaks."""
+    parts: tuple[Part, ...]
+    """In order; most messages have a single text."""
+
+
+class EnginePrompt(Record):
+    """Everything a reply is asked for with, but for how it is drawn."""
+
+    messages: tuple[Message, ...] = Field(min_length=1)
+    """In order; the system's first."""
+    reply_schema: JsonObject | None = None
+    """JSON schema that the reply must follow; None: free text."""
+    schema_name: str = "reply"
+    """What the schema is called, where a server wants a name."""
+    tools: tuple[JsonObject, ...] = ()
+    """Function tools in OpenAI's form; empty: none."""
+
+
+class Sampling(Record):
+    """How a reply is drawn."""
+
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """0: the likeliest token each time."""
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    """Nucleus; None: the server's default."""
+    max_tokens: int = Field(default=1_024, ge=1)
+    """The longest reply, tokens."""
+    seed: int | None = None
+    """Of the draw; None: not seeded."""
+    logprobs: bool = False
+    """Ask for the log-probability of each token of the reply."""
+    extra: JsonObject = Field(default_factory=dict)
+    """Further fields of the request's body, as `chat_template_kwargs`."""
+
+
+class Reply(Record):
+    """What came back, whole; None wherever the server does not say."""
+
+    text: str
+    """The reply without its reasoning; may be empty."""
+    reasoning: str | None = None
+    """What the server set apart as thinking."""
+    finish_reason: str | None = None
+    """`stop`, `length` or another word of the server's."""
+    endpoint: str
+    """Which endpoint answered, without credentials."""
+    model: str | None = None
+    """The model as the server calls it."""
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    """Prompt tokens that a cache served."""
+    image_tokens: int | None = None
+    """Prompt tokens that are pictures."""
+    prompt_token_ids: tuple[int, ...] | None = None
+    completion_token_ids: tuple[int, ...] | None = None
+    completion_logprobs: tuple[float, ...] | None = None
+    """One for each completion token; None too where the server gave something that is no number."""
+    logprobs_mode: str | None = None
+    """`raw` or `processed`; None without log-probabilities or where nobody knows."""
+    queue_ms: float | None = None
+    """Waiting inside the server, ms."""
+    ttft_ms: float | None = None
+    """To the first token, ms."""
+    total_ms: float
+    """From the request that was answered to its reply, ms."""
+    retries: int = 0
+    """Asked again this often because a reply did not arrive whole."""
+    wasted_tokens: int | None = None
+    """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
+    structured: bool = False
+    """The server was made to follow the schema."""
+
+
+class EngineCard(Record):
+    """What is known of an engine before it is asked anything."""
+
+    model: str
+    """The model as the server calls it."""
+    product: str | None = None
+    """`vllm`, `sglang`, `trtllm`, `llama.cpp`, `scripted`; None if unknown."""
+    version: str | None = None
+    """The server's version; None if it does not say."""
+    context_tokens: int | None = None
+    """The longest prompt and reply together; None if it does not say."""
+    endpoints: tuple[str, ...] = ()
+    """Every endpoint, without credentials."""
+
+
+class Engine(Protocol):
+    """Serves a model to many episodes at once."""
+
+    @property
+    def card(self) -> EngineCard:
+        """What it serves, as it said when it was opened."""
+        ...
+
+    async def reply(
+        self,
+        prompt: EnginePrompt,
+        sampling: Sampling,
+        *,
+        session: str,
+        stopwatch: Stopwatch | None = None,
+    ) -> Reply:
+        """Return the reply to `prompt`.
+
+        `session` names the conversation: its requests stay with one endpoint while that lives,
+        because its prefix is in that endpoint's cache. `stopwatch` is held while no endpoint
+        lives. Cancelling ends the request at the server too.
+
+        Raises:
+            RolloutFailure: the server refuses the request for good, or none answered in time.
+        """
+        ...

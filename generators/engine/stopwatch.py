@@ -1,0 +1,65 @@
+"""Seconds that count against an episode: those spent waiting for a dead engine do not.
+
+An episode has a limit of wall seconds. When its engine dies and is started again, the wait is
+nobody's slowness, so whoever waits holds the stopwatch meanwhile, and the limit moves with it.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Iterator
+
+
+class Stopwatch:
+    """Counts from when it is made; `held` stops it."""
+
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
+        self._held_seconds = 0.0
+        self._held_since: float | None = None
+        self._holders = 0
+        self._deadlines: list[tuple[asyncio.Timeout, float]] = []
+
+    @property
+    def seconds(self) -> float:
+        """Seconds that count so far."""
+        now = time.perf_counter() if self._held_since is None else self._held_since
+        return now - self._begun - self._held_seconds
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Stop counting while the block runs; blocks may overlap."""
+        self._holders += 1
+        if self._held_since is None:
+            self._held_since = time.perf_counter()
+            for deadline, _ in self._deadlines:
+                deadline.reschedule(None)
+        try:
+            yield
+        finally:
+            self._holders -= 1
+            if not self._holders:
+                self._held_seconds += time.perf_counter() - self._held_since
+                self._held_since = None
+                for deadline, limit in self._deadlines:
+                    _move(deadline, limit - self.seconds)
+
+    @contextlib.asynccontextmanager
+    async def limit(self, seconds: float) -> AsyncIterator[None]:
+        """Run the block until `seconds` that count have gone by since the start.
+
+        Raises:
+            TimeoutError: they have.
+        """
+        async with asyncio.timeout(max(0.0, seconds - self.seconds)) as deadline:
+            entry = (deadline, seconds)
+            self._deadlines.append(entry)
+            try:
+                yield
+            finally:
+                self._deadlines.remove(entry)
+
+
+def _move(deadline: asyncio.Timeout, seconds: float) -> None:
+    if not deadline.expired():
+        deadline.reschedule(asyncio.get_running_loop().time() + max(0.0, seconds))

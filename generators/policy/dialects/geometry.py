@@ -1,0 +1,96 @@
+"""Points and picture sizes: from what a model says to CSS pixels and back.
+
+A screenshot is resized before it is sent, by the rule the family was trained with, and the model
+answers in one of four conventions. `Frame` holds the three sizes between which a point is carried.
+"""
+
+import math
+from enum import StrEnum
+
+from pydantic import Field
+
+from schemas.base import Record
+
+
+class Convention(StrEnum):
+    """What the numbers of a point mean."""
+
+    PX = "px"
+    """Pixels of the screenshot as it was taken."""
+    RESIZED = "resized"
+    """Pixels of the picture as it was sent."""
+    THOUSAND = "0-1000"
+    """Thousandths of the picture, whole numbers."""
+    UNIT = "0-1"
+    """Parts of the picture, with decimals."""
+
+
+class Frame(Record):
+    """The sizes between which points are carried over."""
+
+    viewport_width: int = Field(ge=1)
+    """CSS px."""
+    viewport_height: int = Field(ge=1)
+    """CSS px."""
+    picture_width: int = Field(ge=1)
+    """Of the screenshot as taken, px."""
+    picture_height: int = Field(ge=1)
+    """Of the screenshot as taken, px."""
+    sent_width: int = Field(ge=1)
+    """Of the picture as sent, px."""
+    sent_height: int = Field(ge=1)
+    """Of the picture as sent, px."""
+
+    def span(self, convention: Convention) -> tuple[float, float]:
+        """Return what the picture's right and bottom edges are in a convention."""
+        match convention:
+            case Convention.PX:
+                return float(self.picture_width), float(self.picture_height)
+            case Convention.RESIZED:
+                return float(self.sent_width), float(self.sent_height)
+            case Convention.THOUSAND:
+                return 1_000.0, 1_000.0
+            case Convention.UNIT:
+                return 1.0, 1.0
+
+    def to_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
+        """Return the CSS point that a model means; the far edges belong to the last pixel."""
+        across, down = self.span(convention)
+        return (
+            _part(x, of=across, size=self.viewport_width),
+            _part(y, of=down, size=self.viewport_height),
+        )
+
+    def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
+        """Return how a model says a CSS point: whole numbers, or four decimals for parts."""
+        across, down = self.span(convention)
+        digits = 4 if convention is Convention.UNIT else 0
+        return (
+            round(x / self.viewport_width * across, digits),
+            round(y / self.viewport_height * down, digits),
+        )
+
+
+def _part(value: float, *, of: float, size: int) -> float:
+    """Return where `value` of a span lies within `size`; the far edge itself is the last pixel."""
+    return size - 1.0 if value == of else value / of * size
+
+
+def smart_resize(
+    width: int, height: int, *, factor: int, min_pixels: int, max_pixels: int
+) -> tuple[int, int]:
+    """Return the size that Qwen-VL processors resize to: multiples of `factor`, area in bounds.
+
+    Source: `smart_resize` of the Qwen2-VL image processor, as H Company's cookbook uses it.
+    """
+    wide = max(factor, round(width / factor) * factor)
+    high = max(factor, round(height / factor) * factor)
+    if wide * high > max_pixels:
+        shrink = math.sqrt(width * height / max_pixels)
+        wide = max(factor, math.floor(width / shrink / factor) * factor)
+        high = max(factor, math.floor(height / shrink / factor) * factor)
+    elif wide * high < min_pixels:
+        grow = math.sqrt(min_pixels / (width * height))
+        wide = math.ceil(width * grow / factor) * factor
+        high = math.ceil(height * grow / factor) * factor
+    return wide, high

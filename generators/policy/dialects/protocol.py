@@ -1,0 +1,122 @@
+"""What a dialect is: how one model family is prompted and how its reply is understood.
+
+A dialect is made once for a configuration and knows no episode: everything it is asked comes with
+the `Frame`, the sizes between which points are carried over. It writes text and reads text; it
+asks nobody. What it writes of an earlier step never changes, because the prompt is append-only.
+"""
+
+from typing import Protocol
+
+from generators.policy.dialects.geometry import Convention, Frame
+from schemas.action import Action
+from schemas.base import JsonObject, Record
+from schemas.episode import Step
+from schemas.observation import PageState
+
+
+class Understood(Record):
+    """What a reply was understood as."""
+
+    action: Action
+    """In CSS pixels of the viewport."""
+    thought: str | None = None
+    """Why, in words; None if it does not say."""
+    note: str | None = None
+    """What it wants to remember; None if nothing."""
+    element: str | None = None
+    """What it says it acts on; None if it does not say."""
+    echo: str
+    """The reply as it goes into the history: what was parsed, written out again."""
+
+
+class Unreadable(ValueError):
+    """A reply that is no valid action; the text says what to fix, and is told to the model."""
+
+
+class CannotSay(ValueError):
+    """An action that the family has no words for."""
+
+
+class Dialect(Protocol):
+    """How one model family is asked and understood."""
+
+    @property
+    def name(self) -> str:
+        """As configurations name it."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Grows when the prompt's text or the reading of a reply changes."""
+        ...
+
+    @property
+    def convention(self) -> Convention:
+        """What the numbers of its points mean."""
+        ...
+
+    @property
+    def asks(self) -> bool:
+        """It can drive an engine; False: it only reads and writes replies."""
+        ...
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size a picture of `width`×`height` px is resized to before it is sent."""
+        ...
+
+    def image_tokens(self, width: int, height: int) -> int:
+        """Return how many prompt tokens a picture of that size takes once it is sent."""
+        ...
+
+    def system(self, frame: Frame) -> str:
+        """Return the system prompt; the reply's schema is written in it where the family wants it."""
+        ...
+
+    def schema(self, frame: Frame) -> JsonObject | None:
+        """Return the JSON schema of a reply; None where replies are free text."""
+        ...
+
+    def opening(self, instruction: str) -> str:
+        """Return the text that states the task, before the first observation."""
+        ...
+
+    def around(self, step: int, page: PageState) -> tuple[str, str]:
+        """Return the text before and after the picture of an observation."""
+        ...
+
+    def result(self, step: Step) -> str:
+        """Return what is told of an action that was carried out; empty if nothing."""
+        ...
+
+    @property
+    def gone(self) -> str:
+        """What stands in the place of a picture that was taken out."""
+        ...
+
+    def repair(self, problem: str) -> str:
+        """Return what is said to a model whose reply could not be read."""
+        ...
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it is no valid action, and why.
+        """
+        ...
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply by which a model of the family would say `action`.
+
+        Raises:
+            CannotSay: it has no words for it.
+        """
+        ...
