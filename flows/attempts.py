@@ -149,8 +149,8 @@ class Attempts:
             unit_id=unit_id,
             task=task,
             attempt=planned.attempt,
-            viewport_width=browser.viewport[0],
-            viewport_height=browser.viewport[1],
+            viewport_width=self._config.viewport[0],
+            viewport_height=self._config.viewport[1],
             device_scale_factor=browser.device_scale_factor,
             code_version=self._code_version,
         )

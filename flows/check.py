@@ -173,8 +173,8 @@ class _Checker:
             unit_id=RUN_ID,
             task=task,
             attempt=planned.attempt,
-            viewport_width=browser.viewport[0],
-            viewport_height=browser.viewport[1],
+            viewport_width=self._config.viewport[0],
+            viewport_height=self._config.viewport[1],
             device_scale_factor=browser.device_scale_factor,
             code_version=self._version,
         )

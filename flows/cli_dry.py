@@ -24,6 +24,7 @@ def run(args: Arguments) -> int:
     prepared = prepare(load(sources, os.environ))
     plan = _plan(prepared, begun=asyncio.run(_begun(prepared)))
     config = prepared.config.model_dump(mode="json")
+    config["browser"]["viewport"] = list(prepared.config.viewport)
     if args.json:
         answer({"config": config, "plan": plan})
         return 0

@@ -11,8 +11,8 @@ from generators.sites.catalogue import Need, catalogue
 from generators.tasks.offers import did_you_mean, offers
 from generators.tasks.selection import select
 from generators.tasks.sources import load_tasks
-from schemas.config import TasksSection
 from schemas.errors import BadTasks
+from schemas.sections import TasksSection
 from schemas.task import MAX_SEED, Task
 
 _Line = Mapping[str, object]

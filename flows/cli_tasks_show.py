@@ -16,7 +16,7 @@ from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
 from generators.tasks.offers import did_you_mean, offers, templated_task
 from schemas.base import JsonObject, Record
-from schemas.config import BrowserSection
+from schemas.config import RunConfig
 from schemas.errors import BadTasks, RolloutFailure, Unwritable
 from schemas.observation import Observation
 from schemas.task import Task
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     task = _task(args.template, args.seed)
     to = None if args.to is None else _writable(Path(args.to))
     try:
-        look = signals.run(_look(task, config.browser))
+        look = signals.run(_look(task, config))
     except RolloutFailure as failure:
         complain(f"{task.start_url}: {failure.message}")
         return 1
@@ -69,14 +69,14 @@ def _writable(path: Path) -> Path:
     return path
 
 
-async def _look(task: Task, browser: BrowserSection) -> Look:
+async def _look(task: Task, config: RunConfig) -> Look:
     async with open_stage() as stage:
         site = stage.sites[task.site]
         visit = await site.visit(task)
         spec = SessionSpec(
-            viewport_width=browser.viewport[0],
-            viewport_height=browser.viewport[1],
-            device_scale_factor=browser.device_scale_factor,
+            viewport_width=config.viewport[0],
+            viewport_height=config.viewport[1],
+            device_scale_factor=config.browser.device_scale_factor,
             allowed_origins=visit.allowed_origins,
             clock=visit.clock,
         )

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from schemas import keys
 from schemas.base import content_hash
-from schemas.config import PolicySection, RunConfig
+from schemas.config import RunConfig
+from schemas.sections import PolicySection
 from schemas.task import Task
 
 _DRAW_CHARS = 13

@@ -19,8 +19,8 @@ from flows.settings import Sources
 from flows.stored import open_stored
 from flows.survey import everything, survey
 from flows.wiring import Workshop
-from schemas.config import PublishSection
 from schemas.errors import NotFound, OtherRun
+from schemas.sections import PublishSection
 from storage.runs import create_run, open_run
 
 

@@ -15,8 +15,8 @@ from pydantic import Field
 from flows.judging import by_episode
 from schemas.acceptance import Standing, standing
 from schemas.base import Record
-from schemas.config import AcceptSection
 from schemas.episode import StopReason
+from schemas.sections import AcceptSection
 from schemas.tables import Row
 from schemas.verdict import Verdict
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from schemas.acceptance import Standing, standing
 from schemas.base import Record
-from schemas.config import AcceptSection
 from schemas.episode import Episode
+from schemas.sections import AcceptSection
 from schemas.verdict import Verdict
 
 

@@ -9,7 +9,7 @@ seen, abstained from or broke on is `unjudged`, unless another one failed it.
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from schemas.config import AcceptSection
+from schemas.sections import AcceptSection
 from schemas.task import split_of
 from schemas.verdict import Acceptance, Status, Verdict
 

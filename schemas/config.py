@@ -9,213 +9,31 @@ can only be resumed with the same identity; everything else may differ from one 
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, Field, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from schemas.base import Record
 from schemas.errors import BadConfig
-from schemas.task import MAX_SEED
+from schemas.sections import (
+    ASKING,
+    MODEL_VIEWPORT,
+    VIEWPORT,
+    AcceptSection,
+    BrowserSection,
+    EngineSection,
+    LimitsSection,
+    PolicySection,
+    PublishSection,
+    RunSection,
+    ScaleSection,
+    StorageSection,
+    TasksSection,
+    VerifySection,
+)
 
 Layer = Mapping[str, Any]
 """Nested plain tables, as TOML gives them."""
-
-Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
-"""A non-negative 63-bit integer."""
-
-
-def _ordered(seeds: tuple[int, int]) -> tuple[int, int]:
-    if seeds[0] > seeds[1]:
-        raise ValueError("the first seed should not be larger than the last")
-    return seeds
-
-
-SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_ordered)]
-"""First and last, inclusive."""
-
-
-class PolicyName(StrEnum):
-    """The policies there are."""
-
-    TEACHER = "teacher"
-    """Reads the page's structure and acts by pixels and keys."""
-    CLUMSY = "clumsy"
-    """The teacher, with seeded mistakes."""
-    SCRIPTED = "scripted"
-    """Reads a list of actions."""
-    MODEL = "model"
-    """Asks the engine."""
-    SURFER = "surfer"
-    """Asks the engine as policy, localizer and validator."""
-
-
-class EngineKind(StrEnum):
-    """Where the model is served."""
-
-    NONE = "none"
-    """Nowhere: no policy needs one."""
-    OPENAI = "openai"
-    """By any OpenAI-compatible server that already runs."""
-    VLLM = "vllm"
-    """By a vLLM that the run starts and stops."""
-    SCRIPTED = "scripted"
-    """By the small server that ships for tests and demos."""
-
-
-class Runner(StrEnum):
-    """What spreads units."""
-
-    LOCAL = "local"
-    """This process."""
-    RAY = "ray"
-    """A Ray cluster."""
-
-
-class RunSection(Record):
-    """Where the run lies and what it is called."""
-
-    url: str = Field(default="runs/run", min_length=1)
-    """A folder, `file://…` or `s3://bucket/prefix`."""
-    name: str = "stepmill"
-    """For people."""
-    seed: Seed = 0
-    """Decides every draw of the run."""
-
-
-class TasksSection(Record):
-    """Which tasks, and how often each is attempted."""
-
-    source: str = Field(default="miniwob", min_length=1)
-    """`miniwob`, `apps`, or a task file."""
-    include: tuple[str, ...] = ("*",)
-    """Globs over templates; a template is in if any matches."""
-    exclude: tuple[str, ...] = ()
-    """Globs over templates; a template is out if any matches."""
-    seeds: SeedRange = (0, 4)
-    """First and last seed of each template, inclusive; a task file has its own."""
-    attempts: int = Field(default=1, ge=1, le=10_000)
-    """Attempts at each task."""
-    unit_size: int = Field(default=16, ge=1, le=100_000)
-    """Episodes in a unit, at least one task's."""
-
-
-class PolicySection(Record):
-    """Who acts."""
-
-    name: PolicyName = PolicyName.TEACHER
-    """Which policy."""
-    share: float = Field(default=1.0, gt=0, le=1_000_000)
-    """How much of the episodes it gets, beside the other policies' shares."""
-    dialect: str | None = None
-    """How the model is spoken to; None: the policy's own default."""
-    temperature: float = Field(default=0.0, ge=0, le=2)
-    """Of the model's sampling."""
-    keep_images: int = Field(default=1, ge=1, le=100)
-    """Pictures kept in the prompt after an eviction."""
-    slack_images: int = Field(default=2, ge=0, le=100)
-    """Pictures let in beyond that before the next eviction."""
-    script: str | None = None
-    """For `scripted`: a JSON file of actions by template; None for all others."""
-
-
-class EngineSection(Record):
-    """What serves the model."""
-
-    kind: EngineKind = EngineKind.NONE
-    """See `EngineKind`."""
-    urls: tuple[str, ...] = ()
-    """Endpoints that already run."""
-    model: str | None = None
-    """The model's name; None without an engine."""
-    usd_per_hour: float | None = Field(default=None, ge=0)
-    """What the engine costs; None: not priced."""
-    args: tuple[str, ...] = ()
-    """Extra server flags."""
-
-
-class BrowserSection(Record):
-    """How many sessions, and what they look like."""
-
-    sessions: int = Field(default=8, ge=1, le=1_024)
-    """At once, in each process."""
-    viewport: tuple[
-        Annotated[int, Field(ge=100, le=8_192)], Annotated[int, Field(ge=100, le=8_192)]
-    ] = (
-        500,
-        400,
-    )
-    """Width and height, CSS px."""
-    device_scale_factor: float = Field(default=1.0, gt=0, le=4)
-    """Picture px per CSS px."""
-    processes: int = Field(default=1, ge=1, le=256)
-    """Browser processes the sessions are spread over."""
-
-
-class LimitsSection(Record):
-    """Where an episode ends at the latest; the order of the checks is `generators.rollout.limits`'."""
-
-    live_episodes: int | None = Field(default=None, ge=1)
-    """The most at once, a ceiling over the sessions; None: the sessions decide."""
-    steps: int = Field(default=30, ge=1, le=10_000)
-    """Actions; a task's own limit may be lower."""
-    seconds: float = Field(default=300.0, gt=0)
-    """Wall seconds of one try."""
-    tokens: int | None = Field(default=None, ge=1)
-    """Prompt and completion; None: no limit."""
-    stuck_steps: int = Field(default=4, ge=2)
-    """The same action on the same picture this often in a row ends the episode."""
-    drain_seconds: float = Field(default=30.0, ge=0)
-    """How long an interrupted run may finish what is in flight."""
-
-
-class VerifySection(Record):
-    """Who looks at an episode."""
-
-    verifiers: tuple[str, ...] = ("structure", "outcome", "replay")
-    """In order; a later one sees only what no earlier one failed."""
-
-
-class AcceptSection(Record):
-    """The rule by which an episode becomes a trajectory."""
-
-    passed: tuple[str, ...] = ("structure", "outcome", "replay")
-    """Verifiers that must have passed it."""
-    min_reward: float = 1.0
-    """The least raw reward that `outcome` passes."""
-    min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """The least score by verifier."""
-
-
-class StorageSection(Record):
-    """How bytes at rest are written."""
-
-    endpoint_url: str | None = None
-    """Of an S3-compatible store; None: AWS."""
-    region: str | None = None
-    """Of the store; None: its default."""
-    shard_mb: int = Field(default=256, ge=1, le=4_096)
-    """The size a shard is closed at."""
-
-
-class PublishSection(Record):
-    """Where the dataset goes when the run ends."""
-
-    to: tuple[str, ...] = ()
-    """Destinations: folders, `s3://…`, `hf://datasets/ORG/NAME`."""
-    include_rejected: bool = False
-    """Publish rejected episodes too, labelled."""
-    private: bool = True
-    """Of a repository that is made."""
-
-
-class ScaleSection(Record):
-    """What spreads the work."""
-
-    runner: Runner = Runner.LOCAL
-    """See `Runner`."""
-    workers: int = Field(default=1, ge=1, le=10_000)
-    """Workers of the cluster."""
 
 
 class RunConfig(Record):
@@ -239,6 +57,16 @@ class RunConfig(Record):
     def mix(self) -> tuple[PolicySection, ...]:
         """The policies the run draws from: `policies`, or `policy` alone."""
         return self.policies or (self.policy,)
+
+    @property
+    def asks(self) -> bool:
+        """A policy of the run asks an engine."""
+        return any(section.name in ASKING for section in self.mix)
+
+    @property
+    def viewport(self) -> tuple[int, int]:
+        """What pages are looked at through, width and height, CSS px."""
+        return self.browser.viewport or (MODEL_VIEWPORT if self.asks else VIEWPORT)
 
 
 def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
@@ -343,12 +171,20 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     dump = config.model_dump(mode="json")
     out: dict[str, JsonValue] = {"run.seed": dump["run"]["seed"]}
     out |= {f"tasks.{key}": value for key, value in dump["tasks"].items()}
-    out["policies"] = [section.model_dump(mode="json") for section in config.mix]
+    out["policies"] = [_drawn_from(section) for section in config.mix]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
-    out |= {f"browser.{key}": dump["browser"][key] for key in ("viewport", "device_scale_factor")}
+    out["browser.viewport"] = list(config.viewport)
+    out["browser.device_scale_factor"] = dump["browser"]["device_scale_factor"]
     out |= {
         f"limits.{key}": value
         for key, value in dump["limits"].items()
         if key not in _NOT_IDENTITY["limits"]
     }
     return out
+
+
+def _drawn_from(section: PolicySection) -> dict[str, JsonValue]:
+    """Return a policy's keys, but for where its roles are served."""
+    elsewhere = {"localizer": {"urls"}, "validator": {"urls"}}
+    dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=elsewhere)
+    return dump

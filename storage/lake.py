@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 from pyarrow.dataset import Dataset
 
 from schemas.base import content_hash
-from schemas.config import StorageSection
 from schemas.episode import Episode
 from schemas.errors import Conflict, Damaged, NotFound
 from schemas.keys import verdict_transaction
+from schemas.sections import StorageSection
 from schemas.tables import TABLES, UNIT_TABLES, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Verdict

@@ -15,9 +15,10 @@ from PIL import Image, ImageDraw
 from schemas import keys
 from schemas.action import Action, Click, NoAction
 from schemas.base import sha256_hex
-from schemas.config import RunConfig, StorageSection, TasksSection
+from schemas.config import RunConfig
 from schemas.episode import Call, Episode, PolicyKind, Prompt, Step, StopReason, steps_sha256
 from schemas.observation import Element, PageState, Screenshot, Target
+from schemas.sections import StorageSection, TasksSection
 from schemas.task import Task, split_of, task_id
 from schemas.verdict import Status, Verdict
 from storage.lake import Lake

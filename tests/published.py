@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
 
-from schemas.config import AcceptSection, RunConfig, StorageSection
+from schemas.config import RunConfig
 from schemas.episode import Episode
+from schemas.sections import AcceptSection, StorageSection
 from schemas.tables import Row, arrow_schema, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Status, Verdict

@@ -19,8 +19,8 @@ from pydantic import Field
 
 from schemas.action import Answer
 from schemas.base import Record
-from schemas.config import LimitsSection
 from schemas.episode import Step, StopReason
+from schemas.sections import LimitsSection
 from schemas.task import Task
 
 

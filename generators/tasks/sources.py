@@ -10,8 +10,8 @@ from pathlib import Path
 from generators.tasks.files import read_task_file
 from generators.tasks.offers import Offer, did_you_mean, offers, templated_task
 from generators.tasks.selection import select
-from schemas.config import TasksSection
 from schemas.errors import BadTasks
+from schemas.sections import TasksSection
 from schemas.task import Task
 
 MOST_TASKS = 1_000_000

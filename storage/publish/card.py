@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from schemas.acceptance import Standing
 from schemas.base import canonical_json
-from schemas.config import AcceptSection
+from schemas.sections import AcceptSection
 from schemas.task import SPLITS
 from storage.publish.front import front_matter
 from storage.publish.manifest import PublishedFile, rows_by_config

@@ -13,8 +13,8 @@ from pydantic import Field, ValidationError
 
 from schemas.acceptance import Standing
 from schemas.base import JsonObject, Record
-from schemas.config import AcceptSection
 from schemas.errors import Damaged
+from schemas.sections import AcceptSection
 from storage.publish.plan import CONFIGS, Plan
 
 MANIFEST = "manifest.json"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from schemas.acceptance import Standing
 from schemas.base import Record, sha256_hex
-from schemas.config import AcceptSection
 from schemas.errors import BadConfig
+from schemas.sections import AcceptSection
 from storage.places import folder
 from storage.publish.card import CardFacts, loading_lines, make_card
 from storage.publish.destination import Destination, Outcome, Progress, Publication

@@ -21,9 +21,9 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.acceptance import Standing, acceptance, latest, standing
-from schemas.config import AcceptSection
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
+from schemas.sections import AcceptSection
 from schemas.tables import Row, arrow_schema, record
 from schemas.verdict import Acceptance, Verdict
 from storage.publish.rows import Tables

@@ -22,7 +22,8 @@ from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_ver
 from published import RULE, TEST, TRAIN, VALIDATION, publish_stored
 
 from schemas.base import sha256_hex
-from schemas.config import RunConfig, StorageSection
+from schemas.config import RunConfig
+from schemas.sections import StorageSection
 from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
 from schemas.verdict import Status

@@ -14,7 +14,7 @@ from generators.policy.teacher.page_families import PAGE_FAMILIES
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, templates
 from schemas.action import Answer
-from schemas.config import PolicyName, PolicySection
+from schemas.sections import PolicyName, PolicySection
 from schemas.task import Task
 
 SEEDS = (0, 1)

@@ -11,8 +11,8 @@ from handles import Cut, by_id, fingerprint
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from schemas.config import StorageSection
 from schemas.episode import Episode
+from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.lake import Lake
 from storage.memory import MemoryStore

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from generators.sites.miniwob import templates
 from generators.tasks.sources import load_tasks
 from schemas.base import canonical_json
-from schemas.config import TasksSection
+from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
 
 NAMES = tuple(templates())

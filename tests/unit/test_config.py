@@ -8,6 +8,7 @@ import pytest
 
 from schemas.config import Layer, RunConfig, identity, known_keys, resolve
 from schemas.errors import BadConfig
+from schemas.sections import ASKING, MODEL_VIEWPORT, VIEWPORT
 
 CONTRACT_KEYS = {
     "run": {"url", "name", "seed"},
@@ -39,7 +40,7 @@ def _refusal(*layers: tuple[str, Layer]) -> str:
 def _dotted(table: Mapping[str, Any], prefix: str = "") -> dict[str, object]:
     out: dict[str, object] = {}
     for key, value in table.items():
-        nested = isinstance(value, Mapping) and key != "min_scores"
+        nested = isinstance(value, Mapping) and key not in {"min_scores", "dialect_options"}
         out |= _dotted(value, f"{prefix}{key}.") if nested else {f"{prefix}{key}": value}
     return out
 
@@ -55,6 +56,25 @@ def test_every_promised_key_exists() -> None:
 
 def test_every_key_has_a_default() -> None:
     assert resolve([]) == RunConfig()
+
+
+@pytest.mark.parametrize("name", sorted(ASKING))
+def test_a_model_looks_through_a_viewport_on_its_tile_grid(name: str) -> None:
+    asked = resolve([("file", {"policy": {"name": name}})])
+    mixed = resolve([("file", {"policies": [{"name": "teacher"}, {"name": name}]})])
+    told = resolve([("file", {"policy": {"name": name}, "browser": {"viewport": [640, 480]}})])
+
+    assert (asked.viewport, mixed.viewport) == (MODEL_VIEWPORT, MODEL_VIEWPORT)
+    assert told.viewport == (640, 480)
+    assert resolve([]).viewport == VIEWPORT
+
+
+def test_where_a_role_is_served_is_no_part_of_the_identity() -> None:
+    first, second = (
+        resolve([("file", {"policy": {"localizer": {"urls": [url]}}})]) for url in ("a", "b")
+    )
+
+    assert identity(first) == identity(second)
 
 
 def test_the_resolved_defaults_are_a_configuration_that_resolves_to_itself() -> None:
@@ -241,7 +261,14 @@ DECIDES = {
     "tasks.unit_size": 2,
     "policy.name": "clumsy",
     "policy.dialect": "holo",
+    "policy.dialect_options": {"convention": "px"},
     "policy.temperature": 0.5,
+    "policy.top_p": 0.5,
+    "policy.max_tokens": 99,
+    "policy.context_tokens": 999,
+    "policy.logprobs": "raw",
+    "policy.localizer": {"model": "m"},
+    "policy.validator": {"model": "m"},
     "policy.keep_images": 2,
     "policy.slack_images": 0,
     "policies": [{"name": "clumsy"}],
@@ -262,6 +289,10 @@ OPEN = {
     "engine.kind": "openai",
     "engine.urls": ["http://127.0.0.1:8000/v1"],
     "engine.usd_per_hour": 2.0,
+    "engine.usd_per_million": {"prompt": 1.0, "completion": 2.0},
+    "engine.command": ["vllm"],
+    "engine.requests": 2,
+    "engine.patience_seconds": 2.0,
     "browser.sessions": 2,
     "browser.processes": 2,
     "limits.live_episodes": 2,

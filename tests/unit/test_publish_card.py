@@ -12,8 +12,8 @@ from factories import make_task, make_unit, make_verdict
 from markdown_it import MarkdownIt
 from published import RULE, TRAIN, MemoryRun, commit_unit, make_run_file, published, small_run
 
-from schemas.config import AcceptSection
 from schemas.errors import Damaged
+from schemas.sections import AcceptSection
 from storage.publish.card import MAX_TEMPLATES
 from storage.publish.manifest import read_manifest
 

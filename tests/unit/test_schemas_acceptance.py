@@ -6,7 +6,7 @@ import pytest
 
 from schemas.acceptance import Standing, acceptance, latest, standing
 from schemas.base import JsonObject
-from schemas.config import AcceptSection
+from schemas.sections import AcceptSection
 from schemas.verdict import Status, Verdict
 
 START = datetime(2026, 1, 2, tzinfo=UTC)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from schemas.config import StorageSection
 from schemas.errors import BadConfig, Unwritable
+from schemas.sections import StorageSection
 from storage.places import open_store, table_url
 
 

@@ -12,9 +12,10 @@ from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.tasks.sources import load_tasks
 from schemas.base import JsonObject
-from schemas.config import RunConfig, TasksSection
+from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, StepmillError
+from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
 
 
