@@ -49,6 +49,10 @@ class NoBrowser(Refusal):
     """No usable Chromium was found, or it does not start."""
 
 
+class NoEngine(Refusal):
+    """No endpoint answers, or what they serve is not what was asked for."""
+
+
 class Conflict(StepmillError):
     """Another writer changed what was read; read again and decide again."""
 

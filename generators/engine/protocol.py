@@ -108,13 +108,17 @@ class Reply(Record):
     model: str | None = None
     """The model as the server calls it."""
     prompt_tokens: int | None = None
+    """Of the whole prompt, pictures included."""
     completion_tokens: int | None = None
+    """Of the whole reply, reasoning included."""
     cached_tokens: int | None = None
     """Prompt tokens that a cache served."""
     image_tokens: int | None = None
     """Prompt tokens that are pictures."""
     prompt_token_ids: tuple[int, ...] | None = None
+    """Of the whole prompt, a picture's placeholders included."""
     completion_token_ids: tuple[int, ...] | None = None
+    """Of the whole reply."""
     completion_logprobs: tuple[float, ...] | None = None
     """One for each completion token; None too where the server gave something that is no number."""
     logprobs_mode: str | None = None
@@ -131,6 +135,8 @@ class Reply(Record):
     """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
     structured: bool = False
     """The server was made to follow the schema."""
+    cut_chars: int = Field(default=0, ge=0)
+    """Characters of the text and the reasoning left out, as too long to keep; if any, no answer."""
 
 
 class EngineCard(Record):

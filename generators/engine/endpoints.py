@@ -1,0 +1,157 @@
+"""Which endpoint a conversation asks, and what is known of each one's health.
+
+Everything here is a pure function of what was seen and of the time that is passed in; it asks no
+server and reads no clock. The rules:
+
+1. A conversation's endpoint is the one whose hash with it is the highest (rendezvous hashing), so
+   that it stays where its prefix is cached, and the loss of one endpoint moves only that one's.
+2. An endpoint is left at once when a request is lost there. It is probed immediately: if it
+   answers, that was all, and it is asked as before.
+3. If it does not, it is dead, and probed again after pauses that double up to a limit.
+4. An endpoint that was dead is waking when it answers again, for a while: a conversation may ask
+   it once the share of that while that has passed exceeds the conversation's own number in [0, 1),
+   its hash with the endpoint. So they return one by one, each once, and in no burst. The while is
+   long where others live meanwhile, and short where all wait for this one.
+5. While requests wait for it, a living endpoint is probed too; when several probes in a row fail,
+   it hangs or its host is gone, and what waits there is abandoned.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    """What an endpoint is good for."""
+
+    LIVE = "live"
+    """It is asked."""
+    DOUBTED = "doubted"
+    """A request was lost there; it is being probed and meanwhile not asked."""
+    DEAD = "dead"
+    """It does not answer; it is probed now and then and not asked."""
+    WAKING = "waking"
+    """It answers again; its conversations return one by one."""
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """The spans that the rules above name, in seconds."""
+
+    probe_again: float = 0.5
+    """First pause between two probes of a dead endpoint."""
+    probe_longest: float = 10.0
+    """Longest pause between two probes of a dead endpoint."""
+    probe_waiting: float = 15.0
+    """Pause between two probes of a living endpoint that requests wait for."""
+    probe_patience: float = 20.0
+    """A probe that takes longer has failed."""
+    failures: int = 3
+    """Probes in a row that fail before a living endpoint is dead, and waiting requests with it."""
+    ramp: float = 30.0
+    """An endpoint that was dead takes its conversations back over this while."""
+    ramp_alone: float = 2.0
+    """The same where no other lives."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """What is known of one endpoint."""
+
+    phase: Phase = Phase.LIVE
+    """What it is good for."""
+    failures: int = 0
+    """Probes that failed in a row."""
+    woke_at: float | None = None
+    """When it last came back from the dead; None: never."""
+    reason: str = ""
+    """What was last seen of it that was not good; empty: nothing."""
+
+    @property
+    def lives(self) -> bool:
+        """It is asked, by some conversations at least."""
+        return self.phase in {Phase.LIVE, Phase.WAKING}
+
+    def answered(self) -> "Health":
+        """Return the health after a whole answer, which is as good as a probe while it lives."""
+        return replace(self, failures=0) if self.lives and self.failures else self
+
+    def lost(self, reason: str) -> "Health":
+        """Return the health after a request was lost there."""
+        if self.phase in {Phase.DEAD, Phase.DOUBTED}:
+            return self
+        return replace(self, phase=Phase.DOUBTED, reason=reason)
+
+    def probed(self, problem: str | None, *, now: float, rhythm: Rhythm) -> "Health":
+        """Return the health after a probe that found `problem`, or none."""
+        if problem is None:
+            came_back = self.phase is Phase.DEAD
+            phase = Phase.WAKING if came_back or self.waking(now, rhythm) else Phase.LIVE
+            return Health(phase, woke_at=now if came_back else self.woke_at)
+        failures = self.failures + 1
+        gone = self.phase in {Phase.DOUBTED, Phase.DEAD} or failures >= rhythm.failures
+        return replace(
+            self, phase=Phase.DEAD if gone else self.phase, failures=failures, reason=problem
+        )
+
+    def waking(self, now: float, rhythm: Rhythm) -> bool:
+        """Return whether it came back from the dead only lately."""
+        return self.woke_at is not None and now - self.woke_at < rhythm.ramp
+
+    def gone(self, rhythm: Rhythm) -> bool:
+        """Return whether nothing that waits there will ever be answered."""
+        return self.failures >= rhythm.failures
+
+    def next_probe(self, rhythm: Rhythm, *, waited_for: bool) -> float | None:
+        """Return the seconds until the next probe; None: not before something happens."""
+        if self.phase is Phase.DOUBTED:
+            return 0.0
+        if self.phase is Phase.DEAD:
+            grown = rhythm.probe_again * 2.0 ** min(max(self.failures - 1, 0), 30)
+            return min(rhythm.probe_longest, grown)
+        return rhythm.probe_waiting if waited_for else None
+
+
+def number(endpoint: str, session: str) -> float:
+    """Return the number in [0, 1) that belongs to a conversation and an endpoint."""
+    digest = hashlib.blake2b(f"{endpoint}\n{session}".encode(), digest_size=7).digest()
+    return int.from_bytes(digest, "big") / 2**56
+
+
+def choose(
+    endpoints: Mapping[str, Health],
+    session: str,
+    *,
+    now: float,
+    rhythm: Rhythm,
+    avoid: frozenset[str] = frozenset(),
+) -> str | None:
+    """Return the endpoint that a conversation asks now; None: it has to wait.
+
+    Those to `avoid` are asked only where no other can be.
+    """
+    asked = _open_to(endpoints, session, now=now, ramp=rhythm.ramp)
+    asked = asked or _open_to(endpoints, session, now=now, ramp=rhythm.ramp_alone)
+    return max(asked - avoid or asked, key=lambda name: number(name, session), default=None)
+
+
+def _open_to(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
+    """Return the endpoints that a conversation may ask, with waking ones back over `ramp`."""
+    return {
+        name
+        for name, health in endpoints.items()
+        if health.phase is Phase.LIVE
+        or (
+            health.phase is Phase.WAKING
+            and now - (health.woke_at or 0.0) >= _turn(name, session) * ramp
+        )
+    }
+
+
+def _turn(endpoint: str, session: str) -> float:
+    """Return when in the ramp a conversation returns.
+
+    It is not the number that chooses, which is high for exactly those that choose the endpoint.
+    """
+    return number(f"{endpoint} again", session)

@@ -1,0 +1,206 @@
+"""What a server said, read from the bytes of its answer into the fields of a `Reply`.
+
+Servers agree on the outline of a chat completion and on little else, so each field is taken where
+it has the right type and is None where it has not: a number nobody gave is unknown, never 0. Only
+an answer that is not a chat completion at all is no reply, which is for the caller to ask again.
+What could not be stored is mended here: halves of characters, log-probabilities that are no
+numbers, texts far beyond anything a policy could mean.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+MOST_CHARS = 262_144
+"""The longest text kept, in characters; a reply that is longer says how much is missing."""
+
+_USAGE = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,9})\b(?=\s*[,}])')
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+class NoCompletion(ValueError):
+    """An answer is not a chat completion, or not all of one."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What can be read from one chat completion."""
+
+    text: str
+    """Content and tool calls, in order."""
+    reasoning: str | None
+    """What the server set apart as thinking."""
+    finish_reason: str | None
+    """As the server says it."""
+    model: str | None
+    """As the server calls it."""
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cached_tokens: int | None
+    image_tokens: int | None
+    prompt_token_ids: tuple[int, ...] | None
+    completion_token_ids: tuple[int, ...] | None
+    completion_logprobs: tuple[float, ...] | None
+    cut_chars: int
+    """Characters of the text and the reasoning that were too many to keep."""
+
+
+def read_completion(body: bytes) -> Completion:
+    """Return what the body of an answer says.
+
+    Raises:
+        NoCompletion: it is not UTF-8, not whole JSON, or no chat completion.
+    """
+    top = _object(_json(body))
+    choice = _object(_first(top.get("choices")))
+    message = _object(choice.get("message"))
+    if not message:
+        raise NoCompletion(f"no message in it: {_glimpse(body)}")
+    text, cut = _kept(_text_of(message))
+    thinking = message.get("reasoning_content") or message.get("reasoning")
+    reasoning, cut_too = _kept(thinking) if isinstance(thinking, str) else (None, 0)
+    usage = _object(top.get("usage"))
+    details = _object(usage.get("prompt_tokens_details"))
+    ids = _ids(choice.get("token_ids"))
+    return Completion(
+        text=text,
+        reasoning=reasoning,
+        finish_reason=_word(choice.get("finish_reason")),
+        model=_word(top.get("model")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
+        cached_tokens=_count(details.get("cached_tokens")),
+        image_tokens=_count(details.get("image_tokens")),
+        prompt_token_ids=_ids(top.get("prompt_token_ids")),
+        completion_token_ids=ids,
+        completion_logprobs=_logprobs(choice.get("logprobs"), ids),
+        cut_chars=cut + cut_too,
+    )
+
+
+def tokens_of_part(part: bytes) -> int | None:
+    """Return the tokens that the beginning of a cut answer says it took; None if it does not."""
+    found = {bytes(kind): int(count) for kind, count in _USAGE.findall(part)}
+    return sum(found.values()) if found else None
+
+
+def complaint(body: bytes) -> str:
+    """Return what an answer that refuses says, on one line."""
+    try:
+        top = _object(_json(body))
+    except NoCompletion:
+        return _glimpse(body)
+    error = top.get("error", top)
+    message = error.get("message") if isinstance(error, dict) else error
+    found = message if isinstance(message, str) else top.get("detail")
+    return one_line(found if isinstance(found, str) else body.decode("utf-8", "replace"))
+
+
+def one_line(text: str, most: int = 500) -> str:
+    """Return `text` as one line of at most `most` characters that any table can hold."""
+    line = " ".join(mended(text).split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def mended(text: str) -> str:
+    """Return `text` with each half of a character replaced, as no file can hold one."""
+    if not _HALVES.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _json(body: bytes) -> JsonValue:
+    try:
+        found: JsonValue = json.loads(body.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise NoCompletion(f"not UTF-8 at byte {error.start}") from error
+    except RecursionError as error:
+        raise NoCompletion("nested too deeply to be one") from error
+    except ValueError as error:
+        raise NoCompletion(f"no whole JSON: {_glimpse(body)}") from error
+    return found
+
+
+def _glimpse(body: bytes) -> str:
+    return one_line(body[:400].decode("utf-8", "replace"), 200) or "an empty body"
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue]:
+    return value if isinstance(value, dict) else {}
+
+
+def _first(value: JsonValue) -> JsonValue:
+    return value[0] if isinstance(value, list) and value else None
+
+
+def _word(value: JsonValue) -> str | None:
+    return one_line(value, 200) if isinstance(value, str) and value else None
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _ids(value: JsonValue) -> tuple[int, ...] | None:
+    if not isinstance(value, list):
+        return None
+    ids = tuple(each for each in value if type(each) is int and 0 <= each < 2**31)
+    return ids if len(ids) == len(value) else None
+
+
+def _kept(text: str) -> tuple[str, int]:
+    """Return `text` as it is kept, and how many of its characters are not."""
+    return mended(text[:MOST_CHARS]), max(0, len(text) - MOST_CHARS)
+
+
+def _text_of(message: dict[str, JsonValue]) -> str:
+    """Return the content, then each tool call as text, as models write them themselves."""
+    return "\n".join((*_content(message.get("content")), *_calls(message.get("tool_calls"))))
+
+
+def _content(content: JsonValue) -> Iterator[str]:
+    if isinstance(content, str) and content:
+        yield content
+    elif isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        if text := "".join(part for part in parts if isinstance(part, str)):
+            yield text
+
+
+def _calls(calls: JsonValue) -> Iterator[str]:
+    for call in calls if isinstance(calls, list) else ():
+        function = _object(_object(call).get("function"))
+        if function:
+            said = {"name": function.get("name"), "arguments": _arguments(function)}
+            yield f"<tool_call>{json.dumps(said, ensure_ascii=False)}</tool_call>"
+
+
+def _arguments(function: dict[str, JsonValue]) -> JsonValue:
+    """Return the arguments of a call, which come as a text of JSON; as they are where not."""
+    said = function.get("arguments")
+    if not isinstance(said, str):
+        return said
+    try:
+        parsed: JsonValue = json.loads(said)
+    except (ValueError, RecursionError):
+        return said
+    return parsed
+
+
+def _logprobs(value: JsonValue, ids: tuple[int, ...] | None) -> tuple[float, ...] | None:
+    """Return the log-probability of every token; None if one is no number, or they do not fit."""
+    content = _object(value).get("content")
+    if not isinstance(content, list):
+        return None
+    found = [_object(token).get("logprob") for token in content]
+    numbers = tuple(
+        float(each)
+        for each in found
+        if isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each)
+    )
+    fits = len(numbers) == len(found) and (ids is None or len(ids) == len(numbers))
+    return numbers if fits else None

@@ -1,0 +1,89 @@
+"""When a request is asked again, and after how long.
+
+The rules, all in one place: an answer that did not arrive whole is asked again, and so is one that
+says the server is busy or broken; any other refusal is final. Asked again means after a pause that
+doubles from loss to loss, with jitter, or after what the server itself asks for. Whoever says
+"later" is believed for as long as the caller has time; whoever breaks on the same request again
+and again is not.
+"""
+
+import email.utils
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from random import Random
+
+_RETRY_MS = "retry-after-ms"
+_RETRY = "retry-after"
+
+
+class Meaning(StrEnum):
+    """What the status of an answer means for the request."""
+
+    DONE = "done"
+    """It is the reply."""
+    LATER = "later"
+    """The server works, and has no room now."""
+    BROKEN = "broken"
+    """The server could not do it, and may be dying."""
+    REFUSED = "refused"
+    """The request is wrong, and will be wrong again."""
+
+
+def meaning(status: int) -> Meaning:
+    """Return what the status of an answer means."""
+    if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
+        return Meaning.DONE
+    if status in {425, 429, 503}:
+        return Meaning.LATER
+    if status in {408, 409} or (status >= 500 and status not in {501, 505}):  # noqa: PLR2004
+        return Meaning.BROKEN
+    return Meaning.REFUSED
+
+
+def asked_pause(headers: Mapping[str, str], *, now: datetime) -> float | None:
+    """Return the seconds that a server asks to be left alone for; None if it does not say."""
+    exact = _number(headers.get(_RETRY_MS))
+    if exact is not None:
+        return exact / 1_000
+    said = headers.get(_RETRY)
+    seconds = _number(said)
+    if seconds is not None or said is None:
+        return seconds
+    try:
+        until = email.utils.parsedate_to_datetime(said)
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - now).total_seconds())
+
+
+def _number(text: str | None) -> float | None:
+    """Return a number of at least 0, at most a year of seconds in ms; None for anything else."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e12 else None  # noqa: PLR2004 - NaN compares false
+
+
+@dataclass(frozen=True)
+class Pauses:
+    """How long to wait before asking again."""
+
+    first_seconds: float = 0.25
+    """After the first loss, at most."""
+    longest_seconds: float = 30.0
+    """After any loss, at most, unless the server asks for more."""
+    most_broken: int = 12
+    """A request on which a living server broke this often is given up."""
+
+    def pause(self, losses: int, random: Random, *, asked: float | None = None) -> float:
+        """Return the seconds to wait after so many losses (1 or more).
+
+        Half of it is drawn, so that requests lost together do not come back together; what a
+        server asks for is the least, and the drawn half comes on top.
+        """
+        longest = min(self.longest_seconds, self.first_seconds * 2.0 ** min(losses - 1, 30))
+        drawn = longest * random.uniform(0.5, 1.0)
+        return drawn if asked is None else asked + drawn / 2

@@ -1,0 +1,232 @@
+"""One endpoint as bytes: a request goes out whole, and its answer comes back whole or not at all.
+
+It is the only module that knows the HTTP client, the `openai` package, whose own retries are
+switched off: asking again is decided above, where other endpoints are known. Bodies are handed to
+it as bytes and taken from it as bytes, because building its typed models costs more than all the
+rest of a request. Nothing here knows what a prompt is. Cancelling a call closes its connection,
+which is how a server learns that nobody waits any more.
+"""
+
+import asyncio
+import ipaddress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+from openai import (
+    APIConnectionError,
+    APIStatusError,
+    AsyncOpenAI,
+    DefaultAsyncHttpxClient,
+    Omit,
+    OpenAIError,
+)
+
+from schemas.errors import NoEngine, StepmillError
+
+MOST_BYTES = 64 * 2**20
+"""The largest answer taken, far above any with token ids and log-probabilities."""
+
+_IDLE_SECONDS = 3.0
+"""How long a free connection is kept: servers close theirs after about five, and one that is
+closed just as it is used again costs a request."""
+
+_OK, _NOT_OK = 200, 300
+
+
+class NotWhole(StepmillError):
+    """An answer did not arrive whole.
+
+    `reached` says whether the server may have worked for it, `part` is as much of it as came.
+    """
+
+    def __init__(self, reason: str, *, reached: bool, part: bytes = b"") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.reached = reached
+        self.part = part
+
+
+class TooLarge(StepmillError):
+    """An answer is larger than anything a model says."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server sent back, whole."""
+
+    status: int
+    """Of HTTP."""
+    body: bytes
+    """As it came, decompressed."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Looked up without regard to case."""
+
+    @property
+    def ok(self) -> bool:
+        """The server did what it was asked."""
+        return _OK <= self.status < _NOT_OK
+
+
+def base_url(url: str) -> str:
+    """Return the base of an OpenAI-compatible API: `url`, with `/v1` where it names no path.
+
+    Raises:
+        NoEngine: `url` is no HTTP URL.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError as error:
+        raise NoEngine(f"engine URL '{url}': {error}") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise NoEngine(f"engine URL '{url}' is no HTTP URL; write http://HOST:PORT/v1")
+    path = parts.path.rstrip("/") or "/v1"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def without_credentials(url: str) -> str:
+    """Return `url` without the user and password it may hold."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+class Wire:
+    """The connections to one endpoint; an async context manager."""
+
+    def __init__(
+        self, url: str, *, api_key: str | None = None, connect_seconds: float = 10.0
+    ) -> None:
+        self._base = base_url(url)
+        self.name = without_credentials(self._base)
+        self._connect_seconds = connect_seconds
+        self._headers: dict[str, str | Omit] = {
+            "Content-Type": "application/json",
+            "X-Stainless-Raw-Response": "stream",  # the client leaves the answer to be read here
+        }
+        if api_key is None:
+            # The client insists on a key and takes one from the environment, where it may be
+            # another service's: an endpoint without a key of its own is sent none.
+            self._headers["Authorization"] = Omit()
+        self._client = AsyncOpenAI(
+            base_url=self._base,
+            api_key=api_key or "none",
+            max_retries=0,
+            http_client=DefaultAsyncHttpxClient(
+                limits=httpx2.Limits(
+                    max_connections=None,
+                    max_keepalive_connections=None,
+                    keepalive_expiry=_IDLE_SECONDS,
+                ),
+                trust_env=not _on_this_machine(self._base),
+            ),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def ask(self, body: bytes, *, seconds: float) -> Answer:
+        """Post a chat request and return its answer, which may pause for `seconds`.
+
+        Raises:
+            NotWhole: no answer came, or not all of it.
+            TooLarge: it is larger than anything a model says.
+        """
+        with _losses_named():
+            try:
+                response = await self._client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={"headers": self._headers, "timeout": self._timeout(seconds)},
+                )
+                return await _read(response)
+            except APIStatusError as error:
+                return _refusal(error)
+
+    async def get(self, path: str, *, seconds: float) -> Answer:
+        """Return the answer to a GET of `path`, whole within `seconds`.
+
+        `path` is below the API's base without a leading slash, and beside it, where servers keep
+        their health and their metrics, with one.
+
+        Raises:
+            NotWhole: no answer came, or not all of it in time.
+            TooLarge: it is larger than anything a server says of itself.
+        """
+        parts = urlsplit(self._base)
+        root = parts.path.removesuffix("/v1")
+        url = (
+            urlunsplit((parts.scheme, parts.netloc, root + path, "", ""))
+            if path[0] == "/"
+            else path
+        )
+        with _losses_named():
+            try:
+                async with asyncio.timeout(seconds):
+                    response = await self._client.get(
+                        url,
+                        cast_to=httpx2.Response,
+                        options={"headers": self._headers, "timeout": self._timeout(seconds)},
+                    )
+                    return await _read(response)
+            except APIStatusError as error:
+                return _refusal(error)
+            except TimeoutError as error:
+                raise NotWhole(f"no answer in {seconds:g} s", reached=False) from error
+
+    def _timeout(self, seconds: float) -> httpx2.Timeout:
+        return httpx2.Timeout(seconds, connect=min(seconds, self._connect_seconds))
+
+
+def _on_this_machine(url: str) -> bool:
+    """Return whether no proxy can be on the way to `url`, whatever the environment says."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+async def _read(response: httpx2.Response) -> Answer:
+    """Return the body of a streamed response; it is streamed so that it can be too large."""
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in response.aiter_bytes():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise TooLarge(f"its answer is larger than {MOST_BYTES} bytes")
+    except httpx2.HTTPError as error:
+        raise NotWhole(_lost(error), reached=True, part=b"".join(chunks)) from error
+    finally:
+        await response.aclose()
+    return Answer(response.status_code, b"".join(chunks), response.headers)
+
+
+def _refusal(error: APIStatusError) -> Answer:
+    return Answer(error.status_code, error.response.content, error.response.headers)
+
+
+@contextmanager
+def _losses_named() -> Iterator[None]:
+    """Turn whatever the client raises where an answer did not arrive into `NotWhole`."""
+    try:
+        yield
+    except (OpenAIError, httpx2.HTTPError) as error:
+        cause = error.__cause__ if isinstance(error, APIConnectionError) else error
+        never = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.WriteError, httpx2.ProxyError)
+        raise NotWhole(_lost(cause or error), reached=not isinstance(cause, never)) from error
+
+
+def _lost(error: BaseException) -> str:
+    """Say in a line how an answer was lost."""
+    what = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {what[0]}" if what else type(error).__name__
