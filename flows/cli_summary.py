@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from flows.accounting import EngineAccount
 from flows.cli_terminal import table
 from flows.report import Report
 from flows.summary import Count, Summary
@@ -45,6 +46,32 @@ def totals(summary: Summary) -> Iterator[str]:
     if summary.replayed:
         share = 100 * summary.reproduced / summary.replayed
         yield f"replay   {summary.reproduced} of {summary.replayed} reproduced ({share:.1f} %)"
+    if summary.engine is not None:
+        yield from _engine(summary.engine)
+
+
+def _engine(did: EngineAccount) -> Iterator[str]:
+    """Yield what the engine did."""
+    roles = ", ".join(f"{count:,} {role}" for role, count in did.roles.items())
+    yield f"engine   {did.calls:,} calls ({roles}); {did.retries:,} asked again"
+    parts = {
+        "cached": did.cached_tokens,
+        "cacheable": did.cacheable_tokens,
+        "pictures": did.image_tokens,
+        "wasted": did.wasted_tokens,
+    }
+    told = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count is not None)
+    yield (
+        f"tokens   {did.prompt_tokens:,} prompt{f' ({told})' if told else ''}, "
+        f"{did.completion_tokens:,} completion; {did.tokens_per_second:,.0f} a second"
+    )
+    yield (
+        f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
+        f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"
+    )
+    if did.gpu_seconds_per_accepted is not None:
+        dollars = "" if did.usd_per_accepted is None else f", {did.usd_per_accepted:.5f} dollars"
+        yield f"cost     {did.gpu_seconds_per_accepted:.2f} engine seconds{dollars} a trajectory"
 
 
 def yields(counts: Sequence[Count], *, policies: bool = False) -> list[str]:

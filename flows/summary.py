@@ -12,6 +12,7 @@ from typing import Protocol
 from pyarrow.dataset import Dataset
 from pydantic import Field
 
+from flows.accounting import CALL_COLUMNS, EngineAccount, account
 from flows.judging import by_episode
 from schemas.acceptance import Standing, standing
 from schemas.base import Record
@@ -30,6 +31,8 @@ _EPISODES = (
     "completion_tokens",
     "engine_seconds",
     "browser_seconds",
+    "started_at",
+    "ended_at",
 )
 
 
@@ -92,6 +95,8 @@ class Summary(Record):
     """Episodes that were replayed."""
     reproduced: int = 0
     """Of them did again what they had done."""
+    engine: EngineAccount | None = None
+    """What the engine did; None where nobody asked one."""
     groups: tuple[Count, ...] = ()
     """By template and policy, the lowest yield first."""
 
@@ -119,6 +124,8 @@ async def summarise(
     standings = {
         row["episode_id"]: standing(rule, said.get(row["episode_id"], {})) for row in episodes
     }
+    calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
+    accepted = list(standings.values()).count(Standing.ACCEPTED)
     replays = [found["replay"] for found in said.values() if "replay" in found]
     return Summary(
         version=snapshot.version,
@@ -134,6 +141,7 @@ async def summarise(
         stop_reasons=dict(Counter(row["stop_reason"] for row in episodes).most_common()),
         replayed=len(replays),
         reproduced=sum(verdict.status.value == "passed" for verdict in replays),
+        engine=account(calls, episodes, accepted=accepted),
         groups=_groups(episodes, templates, standings),
     )
 

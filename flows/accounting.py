@@ -1,0 +1,138 @@
+"""What the engine did for a run: tokens, dollars, and who waited for whom.
+
+Taken from the rows of `calls` and the times of the episodes, never from what a policy claims. A
+run's *active* seconds are those in which at least one episode was on its way, so that a run that
+was resumed a day later is not a day long; its *busy* seconds are those in which a reply was
+awaited. What the server does not say is None here too, and never 0.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from schemas.base import Record
+from schemas.tables import Row
+
+CALL_COLUMNS = (
+    "episode_id",
+    "role",
+    "engine",
+    "prompt_tokens",
+    "completion_tokens",
+    "cached_tokens",
+    "cacheable_tokens",
+    "image_tokens",
+    "wasted_tokens",
+    "retries",
+    "total_ms",
+    "cost_usd",
+    "at",
+)
+"""What is read of `calls`."""
+
+Span = tuple[datetime, datetime]
+"""From when to when."""
+
+
+class EngineAccount(Record):
+    """What the engine did over all calls of a run."""
+
+    calls: int
+    """Replies that were asked for and came."""
+    roles: dict[str, int]
+    """Calls by what they were for."""
+    retries: int
+    """Requests that were made again because a reply did not arrive whole."""
+    prompt_tokens: int
+    """Of all calls, as far as the server counts."""
+    completion_tokens: int
+    """Of all calls, as far as the server counts."""
+    cached_tokens: int | None
+    """Prompt tokens that a cache served; None where no server says."""
+    cacheable_tokens: int | None
+    """Prompt tokens that the conversations' own caches could have served; None if unknown."""
+    image_tokens: int | None
+    """Prompt tokens that are pictures; None where no server says."""
+    wasted_tokens: int | None
+    """Of replies that did not arrive whole; None if none did or nobody could count."""
+    active_seconds: float
+    """In which at least one episode was on its way."""
+    busy_seconds: float
+    """In which at least one reply was awaited, over all endpoints."""
+    tokens_per_second: float
+    """Prompt and completion, in active seconds."""
+    busy_percent: float
+    """Busy of active seconds, all endpoints alike, 0-100."""
+    waiting_for_engine: float
+    """Sessions that waited for a reply, on average over active seconds."""
+    waiting_for_browser: float
+    """Sessions that waited for their browser, on average over active seconds."""
+    cost_usd: float | None
+    """Of all calls; None where nothing is priced."""
+    usd_per_accepted: float | None
+    """For a trajectory; None where nothing is priced, or nothing was accepted."""
+    gpu_seconds_per_accepted: float | None
+    """Busy seconds for a trajectory; None where nothing was accepted."""
+
+
+def account(
+    calls: Sequence[Row], episodes: Sequence[Row], *, accepted: int
+) -> EngineAccount | None:
+    """Return the account of a run's `calls`; None where there are none.
+
+    `episodes` need `started_at`, `ended_at` and `browser_seconds`.
+    """
+    if not calls:
+        return None
+    active = covered((row["started_at"], row["ended_at"]) for row in episodes)
+    by_engine: defaultdict[str | None, list[Span]] = defaultdict(list)
+    for row in calls:
+        waited = timedelta(milliseconds=row["total_ms"] or 0.0)
+        by_engine[row["engine"]].append((row["at"], row["at"] + waited))
+    busy = sum(covered(spans) for spans in by_engine.values())
+    awaited = sum(row["total_ms"] or 0.0 for row in calls) / 1_000
+    prompt, completion = _sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens")
+    cost = _cost(calls)
+    least = max(active, 1e-6)
+    return EngineAccount(
+        calls=len(calls),
+        roles=dict(Counter(row["role"] for row in calls).most_common()),
+        retries=sum(row["retries"] for row in calls),
+        prompt_tokens=prompt or 0,
+        completion_tokens=completion or 0,
+        cached_tokens=_sum(calls, "cached_tokens"),
+        cacheable_tokens=_sum(calls, "cacheable_tokens"),
+        image_tokens=_sum(calls, "image_tokens"),
+        wasted_tokens=_sum(calls, "wasted_tokens"),
+        active_seconds=active,
+        busy_seconds=busy,
+        tokens_per_second=((prompt or 0) + (completion or 0)) / least,
+        busy_percent=100.0 * busy / len(by_engine) / least,
+        waiting_for_engine=awaited / least,
+        waiting_for_browser=sum(row["browser_seconds"] for row in episodes) / least,
+        cost_usd=cost,
+        usd_per_accepted=cost / accepted if cost is not None and accepted else None,
+        gpu_seconds_per_accepted=busy / accepted if accepted else None,
+    )
+
+
+def covered(spans: Iterable[Span]) -> float:
+    """Return how many seconds at least one of `spans` covers."""
+    total, end = timedelta(), None
+    for start, stop in sorted(spans):
+        if end is None or start > end:
+            total += stop - start
+        elif stop > end:
+            total += stop - end
+        end = stop if end is None else max(end, stop)
+    return total.total_seconds()
+
+
+def _sum(rows: Iterable[Row], column: str) -> int | None:
+    known = [row[column] for row in rows if row[column] is not None]
+    return sum(known) if known else None
+
+
+def _cost(rows: Iterable[Row]) -> float | None:
+    known = [row["cost_usd"] for row in rows if row["cost_usd"] is not None]
+    return sum(known) if known else None

@@ -1,0 +1,81 @@
+"""What the engine did for a run: seconds are counted once, and what nobody says stays unknown."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from flows.accounting import account, covered
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def at(seconds: float) -> datetime:
+    return START + timedelta(seconds=seconds)
+
+
+def call(begun: float, seconds: float, **said: Any) -> dict[str, Any]:
+    row = dict.fromkeys(
+        ("cached_tokens", "cacheable_tokens", "image_tokens", "wasted_tokens", "cost_usd")
+    )
+    row |= {"episode_id": "e", "role": "policy", "engine": "http://a", "retries": 0}
+    row |= {"prompt_tokens": 100, "completion_tokens": 10}
+    return {**row, "total_ms": seconds * 1_000, "at": at(begun), **said}
+
+
+def episode(begun: float, ended: float, *, browser: float) -> dict[str, Any]:
+    return {"started_at": at(begun), "ended_at": at(ended), "browser_seconds": browser}
+
+
+def test_overlapping_spans_are_counted_once_and_gaps_not_at_all() -> None:
+    spans = [(at(5), at(6)), (at(0), at(2)), (at(1), at(3)), (at(1), at(2))]
+
+    assert covered(spans) == 4.0
+    assert covered([]) == 0.0
+
+
+def test_a_run_that_was_resumed_a_day_later_is_not_a_day_long() -> None:
+    day = 86_400.0
+    episodes = [episode(0, 10, browser=4), episode(day, day + 10, browser=6)]
+    done = account([call(0, 5), call(2, 5), call(day, 3)], episodes, accepted=2)
+
+    assert done is not None
+    assert done.active_seconds == 20.0
+    assert done.busy_seconds == 10.0
+    assert done.busy_percent == 50.0
+    assert done.waiting_for_engine == pytest.approx(13 / 20)
+    assert done.waiting_for_browser == pytest.approx(10 / 20)
+    assert done.tokens_per_second == pytest.approx(330 / 20)
+    assert done.gpu_seconds_per_accepted == 5.0
+
+
+def test_what_no_server_says_is_unknown_and_not_nothing() -> None:
+    silent = account(
+        [call(0, 1, prompt_tokens=None, completion_tokens=None)],
+        [episode(0, 1, browser=0)],
+        accepted=0,
+    )
+    told = account(
+        [call(0, 1, cached_tokens=64, cost_usd=0.5), call(1, 1)],
+        [episode(0, 2, browser=0)],
+        accepted=1,
+    )
+
+    assert silent is not None
+    assert told is not None
+    assert (silent.cached_tokens, silent.cost_usd, silent.usd_per_accepted) == (None, None, None)
+    assert silent.gpu_seconds_per_accepted is None
+    assert (told.cached_tokens, told.cost_usd, told.usd_per_accepted) == (64, 0.5, 0.5)
+
+
+def test_two_endpoints_are_busy_each_for_itself() -> None:
+    calls = [call(0, 10), call(0, 5, engine="http://b")]
+    done = account(calls, [episode(0, 10, browser=0)], accepted=1)
+
+    assert done is not None
+    assert done.busy_seconds == 15.0
+    assert done.busy_percent == 75.0
+
+
+def test_without_calls_there_is_no_account() -> None:
+    assert account([], [episode(0, 1, browser=0)], accepted=0) is None
