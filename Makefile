@@ -3,9 +3,13 @@
 
 BIN := .venv/bin
 STAMP := .venv/.synced
+ENGINE := .venv-engine/.synced
+TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
 CHAOS_ROUNDS ?= 20
 WORKERS ?= 2
+# Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
+TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
 # Without bytecode every start of a heavy package is slow.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,6 +18,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench prefect lock docs golden clean
+.PHONY: engine-cpu test-vllm
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -22,7 +27,7 @@ define gate
 endef
 
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 10
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1	\2/p' $(MAKEFILE_LIST) | expand -t 12
 
 setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 	@./setup.sh browser
@@ -30,6 +35,15 @@ setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 $(STAMP): requirements/dev.txt pyproject.toml
 	@./setup.sh environment
 	@touch $@
+
+engine-cpu: $(ENGINE) $(TINY) ## vLLM for a CPU in .venv-engine, and a tiny model to serve in models/tiny
+
+$(ENGINE): requirements/engine-cpu.txt generators/engine/cpu.py
+	@TORCH_WHEELS='$(TORCH_WHEELS)' ./setup.sh engine
+	@touch $@
+
+$(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
+	@$(BIN)/python -m generators.engine.models tiny $(@D)
 
 demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
@@ -56,6 +70,9 @@ unit: setup ## the tests that start neither a browser nor a server
 e2e: setup ## the tests of whole runs
 	@$(PYTEST) tests/e2e
 
+test-vllm: setup engine-cpu ## the tests that ask a real vLLM, which serves the tiny model on this CPU
+	@$(PYTEST) tests/vllm
+
 chaos: setup ## kill a run at CHAOS_ROUNDS (20) random moments and finish it each time
 	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) tests/e2e/test_chaos*.py
 
@@ -81,6 +98,10 @@ lock: setup ## renew requirements/*.txt
 	$(COMPILE) pyproject.toml -c requirements/core.txt --extra ray -o requirements/ray.txt
 	$(EXTRA) engine | $(COMPILE) - -o requirements/engine.txt
 	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt
+	$(BIN)/uv pip compile --quiet requirements/engine-cpu.in --excludes requirements/engine-cpu.excludes \
+	  --python-version 3.11 --python-platform x86_64-manylinux_2_34 --upgrade \
+	  $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" -o requirements/engine-cpu.txt
 
 docs: setup ## write the tables of docs/dataset.md from the records
 	@$(BIN)/python docs/columns.py

@@ -1,5 +1,6 @@
 #!/bin/sh
 # What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
+# What `make engine-cpu` does: `setup.sh engine` makes .venv-engine.
 #
 # A file of its own, because it decides from what a bare machine has (recipes hold commands, not
 # decisions), and not Python, because there is no environment yet to run it in.
@@ -49,6 +50,31 @@ environment() {
   $uv pip sync --quiet --python .venv/bin/python --require-hashes --compile-bytecode \
     requirements/dev.txt
   $uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation --editable .
+}
+
+# vLLM for a machine without a GPU, in an environment of its own. A torch for CPUs is not where other
+# packages are: it comes from the folder or the page that TORCH_WHEELS names.
+engine() {
+  home=.venv-engine
+  [ "$(uname -s)/$(uname -m)" = Linux/x86_64 ] ||
+    refuse "vLLM for CPUs is built for Linux on x86_64 only; serve the model elsewhere and set engine.urls"
+  uv=$(find_uv)
+  if ! $home/bin/python -c "" 2>/dev/null; then
+    rm -rf $home
+    $uv venv --quiet --python 3.11 $home || refuse "torch for CPUs wants Python 3.11, and there is none"
+  fi
+  say "installing requirements/engine-cpu.txt into $home (2.5 GB)"
+  set --
+  for place in ${TORCH_WHEELS:?names where a torch for CPUs is}; do
+    set -- "$@" --find-links "$place"
+  done
+  $uv pip sync --quiet --python $home/bin/python --require-hashes --compile-bytecode "$@" \
+    requirements/engine-cpu.txt ||
+    refuse "vLLM could not be installed; if it was torch, name a folder or page with its wheels: make engine-cpu TORCH_WHEELS=…"
+  packages=$($home/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  cp generators/engine/cpu.py "$packages/stepmill_cpu.py"
+  echo "import stepmill_cpu; stepmill_cpu.install()" >"$packages/stepmill_cpu.pth"
+  $home/bin/vllm --version >/dev/null || refuse "$home/bin/vllm does not start"
 }
 
 # A browser that is there but lacks its libraries is no browser.
@@ -112,6 +138,6 @@ browser() {
 }
 
 case "${1:-}" in
-environment | browser) "$1" ;;
-*) refuse "usage: ./setup.sh environment|browser" ;;
+environment | browser | engine) "$1" ;;
+*) refuse "usage: ./setup.sh environment|browser|engine" ;;
 esac

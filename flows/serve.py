@@ -72,7 +72,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start a Prefect command that goes on until it is stopped, and never longer than this."""
     process = subprocess.Popen(  # noqa: S603 - Prefect's own command line
-        [sys.executable, "-m", "flows.tied", sys.executable, "-m", "prefect", *arguments],
+        [sys.executable, "-m", "generators.tied", sys.executable, "-m", "prefect", *arguments],
         env=environ,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

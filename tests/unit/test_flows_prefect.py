@@ -64,7 +64,7 @@ def test_a_server_may_take_long_to_start_and_longer_if_somebody_says_so() -> Non
 def test_a_tied_command_ends_with_whoever_started_it() -> None:
     code = """
 import subprocess, sys
-subprocess.Popen([sys.executable, "-m", "flows.tied", "sleep", "300"], stdin=subprocess.PIPE)
+subprocess.Popen([sys.executable, "-m", "generators.tied", "sleep", "300"], stdin=subprocess.PIPE)
 print("started", flush=True)
 sys.stdin.read()
 """
@@ -86,7 +86,7 @@ sys.stdin.read()
 
 
 def test_a_tied_command_ends_with_its_own_code() -> None:
-    command = [sys.executable, "-m", "flows.tied", sys.executable, "-c", "raise SystemExit(7)"]
+    command = [sys.executable, "-m", "generators.tied", sys.executable, "-c", "raise SystemExit(7)"]
 
     with subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE) as tied:
         assert tied.wait(60) == 7

