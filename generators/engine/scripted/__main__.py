@@ -5,7 +5,6 @@ whoever started it is gone: when standard input ends where that is a pipe, else 
 process is no longer the same.
 """
 
-import argparse
 import asyncio
 import os
 import signal
@@ -13,13 +12,10 @@ import stat
 import sys
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
-from generators.engine.scripted.faults import Fault, FaultKind, fault_of
-from generators.engine.scripted.options import Coordinates, ScriptedOptions
+from generators.engine.scripted.command import BadCommand, Command, read_command
 from generators.engine.scripted.server import ScriptedEngineServer
 
-STDIN, STDOUT = 0, 1
+STDIN, STDOUT, STDERR = 0, 1, 2
 LOOK_SECONDS = 0.5
 """How often it looks whether its parent is still there."""
 
@@ -29,39 +25,29 @@ REFUSED = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run an engine until it is told to end, or nobody is left to tell it."""
-    parser = _parser()
-    said = parser.parse_args(arguments)
     try:
-        options = ScriptedOptions(
-            model=said.model,
-            coordinates=said.coordinates,
-            context_tokens=said.context,
-            max_pictures=said.max_pictures,
-            delay_ms=said.delay_ms,
-            at_once=said.at_once,
-            prefix_cache=said.prefix_cache,
-            cache_blocks=said.cache_blocks,
-            puppet=said.puppet,
-            seed=said.seed,
-            api_key=said.api_key,
-        )
-    except ValidationError as error:
-        problem = error.errors()[0]
-        parser.error(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
+        command = read_command(sys.argv[1:] if arguments is None else arguments)
+    except BadCommand as error:
+        os.write(STDERR, f"{error}\n".encode())
+        return REFUSED
     try:
-        asyncio.run(_serve(options, said.port, said.fault))
+        asyncio.run(_serve(command))
     except OSError as error:
-        parser.exit(REFUSED, f"port {said.port}: {error.strerror}; give another --port\n")
+        told = f"port {command.port}: {error.strerror}; give another --port\n"
+        os.write(STDERR, told.encode())
+        return REFUSED
     return 0
 
 
-async def _serve(options: ScriptedOptions, port: int, faults: Sequence[Fault]) -> None:
+async def _serve(command: Command) -> None:
     ending = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.set)
     parent = os.getppid()
-    async with ScriptedEngineServer(options, port=port, faults=faults) as server:
+    async with ScriptedEngineServer(
+        command.options, port=command.port, faults=command.faults
+    ) as server:
         os.write(STDOUT, f"{server.url}\n".encode())
         if _is_pipe(STDIN):
             loop.add_reader(STDIN, _drain, ending)
@@ -94,47 +80,6 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
             await event.wait()
     except TimeoutError:
         return
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m generators.engine.scripted",
-        description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
-    )
-    add, usual = parser.add_argument, ScriptedOptions()
-    add("--port", type=int, default=0, help="0 takes a free one")
-    add("--model", default=usual.model, help="the model it says it serves")
-    add("--coordinates", type=Coordinates, choices=list(Coordinates), default=usual.coordinates)
-    add("--context", type=int, default=usual.context_tokens, metavar="TOKENS")
-    add("--max-pictures", type=int, default=None, metavar="N", help="0: it takes text alone")
-    add("--delay-ms", type=_range, default=usual.delay_ms, metavar="A[,B]")
-    add("--at-once", type=int, default=usual.at_once, metavar="N", help="further requests wait")
-    add("--no-prefix-cache", dest="prefix_cache", action="store_false")
-    add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
-    add("--puppet", action="store_true", help="say what PUT /puppet/{session} told")
-    add("--seed", type=int, default=usual.seed)
-    add("--api-key", default=None, help="what /v1 must be asked with")
-    add(
-        "--fault",
-        type=_fault,
-        action="append",
-        default=[],
-        metavar="KIND[:TIMES[:FIELD=VALUE]]",
-        help=f"misbehave: {', '.join(FaultKind)}",
-    )
-    return parser
-
-
-def _range(text: str) -> tuple[float, float]:
-    low, comma, high = text.partition(",")
-    return float(low), float(high if comma else low)
-
-
-def _fault(text: str) -> Fault:
-    try:
-        return fault_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text}: {error}") from None
 
 
 if __name__ == "__main__":

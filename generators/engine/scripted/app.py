@@ -25,7 +25,8 @@ LARGEST_BODY = 256 * 1_024**2
 
 _Kind = TypeVar("_Kind", bound=Record)
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request, Strikes], Awaitable[web.StreamResponse]]
+"""Serves a page, while some faults strike it."""
 
 
 class PuppetText(Record):
@@ -43,38 +44,41 @@ class Pages:
 
     def app(self) -> web.Application:
         """Return the application that serves every page."""
-        app = web.Application(client_max_size=LARGEST_BODY, middlewares=[self._door])
-        app.add_routes(
-            [
-                web.post(CHAT, self._chat),
-                web.get("/v1/models", self._models),
-                web.get("/version", self._version),
-                web.get("/health", self._health),
-                web.get("/metrics", self._metrics),
-                web.post("/tokenize", self._tokenize),
-                web.get("/fault", self._faults),
-                web.post("/fault", self._post_fault),
-                web.delete("/fault", self._clear_faults),
-                web.put("/puppet/{session}", self._tell),
-                web.delete("/puppet/{session}", self._forget),
-                web.get("/requests", self._requests),
-            ]
-        )
+        app = web.Application(client_max_size=LARGEST_BODY)
+        for method, path, handler in (
+            ("POST", CHAT, self._desk.chat),
+            ("GET", "/v1/models", self._models),
+            ("GET", "/version", self._version),
+            ("GET", "/health", self._health),
+            ("GET", "/metrics", self._metrics),
+            ("POST", "/tokenize", self._tokenize),
+            ("GET", "/fault", self._faults),
+            ("POST", "/fault", self._post_fault),
+            ("DELETE", "/fault", self._clear_faults),
+            ("PUT", "/puppet/{session}", self._tell),
+            ("DELETE", "/puppet/{session}", self._forget),
+            ("GET", "/requests", self._requests),
+        ):
+            app.router.add_route(method, path, self._door(handler))
         return app
 
-    @web.middleware
-    async def _door(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Count a request, let faults strike it, and turn refusals into answers."""
-        self._desk.ledger.paths[request.path] += 1
-        strikes = self._desk.faults.strike(request.path, request.headers.get(SESSION))
-        request["strikes"] = strikes
-        try:
-            self._let_in(request)
-            if request.path != CHAT:
-                await self._desk.misbehave(strikes)
-            return await handler(request)
-        except HttpRefusal as refusal:
-            return web.json_response(refusal.body, status=refusal.status, headers=refusal.headers)
+    def _door(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        """Count what comes to a page, let faults strike it, and turn refusals into answers."""
+
+        async def open_door(request: web.Request) -> web.StreamResponse:
+            self._desk.ledger.paths[request.path] += 1
+            strikes = self._desk.faults.strike(request.path, request.headers.get(SESSION))
+            try:
+                self._let_in(request)
+                if request.path != CHAT:
+                    await self._desk.misbehave(strikes)
+                return await handler(request, strikes)
+            except HttpRefusal as refusal:
+                return web.json_response(
+                    refusal.body, status=refusal.status, headers=refusal.headers
+                )
+
+        return open_door
 
     def _let_in(self, request: web.Request) -> None:
         key = self._desk.options.api_key
@@ -82,10 +86,7 @@ class Pages:
         if key is not None and request.path.startswith("/v1/") and given != f"Bearer {key}":
             raise HttpRefusal(401, "Unauthorized")
 
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        return await self._desk.chat(request, _strikes(request))
-
-    async def _models(self, _: web.Request) -> web.Response:
+    async def _models(self, _: web.Request, __: Strikes) -> web.Response:
         options = self._desk.options
         model: JsonObject = {
             "id": options.model,
@@ -98,14 +99,14 @@ class Pages:
         }
         return web.json_response({"object": "list", "data": [model]})
 
-    async def _version(self, _: web.Request) -> web.Response:
+    async def _version(self, _: web.Request, __: Strikes) -> web.Response:
         return web.json_response({"version": VERSION})
 
-    async def _health(self, _: web.Request) -> web.Response:
+    async def _health(self, _: web.Request, __: Strikes) -> web.Response:
         return web.Response()
 
-    async def _metrics(self, request: web.Request) -> web.Response:
-        strikes, desk = _strikes(request), self._desk
+    async def _metrics(self, _: web.Request, strikes: Strikes) -> web.Response:
+        desk = self._desk
         if FaultKind.NO_METRICS in strikes:
             raise HttpRefusal(404, "Not Found")
         text = page(desk.meters, desk.cache, desk.pictures, model=desk.options.model)
@@ -113,14 +114,14 @@ class Pages:
             text = text[: len(text) // 2]
         return web.Response(text=text, content_type="text/plain")
 
-    async def _tokenize(self, request: web.Request) -> web.Response:
+    async def _tokenize(self, request: web.Request, _: Strikes) -> web.Response:
         desk, body = self._desk, await read_object(request)
         texts: list[str] | None = None
         if isinstance(prompt := body.get("prompt"), str):
             ids = desk.tokenizer.ids(prompt)
             texts = pieces(prompt) if body.get("return_token_strs") else None
         else:
-            chat, _ = desk.read_prompt(body, Strikes([]))
+            chat = desk.read(body, Strikes([]))
             suffix = body.get("add_generation_prompt", True) is not False
             ids = desk.tokenizer.prompt(chat, suffix=suffix).ids
         counted: JsonObject = {
@@ -131,29 +132,32 @@ class Pages:
         }
         return web.json_response(counted)
 
-    async def _faults(self, _: web.Request) -> web.Response:
+    async def _faults(self, _: web.Request, __: Strikes) -> web.Response:
+        return self._struck()
+
+    def _struck(self) -> web.Response:
         return web.json_response({"struck": self._desk.faults.struck})
 
-    async def _post_fault(self, request: web.Request) -> web.Response:
+    async def _post_fault(self, request: web.Request, _: Strikes) -> web.Response:
         self._desk.faults.post(_read(Fault, await read_object(request)))
-        return await self._faults(request)
+        return self._struck()
 
-    async def _clear_faults(self, request: web.Request) -> web.Response:
+    async def _clear_faults(self, _: web.Request, __: Strikes) -> web.Response:
         self._desk.faults.clear()
-        return await self._faults(request)
+        return self._struck()
 
-    async def _tell(self, request: web.Request) -> web.Response:
+    async def _tell(self, request: web.Request, _: Strikes) -> web.Response:
         if not self._desk.options.puppet:
             raise HttpRefusal(404, "this engine is no puppet; start it with --puppet")
         text = _read(PuppetText, await read_object(request)).text
         waiting = self._desk.puppet.tell(request.match_info["session"], text)
         return web.json_response({"waiting": waiting})
 
-    async def _forget(self, request: web.Request) -> web.Response:
+    async def _forget(self, request: web.Request, _: Strikes) -> web.Response:
         self._desk.puppet.forget(request.match_info["session"])
         return web.json_response({"waiting": 0})
 
-    async def _requests(self, request: web.Request) -> web.Response:
+    async def _requests(self, request: web.Request, _: Strikes) -> web.Response:
         asked, ledger = request.query.get("last", "8"), self._desk.ledger
         if not asked.isdecimal():
             raise HttpRefusal(400, f"last: {asked!r} is no number")
@@ -167,11 +171,6 @@ class Pages:
                 "last": [dataclasses.asdict(entry) for entry in ledger.last(int(asked))],
             }
         )
-
-
-def _strikes(request: web.Request) -> Strikes:
-    strikes = request["strikes"]
-    return strikes if isinstance(strikes, Strikes) else Strikes([])
 
 
 def _read(kind: type[_Kind], body: JsonObject) -> _Kind:

@@ -61,7 +61,7 @@ class Desk:
             body = await read_object(request)
             entry.body = cast("JsonObject", without_pictures(body))
             await self.misbehave(strikes)
-            chat, prompt = self._read(body, strikes)
+            chat, prompt = self._admitted(body, strikes)
             entry.prompt_tokens = len(prompt.ids)
             async with self._place(prompt):
                 return await self._reply(
@@ -81,21 +81,21 @@ class Desk:
         if status := strikes.get(*STATUS):
             raise struck_by(status)
 
-    def read_prompt(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
-        """Return a body's chat and its tokens, whatever their number.
+    def read(self, body: JsonObject, strikes: Strikes) -> Chat:
+        """Return the chat that a body asks for, whether or not it can be served.
 
         Raises:
             HttpRefusal: it is no chat.
         """
         unstructured = strikes.get(FaultKind.UNSTRUCTURED)
         deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
-        chat = read_chat(body, self.pictures, deaf_to=deaf_to, model=self.options.model)
-        return chat, self.tokenizer.prompt(chat)
+        return read_chat(body, self.pictures, deaf_to=deaf_to, model=self.options.model)
 
-    def _read(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
+    def _admitted(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
         if unknown := strikes.get(FaultKind.UNKNOWN_FIELDS):
             check_fields(body, unknown.fields)
-        chat, prompt = self.read_prompt(body, strikes)
+        chat = self.read(body, strikes)
+        prompt = self.tokenizer.prompt(chat)
         text_only = FaultKind.NO_PICTURES in strikes
         check_chat(chat, prompt, self.options, text_only=text_only)
         return chat, prompt
