@@ -62,13 +62,22 @@ class Frame(Record):
         )
 
     def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
-        """Return how a model says a CSS point: whole numbers, or four decimals for parts."""
+        """Return how a model says a CSS point: whole numbers, or four decimals for parts.
+
+        The picture's far edges are never said: they are read as the last pixel, so a point that
+        rounds to them takes the last value before, which reads back as itself.
+        """
         across, down = self.span(convention)
         digits = 4 if convention is Convention.UNIT else 0
         return (
-            round(x / self.viewport_width * across, digits),
-            round(y / self.viewport_height * down, digits),
+            _said(x / self.viewport_width * across, of=across, digits=digits),
+            _said(y / self.viewport_height * down, of=down, digits=digits),
         )
+
+
+def _said(value: float, *, of: float, digits: int) -> float:
+    """Return `value` rounded, within the span `of` and below its end."""
+    return round(min(round(value, digits), of - 10.0**-digits), digits)
 
 
 def _part(value: float, *, of: float, size: int) -> float:

@@ -1,0 +1,176 @@
+"""Claude: the input of its `computer` tool, in pixels of the declared display.
+
+Source: Anthropic's `computer_20250124`. The declared display is the picture as sent. A reply is
+words and the tool's input as JSON; one without a call is the answer itself.
+"""
+
+from typing import ClassVar
+
+from generators.browser.keyboard import UnknownKey, key_name
+from generators.policy.dialects.called import argument, milliseconds, pointed, pointing, seconds
+from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.keys import said_keys
+from generators.policy.dialects.kinds import Choice, Scale, Text, quoted, whole_number
+from generators.policy.dialects.pictures import Bounded, PictureRule
+from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.replies import compact, find_object, spoken
+from generators.policy.dialects.shown import mended
+from generators.policy.dialects.written import (
+    Fields,
+    WrittenDialect,
+    made,
+    point_read,
+    point_said,
+    thinking,
+)
+from schemas.action import Action, Answer, Direction, Drag, Key, KeyDown, KeyUp, Scroll, Wait
+from schemas.base import JsonObject
+
+NOTCH = 100
+"""CSS px that one click of the wheel scrolls."""
+
+_MOST_KEYS = 5
+_XDOTOOL = {
+    "Control": "ctrl",
+    "Alt": "alt",
+    "Shift": "shift",
+    "Meta": "super",
+    "Enter": "Return",
+    "Backspace": "BackSpace",
+    "PageUp": "Page_Up",
+    "PageDown": "Page_Down",
+    "ArrowUp": "Up",
+    "ArrowDown": "Down",
+    "ArrowLeft": "Left",
+    "ArrowRight": "Right",
+    "CapsLock": "Caps_Lock",
+    " ": "space",
+    "+": "plus",
+    "-": "minus",
+}
+_BROWSER = {name.lower(): key for key, name in _XDOTOOL.items()}
+
+
+class Claude(WrittenDialect):
+    """Words, then the input of one call of the `computer` tool."""
+
+    name: ClassVar[str] = "claude"
+    published: ClassVar[Convention] = Convention.RESIZED
+    pictures: ClassVar[PictureRule] = Bounded()
+    prompt: ClassVar[str] = (
+        "You operate a browser with the computer tool; the display is {wide} by {high} pixels. "
+        "Say in words what you answer once the task is done."
+    )
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it is no valid call.
+        """
+        text = spoken(reply)
+        scale = self._scale(frame)
+        if "{" not in text:
+            said = mended(text)
+            return Understood(action=made({"type": "answer", "text": said}), echo=said)
+        given = find_object(text, with_key="action")
+        thought = thinking(text.partition("{")[0])
+        action = made(_fields(given, scale))
+        return Understood(action=action, thought=thought, echo=_written(thought, given))
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply that means `action`; it has no place for notes and elements.
+
+        Raises:
+            CannotSay: the tool has no such action.
+        """
+        del note, element
+        scale = self._scale(frame)
+        if isinstance(action, Answer):
+            return _answered(str(Text().say(action.text, scale)))
+        return _written(thinking(thought), _input(action, scale))
+
+
+def _answered(text: str) -> str:
+    if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
+        raise CannotSay("claude ends with words of its own, and not with these")
+    return text
+
+
+def _written(thought: str | None, given: JsonObject) -> str:
+    call = mended(compact(given))
+    return f"{thought}\n{call}" if thought else call
+
+
+def _fields(given: JsonObject, scale: Scale) -> Fields:
+    if (alike := pointed(given, scale)) is not None:
+        return alike
+    fields: Fields
+    match given["action"]:
+        case "key":
+            fields = {"type": "key", "key": _chord(argument(given, "text"))}
+        case "left_click_drag":
+            start = point_read(argument(given, "start_coordinate"), scale)
+            ends = ("to_x", "to_y")
+            fields = {
+                "type": "drag",
+                **start,
+                **point_read(argument(given, "coordinate"), scale, names=ends),
+            }
+        case "scroll":
+            way = Choice(tuple(Direction)).check(argument(given, "scroll_direction"), scale)
+            notches = whole_number(argument(given, "scroll_amount"), 1, 1_000)
+            point = given.get("coordinate")
+            over = {} if point is None else point_read(point, scale)
+            fields = {"type": "scroll", "direction": way, "amount": notches * NOTCH, **over}
+        case "wait":
+            fields = {"type": "wait", "ms": milliseconds(argument(given, "duration"))}
+        case name:
+            raise Unreadable(f"there is no action {quoted(name)} that can be carried out here")
+    return fields
+
+
+def _chord(text: object) -> str:
+    try:
+        names = [_BROWSER.get(part.lower(), part) for part in str(text).split("+")]
+        return "+".join(key_name(name) for name in names)
+    except UnknownKey as error:
+        raise Unreadable(f"{quoted(str(text))} is no key; give as ctrl+a") from error
+
+
+def _input(action: Action, scale: Scale) -> JsonObject:
+    if (alike := pointing(action, scale)) is not None:
+        return alike
+    said: JsonObject
+    match action:
+        case Key():
+            names = said_keys(action.key, most=_MOST_KEYS)
+            text = "+".join(_XDOTOOL.get(str(name), str(name)) for name in names)
+            said = {"action": "key", "text": text}
+        case Drag() if action.button == "left":
+            said = {
+                "action": "left_click_drag",
+                "start_coordinate": point_said(action.x, action.y, scale),
+                "coordinate": point_said(action.to_x, action.to_y, scale),
+            }
+        case Scroll() if action.amount % NOTCH == 0:
+            said = {"action": "scroll"}
+            if action.x is not None and action.y is not None:
+                said["coordinate"] = point_said(action.x, action.y, scale)
+            said |= {"scroll_direction": action.direction.value}
+            said |= {"scroll_amount": action.amount // NOTCH}
+        case Wait():
+            said = {"action": "wait", "duration": seconds(action.ms)}
+        case KeyDown() | KeyUp():
+            raise CannotSay("claude holds a key for a time, and does not leave it down")
+        case _:
+            raise CannotSay(f"claude has no words for this '{action.type}'")
+    return said

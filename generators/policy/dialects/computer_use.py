@@ -1,0 +1,166 @@
+"""`computer_use`: Qwen-VL's single function, as text in `<tool_call>` tags.
+
+Source: the function's published definition. Qwen3-VL is told that the screen is 1000 by 1000, and
+so speaks in thousandths; `convention = "resized"` is Qwen2.5-VL, which is told the size of the
+picture as sent. A drag starts where the pointer is and cannot be said in one call.
+"""
+
+from typing import ClassVar
+
+from generators.policy.dialects.called import argument, milliseconds, pointed, pointing, seconds
+from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.keys import Chord
+from generators.policy.dialects.kinds import Scale, Text, quoted, whole_number
+from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.replies import compact, find_object, spoken
+from generators.policy.dialects.settings import TextSettings
+from generators.policy.dialects.shown import mended
+from generators.policy.dialects.written import (
+    Fields,
+    WrittenDialect,
+    made,
+    point_read,
+    point_said,
+    thinking,
+)
+from schemas.action import Action, Answer, Direction, Key, Scroll, Wait
+from schemas.base import JsonObject
+
+_TAG = "<tool_call>"
+_SCROLLS = {
+    Direction.UP: ("scroll", 1),
+    Direction.DOWN: ("scroll", -1),
+    Direction.LEFT: ("hscroll", -1),
+    Direction.RIGHT: ("hscroll", 1),
+}
+_FAILED = "failure"
+
+
+class ComputerUse(WrittenDialect):
+    """Words, then one call of `computer_use`."""
+
+    name: ClassVar[str] = "computer_use"
+    published: ClassVar[Convention] = Convention.THOUSAND
+    pictures: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
+    prompt: ClassVar[str] = (
+        "You operate a computer by its screenshot; its resolution is {wide}x{high}. Answer with "
+        "one call of the function computer_use, as a JSON object with name and arguments within "
+        "<tool_call></tool_call> tags."
+    )
+
+    def __init__(self, settings: TextSettings) -> None:
+        super().__init__(settings)
+        self._pictures = self.pictures
+        if self.convention is Convention.RESIZED:
+            self._pictures = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size a picture is resized to: Qwen2.5-VL's patches are smaller."""
+        return self._pictures.sent_size(width, height)
+
+    def image_tokens(self, width: int, height: int) -> int:
+        """Return how many prompt tokens a picture of that size takes once it is sent."""
+        return self._pictures.tokens(width, height)
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it is no valid call.
+        """
+        text = spoken(reply)
+        call = find_object(text, with_key="arguments")
+        if call.get("name") != "computer_use":
+            raise Unreadable(f"there is no function {quoted(call.get('name'))}; use computer_use")
+        given = call["arguments"]
+        if isinstance(given, str):
+            given = find_object(given, with_key="action")
+        if not isinstance(given, dict):
+            raise Unreadable("'arguments' must be an object")
+        before = text.partition(_TAG)[0] if _TAG in text else text.partition("{")[0]
+        thought = thinking(before)
+        action = made(_fields(given, self._scale(frame)))
+        return Understood(action=action, thought=thought, echo=_written(thought, given))
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply that means `action`; it has no place for notes and elements.
+
+        Raises:
+            CannotSay: the function has no such action.
+        """
+        del note, element
+        return _written(thinking(thought), _arguments(action, self._scale(frame)))
+
+
+def _written(thought: str | None, arguments: JsonObject) -> str:
+    call = mended(compact({"name": "computer_use", "arguments": arguments}))
+    return (
+        f"{thought}\n{_TAG}\n{call}\n</tool_call>" if thought else f"{_TAG}\n{call}\n</tool_call>"
+    )
+
+
+def _fields(given: JsonObject, scale: Scale) -> Fields:
+    if (alike := pointed(given, scale)) is not None:
+        return alike
+    fields: Fields
+    match given.get("action"):
+        case "key":
+            chord = Chord()
+            keys = chord.check(argument(given, "keys"), scale)
+            fields = {"type": "key", "key": chord.read(keys, scale)}
+        case "scroll" | "hscroll" as name:
+            fields = _scroll(name, given, scale)
+        case "wait":
+            fields = {"type": "wait", "ms": milliseconds(argument(given, "time"))}
+        case "answer":
+            fields = {"type": "answer", "text": Text().check(argument(given, "text"), scale)}
+        case "terminate":
+            failed = given.get("status") == _FAILED
+            fields = {"type": "answer", "text": _FAILED if failed else ""}
+        case name:
+            raise Unreadable(f"there is no action {quoted(name)} that can be carried out here")
+    return fields
+
+
+def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
+    pixels = whole_number(argument(given, "pixels"), -100_000, 100_000)
+    direction = next(
+        way
+        for way, (called, sign) in _SCROLLS.items()
+        if called == name and (pixels < 0) == (sign < 0)
+    )
+    point = given.get("coordinate")
+    over = {} if point is None else point_read(point, scale)
+    return {"type": "scroll", "direction": direction.value, "amount": abs(pixels), **over}
+
+
+def _arguments(action: Action, scale: Scale) -> JsonObject:
+    if (alike := pointing(action, scale)) is not None:
+        return alike
+    said: JsonObject
+    match action:
+        case Key():
+            said = {"action": "key", "keys": Chord().say(action.key, scale)}
+        case Scroll():
+            name, sign = _SCROLLS[action.direction]
+            said = {"action": name, "pixels": sign * action.amount}
+            if action.x is not None and action.y is not None:
+                said["coordinate"] = point_said(action.x, action.y, scale)
+        case Wait():
+            said = {"action": "wait", "time": seconds(action.ms)}
+        case Answer(text=""):
+            said = {"action": "terminate", "status": "success"}
+        case Answer():
+            said = {"action": "answer", "text": Text().say(action.text, scale)}
+        case _:
+            raise CannotSay(f"computer_use has no words for this '{action.type}'")
+    return said

@@ -1,0 +1,133 @@
+"""What Holo1.5 and Holo2 share: the navigator that H Company's cookbook publishes.
+
+One JSON object with a note, a thought and an action; the task and each numbered observation in
+tags of their own. The published actions are few: no key, no hover, no drag, no text without Enter.
+Unless `extended` is switched off, tools for the rest are offered after them, in the same manner
+and under names of their own; an action is said with a published one wherever that says all of it.
+"""
+
+from functools import partial
+
+from generators.policy.dialects import browsing
+from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.kinds import Scale
+from generators.policy.dialects.pictures import Patched
+from generators.policy.dialects.prompting import RULES, listed, measured
+from generators.policy.dialects.settings import HoloSettings
+from generators.policy.dialects.spoken import Keys, Manner, SpokenDialect
+from generators.policy.dialects.tools import (
+    ELEMENT,
+    SECONDS,
+    PageScroll,
+    Tool,
+    WaitSeconds,
+)
+
+PUBLISHED: tuple[Tool, ...] = (
+    Tool("click_element", "click at a point", "click", (ELEMENT, browsing.X, browsing.Y)),
+    Tool(
+        "write_element_abs",
+        "click at a point, replace what the field holds by content, then press Enter",
+        "type",
+        (browsing.CONTENT, ELEMENT, browsing.X, browsing.Y),
+        {"overwrite": True, "enter": True},
+    ),
+    PageScroll("scroll", "scroll by a page", "scroll", (browsing.DIRECTION,)),
+    browsing.GO_BACK,
+    browsing.REFRESH,
+    browsing.GOTO,
+    WaitSeconds("wait", "let seconds pass on the page", "wait", (SECONDS,)),
+    browsing.RESTART,
+    browsing.ANSWER,
+)
+"""The cookbook's actions. Its runner clears a field before it writes, and presses Enter after."""
+
+ADDED: tuple[Tool, ...] = (
+    browsing.click("click_element_with"),
+    browsing.write("write_text"),
+    browsing.select_option("select_option"),
+    browsing.scroll("scroll_by"),
+    browsing.move_mouse("hover_element"),
+    browsing.drag("drag_element"),
+    *browsing.keys(),
+    browsing.GO_FORWARD,
+    *browsing.tabs(),
+    browsing.wait("wait_exactly"),
+)
+"""What the cookbook's actions cannot say."""
+
+_SYSTEM = """\
+You are a robot that browses the web as people do, to complete a task for a user.
+
+# Turns
+In each turn you receive an <observation>: a screenshot of the web browser's viewport{page}. Older \
+screenshots are replaced by a placeholder. You reply with one JSON object and nothing else:
+- note: information in this screenshot that the task needs later; an empty text if there is none.
+- thought: your reasoning about the next step, in fewer than four lines.
+- action: the one action to take now, with all of its fields.
+
+# Points
+{measured} In element, describe in a few words what you act on.
+
+# Actions
+{tools}
+
+# Guidelines
+{rules}
+- If a notice about cookies is in the way, accept it first.
+- When the screenshot shows that the task is done, or your notes answer it, use answer: with what \
+was asked for, exact and complete, or with an empty text if nothing was asked."""
+
+_SCHEMA = """\
+# <output_json_format>
+# ```json
+# {}
+# ```
+# </output_json_format>"""
+
+Published = tuple[str, Convention, int, int, int]
+"""A generation's name, convention, and its patch, least and most pixels of a picture."""
+
+
+def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
+    """Return the dialect of one generation, set as `settings` say."""
+    name, convention, patch, least, most = generation
+    tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
+    manner = Manner(
+        name=name,
+        version="1",
+        convention=convention,
+        pictures=Patched(patch, least, max(settings.max_pixels or most, least)),
+        keys=Keys("note", "thought", "action", "action"),
+        empty_note="",
+        tools=tools,
+        system=partial(_system, tools, settings),
+        schema_block=_SCHEMA,
+        task="<task>\n{}\n</task>",
+        observation=_observation,
+        done=_done,
+        failed=_failed,
+    )
+    return SpokenDialect(manner, settings)
+
+
+def _system(tools: tuple[Tool, ...], settings: HoloSettings, scale: Scale) -> str:
+    return _SYSTEM.format(
+        page=", with the page's URL and title" if settings.page_line else "",
+        measured=measured(scale),
+        tools=listed(tools),
+        rules=RULES,
+    )
+
+
+def _observation(step: int, page: str) -> tuple[str, str]:
+    return f"<observation step={step}>\n{page}<screenshot>\n", "\n</screenshot>\n</observation>"
+
+
+def _done(tool: str, words: str) -> str:
+    del tool  # the published turns say nothing of what went well
+    return f"<result>\n{words}\n</result>" if words else ""
+
+
+def _failed(tool: str, words: str) -> str:
+    return f"<error>\n{tool}: {words}\n</error>"

@@ -1,0 +1,88 @@
+"""Holo1: a localizer that answers `Click(x, y)`, in pixels of the picture as it was sent.
+
+Source: hcompai/hai-cookbook, `utils/localization.py` and the Holo1 notebooks. It answers in words,
+or in JSON with `action`, `x` and `y`; Holo1.5's localizer does the latter.
+"""
+
+import re
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.replies import find_object, spoken
+from generators.policy.dialects.written import WrittenDialect, made, point_read, point_said
+from schemas.action import Action, Button, Click
+
+_CALL = re.compile(r"Click\(\s*(-?[\d.]{1,12})\s*,\s*(-?[\d.]{1,12})\s*\)", re.IGNORECASE)
+_JSON_NAMES = ("click", "click_absolute")
+
+
+class Holo1(WrittenDialect):
+    """Where to click, and nothing else."""
+
+    name: ClassVar[str] = "holo1"
+    published: ClassVar[Convention] = Convention.RESIZED
+    pictures: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
+    prompt: ClassVar[str] = (
+        "Find the element that is asked for on the screenshot, which is {wide} by {high}, and "
+        "answer where to click, as Click(x, y), counted from the left and the top edge."
+    )
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it is no click on the picture.
+        """
+        point = _point(spoken(reply))
+        fields = point_read(point, self._scale(frame))
+        echo = f"Click({_plain(point[0])}, {_plain(point[1])})"
+        return Understood(action=made({"type": "click", **fields}), echo=echo)
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply that means `action`; it has no place for other words.
+
+        Raises:
+            CannotSay: it is no single click with the left button.
+        """
+        del thought, note, element
+        if not isinstance(action, Click) or (action.button, action.count) != (Button.LEFT, 1):
+            raise CannotSay(f"holo1 clicks once with the left button, and cannot '{action.type}'")
+        x, y = point_said(action.x, action.y, self._scale(frame))
+        return f"Click({_plain(x)}, {_plain(y)})"
+
+
+def _point(text: str) -> list[JsonValue]:
+    calls = set(_CALL.findall(text))
+    if len(calls) > 1:
+        raise Unreadable("the reply has several clicks; give exactly one Click(x, y)")
+    if calls:
+        return [_number(part) for part in calls.pop()]
+    if "{" not in text:
+        raise Unreadable("the reply has no Click(x, y)")
+    found = find_object(text, with_key="x")
+    if found.get("action", "click") not in _JSON_NAMES:
+        raise Unreadable("the reply's action must be click")
+    return [found["x"], found.get("y")]
+
+
+def _number(text: str) -> JsonValue:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise Unreadable(f"'{text}' is no number") from error
+
+
+def _plain(value: JsonValue) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

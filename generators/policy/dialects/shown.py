@@ -1,0 +1,40 @@
+"""Text of others on its way into a prompt, and text of models on its way into records.
+
+A page is hostile: its title may hold a tag that ends the observation, or a token that ends the
+turn. So angle brackets, of which both are made, are written as entities wherever a page's words
+go into a prompt, and as JSON escapes wherever a model's own words come back into it.
+"""
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+"""What no text holds: control characters but for tab and line ends, and half characters."""
+
+_CUT = "…"
+
+
+def mended(text: str) -> str:
+    """Return a model's words fit for a record: what is no text becomes a replacement character."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def odd_character(text: str) -> str | None:
+    """Return the first character that no text holds, as `U+0007`; None if there is none."""
+    found = _CONTROL.search(text)
+    return f"U+{ord(found.group()):04X}" if found else None
+
+
+def shortened(text: str, most: int) -> str:
+    """Return at most `most` characters of `text`, with an ellipsis where it was cut."""
+    return text if len(text) <= most else text[: most - 1] + _CUT
+
+
+def harmless(text: str, most: int) -> str:
+    """Return words of a page that can end neither a tag nor a turn, at most `most` of them read."""
+    bare = mended(shortened(text, most))
+    return bare.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def one_line(text: str, most: int) -> str:
+    """Return words of a page on a single line, harmless besides."""
+    return harmless(" ".join(text[: 4 * most].split()), most)

@@ -1,0 +1,221 @@
+"""UI-TARS: a thought and one call in words, `Action: click(point='<point>x y</point>')`.
+
+Source: bytedance/UI-TARS, its prompts and coordinates guide. Version 1.5 gives pixels of the
+picture as it was sent (Qwen2.5-VL's processor, patches of 28 px); version 1.0 wrote
+`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` reads.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from generators.browser.keyboard import UnknownKey, key_name
+from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.keys import said_keys
+from generators.policy.dialects.kinds import Scale, Text, quoted
+from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.replies import spoken
+from generators.policy.dialects.shown import mended
+from generators.policy.dialects.tools import page_of
+from generators.policy.dialects.written import (
+    Fields,
+    WrittenDialect,
+    made,
+    point_read,
+    point_said,
+    thinking,
+)
+from schemas.action import Action, Answer, Click, Drag, Key, Scroll, TypeText, Wait
+
+_CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<inside>.*)\)\s*\Z", re.DOTALL)
+_PART = re.compile(r"\s*([a-z_]{1,20})\s*=\s*'((?:[^'\\]|\\.)*)'\s*(?:,|\Z)", re.DOTALL)
+_NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
+_FUNCTION = re.compile(r"f\d{1,2}")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_CLICKS = {"click": ("left", 1), "left_double": ("left", 2), "right_single": ("right", 1)}
+_WAITS_MS = 5_000
+_MOST_KEYS = 3
+
+
+class UITars(WrittenDialect):
+    """A thought, then one call."""
+
+    name: ClassVar[str] = "ui_tars"
+    published: ClassVar[Convention] = Convention.RESIZED
+    pictures: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
+    prompt: ClassVar[str] = (
+        "You operate a computer by its screenshot, which is {wide} by {high}. Answer with a line "
+        "'Thought: …' and a line 'Action: …' with one call: click(point), left_double(point), "
+        "right_single(point), drag(start_point, end_point), hotkey(key), type(content), "
+        "scroll(point, direction), wait(), finished(content)."
+    )
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it has no call, or one that means no action.
+        """
+        before, found, after = spoken(reply).rpartition("Action:")
+        call = _CALL.match(after) if found else None
+        if call is None:
+            raise Unreadable("the reply must end with a line as Action: click(point='…')")
+        thought = thinking(before.strip().removeprefix("Thought:"))
+        scale = self._scale(frame)
+        action = made(_fields(call["name"], _parts(call["inside"]), scale))
+        try:
+            echo = _written(thought, _call(action, scale))
+        except CannotSay:
+            echo = _written(thought, mended(after.strip()))
+        return Understood(action=action, thought=thought, echo=echo)
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply that means `action`; it has no place for notes and elements.
+
+        Raises:
+            CannotSay: the family has no such call.
+        """
+        del note, element
+        return _written(thinking(thought), _call(action, self._scale(frame)))
+
+
+def _written(thought: str | None, call: str) -> str:
+    said = (thought or "").replace("Action:", "Action;")
+    return f"Thought: {said}\nAction: {call}"
+
+
+def _parts(inside: str) -> dict[str, str]:
+    parts, at = {}, 0
+    while at < len(inside.rstrip()):
+        found = _PART.match(inside, at)
+        if found is None:
+            raise Unreadable("a call's arguments must be as name='text', with commas between")
+        parts[found[1]] = _ESCAPED.sub(_unescaped, found[2])
+        at = found.end()
+    return parts
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
+
+
+def _quoted(text: str) -> str:
+    for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\t", "\\t")):
+        text = text.replace(plain, escaped)
+    return f"'{text}'"
+
+
+def _point(parts: Mapping[str, str], name: str, scale: Scale) -> list[JsonValue]:
+    old = {"point": "start_box", "start_point": "start_box", "end_point": "end_box"}[name]
+    given = parts.get(name, parts.get(old))
+    if given is None:
+        raise Unreadable(f"'{name}' is missing")
+    numbers: list[JsonValue] = [float(part) for part in _NUMBER.findall(given)]
+    if len(numbers) == 4:  # noqa: PLR2004 - a box, as version 1.0 wrote; its middle is meant
+        left, top, right, bottom = (float(part) for part in _NUMBER.findall(given))
+        middle = ((left + right) / 2, (top + bottom) / 2)
+        whole = scale.convention is not Convention.UNIT
+        numbers = [float(round(part)) if whole else part for part in middle]
+    return numbers
+
+
+def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
+    fields: Fields
+    match name:
+        case "click" | "left_double" | "right_single":
+            button, count = _CLICKS[name]
+            point = point_read(_point(parts, "point", scale), scale)
+            fields = {"type": "click", **point, "button": button, "count": count}
+        case "drag":
+            start = point_read(_point(parts, "start_point", scale), scale)
+            ends = ("to_x", "to_y")
+            end = point_read(_point(parts, "end_point", scale), scale, names=ends)
+            fields = {"type": "drag", **start, **end}
+        case "hotkey":
+            fields = {"type": "key", "key": _chord(parts.get("key", ""))}
+        case "type":
+            text = str(Text().check(parts.get("content"), scale))
+            fields = {"type": "type", "text": text.removesuffix("\n"), "enter": text[-1:] == "\n"}
+        case "scroll":
+            direction = parts.get("direction", "")
+            point = point_read(_point(parts, "point", scale), scale)
+            amount = page_of(direction, scale)
+            fields = {"type": "scroll", "direction": direction, "amount": amount, **point}
+        case "wait":
+            fields = {"type": "wait", "ms": _WAITS_MS}
+        case "finished":
+            fields = {"type": "answer", "text": Text().check(parts.get("content", ""), scale)}
+        case _:
+            raise Unreadable(f"there is no call {quoted(name)}; use click, type, scroll, finished")
+    return fields
+
+
+def _chord(keys: str) -> str:
+    try:
+        return "+".join(_key(part) for part in keys.split()[:_MOST_KEYS])
+    except UnknownKey as error:
+        raise Unreadable(f"{quoted(keys)} is no key; give as 'ctrl c'") from error
+
+
+def _key(name: str) -> str:
+    return key_name(name.upper() if _FUNCTION.fullmatch(name) else name)
+
+
+def _call(action: Action, scale: Scale) -> str:
+    match action:
+        case Click():
+            said = _said_click(action, scale)
+        case Drag() if action.button == "left":
+            start = _tagged(action.x, action.y, scale)
+            end = _tagged(action.to_x, action.to_y, scale)
+            said = f"drag(start_point={start}, end_point={end})"
+        case Key():
+            said = f"hotkey(key={_quoted(_said_chord(action.key))})"
+        case TypeText() if action.x is None and not action.overwrite:
+            said = f"type(content={_said_text(action, scale)})"
+        case Scroll(x=float(x), y=float(y)) if action.amount == page_of(action.direction, scale):
+            said = f"scroll(point={_tagged(x, y, scale)}, direction='{action.direction}')"
+        case Wait(ms=ms) if ms == _WAITS_MS:
+            said = "wait()"
+        case Answer():
+            said = f"finished(content={_quoted(str(Text().say(action.text, scale)))})"
+        case _:
+            raise CannotSay(f"ui_tars has no words for this '{action.type}'")
+    return said
+
+
+def _said_click(action: Click, scale: Scale) -> str:
+    names = {value: name for name, value in _CLICKS.items()}
+    name = names.get((action.button.value, action.count))
+    if name is None:
+        raise CannotSay(f"ui_tars has no click {action.count} times with {action.button}")
+    return f"{name}(point={_tagged(action.x, action.y, scale)})"
+
+
+def _tagged(x: float, y: float, scale: Scale) -> str:
+    across, down = point_said(x, y, scale)
+    return f"'<point>{across} {down}</point>'"
+
+
+def _said_chord(chord: str) -> str:
+    keys = [str(name) for name in said_keys(chord, most=_MOST_KEYS)]
+    if " " in keys:
+        keys = ["space" if name == " " else name for name in keys]
+    return " ".join(name.lower() if len(name) > 1 else name for name in keys)
+
+
+def _said_text(action: TypeText, scale: Scale) -> str:
+    if action.text.endswith("\n"):
+        raise CannotSay("ui_tars takes a line end at the end of a text for Enter")
+    return _quoted(str(Text().say(action.text, scale)) + ("\n" if action.enter else ""))
