@@ -117,7 +117,7 @@ async def episodes(
                     attempt(seed),
                     site=site,
                     sessions=chromium,
-                    make_policy=lambda: ScriptedPolicy(script()),
+                    make_policy=lambda _: ScriptedPolicy(script()),
                     limits=limits,
                 )
             )

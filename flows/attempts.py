@@ -16,7 +16,6 @@ from flows.judging import Said, told
 from flows.plan import PlannedAttempt
 from flows.tally import Tally
 from flows.wiring import Workshop
-from generators.policy.make import make_policy
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import rollout
@@ -158,6 +157,8 @@ class Attempts:
             attempt,
             site=self._shop.sites[task.site],
             sessions=self._shop.rollouts,
-            make_policy=lambda: make_policy(planned.policy, seed=planned.seed, task=task),
+            make_policy=lambda account: self._shop.policies.make(
+                planned.policy, seed=planned.seed, task=task, account=account
+            ),
             limits=limits_for(task, self._config.limits),
         )

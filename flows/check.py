@@ -14,7 +14,7 @@ from pydantic import Field
 from flows.plan import PlannedAttempt, make_plan
 from flows.provenance import code_version
 from flows.stage import Stage
-from generators.policy.make import make_policy
+from generators.policy.make import PolicyMaker
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import rollout
@@ -104,6 +104,7 @@ class CheckReport(Record):
 
 async def check(
     stage: Stage,
+    policies: PolicyMaker,
     config: RunConfig,
     tasks: Sequence[Task],
     *,
@@ -120,7 +121,7 @@ async def check(
     attempts = (
         attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
-    checker = _Checker(stage, config)
+    checker = _Checker(stage, policies, config)
     shares: list[FamilyCheck] = []
     try:
         async with asyncio.TaskGroup() as group:
@@ -153,8 +154,9 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
 class _Checker:
     """Checks one attempt after another."""
 
-    def __init__(self, stage: Stage, config: RunConfig) -> None:
+    def __init__(self, stage: Stage, policies: PolicyMaker, config: RunConfig) -> None:
         self._stage = stage
+        self._policies = policies
         self._config = config
         self._version = code_version()
         verifiers = make_verifiers(
@@ -182,7 +184,9 @@ class _Checker:
             attempt,
             site=self._stage.sites[task.site],
             sessions=self._stage.sessions,
-            make_policy=lambda: make_policy(planned.policy, seed=planned.seed, task=task),
+            make_policy=lambda account: self._policies.make(
+                planned.policy, seed=planned.seed, task=task, account=account
+            ),
             limits=limits_for(task, self._config.limits),
         )
         verdicts = await self._panel.judge(task, episode)

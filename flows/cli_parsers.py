@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from flows.cli_engine_flags import add_flags as _engine
 from flows.cli_flags import configuration_flags, json_flag
 from flows.cli_tasks_flags import add_flags as _tasks
 from flows.cli_terminal import complain
@@ -187,6 +188,11 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
         _tasks,
         "list the tasks there are, look at one, or check a policy on many",
         "stepmill tasks check --policy teacher --seeds 20",
+    ),
+    "engine": (
+        _engine,
+        "run vLLM under supervision",
+        "stepmill engine serve --config configs/laptop-vllm.toml",
     ),
     "doctor": (
         _doctor,

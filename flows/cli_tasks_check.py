@@ -14,6 +14,7 @@ from flows import signals
 from flows.check import GOOD_YIELD, CheckReport, FamilyCheck, check
 from flows.cli_tasks_flags import DEFAULT_SEEDS
 from flows.cli_terminal import answer, log_to_stderr, note, table, tell
+from flows.engines import open_policies
 from flows.prepare import Prepared, prepare
 from flows.settings import Sources, layers
 from flows.stage import open_stage
@@ -62,9 +63,10 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
 
 async def _check(prepared: Prepared) -> CheckReport:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
-    async with open_stage() as stage:
+    config = prepared.config
+    async with open_stage() as stage, open_policies(config) as policies:
         with _telling(episodes) as told:
-            return await check(stage, prepared.config, prepared.tasks, told=told)
+            return await check(stage, policies, config, prepared.tasks, told=told)
 
 
 @contextlib.contextmanager

@@ -4,11 +4,13 @@ import logging
 from collections import Counter
 from dataclasses import dataclass
 
+from flows.engines import check_engine
 from generators.policy.make import check_policy
 from generators.tasks.sources import load_tasks
 from generators.verify.make import check_names
-from schemas.config import RunConfig, Runner
+from schemas.config import RunConfig
 from schemas.errors import BadConfig
+from schemas.sections import Runner
 from schemas.task import Task
 
 LOG = logging.getLogger(__name__)
@@ -38,7 +40,9 @@ def prepare(config: RunConfig) -> Prepared:
             "use local"
         )
     for section in config.mix:
-        check_policy(section)
+        check_policy(section, config)
+    if config.asks:
+        check_engine(config)
     _check_judges(config)
     return Prepared(config, tuple(load_tasks(config.tasks)))
 

@@ -1,8 +1,8 @@
 """What a command works with, made in one place and let go in one place.
 
 Opening the workshop opens the store, the lake and the spool and names the sites; it starts
-nothing. `start` then starts the gateway and the browsers, one of them eagerly, so that a browser
-that does not start is refused before anything is written. Replays have a browser process of their
+nothing. `start` then starts the gateway, the browsers (one of them eagerly) and the engine, so that
+one that does not start is refused before anything is written. Replays have a browser process of their
 own. One `AsyncExitStack` owns everything; who is handed a part of it closes nothing.
 """
 
@@ -10,9 +10,11 @@ import logging
 from contextlib import AsyncExitStack
 from typing import Self
 
+from flows.engines import open_policies
 from flows.fleet import Fleet, SlottedSessions
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
+from generators.policy.make import PolicyMaker
 from generators.rollout.slots import Slots
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
@@ -55,6 +57,8 @@ class Workshop:
         """How many sessions may be open at once."""
         self.sites: dict[str, Site] = {"miniwob": MiniWob(self._gateway)}
         """What tasks call the sites, and the sites."""
+        self.policies = PolicyMaker(config)
+        """Makes who acts; once started, a policy that asks has its engine."""
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
@@ -90,6 +94,7 @@ class Workshop:
 
         Raises:
             NoBrowser: no usable browser is found, or it does not start.
+            NoEngine: a policy asks one, and it does not start or answer.
         """
         if self._started:
             return
@@ -103,6 +108,8 @@ class Workshop:
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)
+        if rollouts:
+            self.policies = await self._stack.enter_async_context(open_policies(self._config))
         if replays:
             await self._add_browser(self._replays, eager=not rollouts)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from generators.browser.scripted import Page, ScriptedSessions
+from generators.policy.account import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.attempt import Attempt
@@ -60,7 +61,7 @@ async def attempt_it(
     *,
     limits: Limits = LIMITS,
     task: Task | None = None,
-    make_policy: Callable[[], Policy] | None = None,
+    make_policy: Callable[[Account], Policy] | None = None,
 ) -> Episode:
     """One rollout on scripted pages."""
     return await rollout(
@@ -76,6 +77,6 @@ async def attempt_it(
         ),
         site=ScriptedSite(),
         sessions=sessions,
-        make_policy=make_policy or (lambda: ScriptedPolicy(actions)),
+        make_policy=make_policy or (lambda _: ScriptedPolicy(actions)),
         limits=limits,
     )

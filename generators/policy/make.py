@@ -1,32 +1,47 @@
-"""From a configuration's policy section to the policy of one episode.
+"""From a configuration's policy sections to the policy of one episode.
 
 Each episode gets a policy of its own, made from the run's seed and the task, so that what a policy
-remembers or draws at random belongs to that episode alone.
+remembers or draws at random belongs to that episode alone. What all episodes share (the engine,
+the dialect, the system prompt, the budget) is made once, when the maker is.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
+from generators.policy.account import Account
 from generators.policy.clumsy import Clumsy
+from generators.policy.model import ModelPolicy
 from generators.policy.protocol import Policy
+from generators.policy.puppet import Puppet
 from generators.policy.scripted import ScriptedPolicy, load_script
 from generators.policy.teacher.policy import Teacher
-from schemas.config import PolicyName, PolicySection
+from generators.policy.voices import Engines, Voices, check_voices
+from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
+from schemas.sections import ASKING, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
 
+Whispers = Callable[[str, str], None]
+"""Tells the scripted engine what to say next in a conversation."""
 
-def check_policy(section: PolicySection) -> None:
+
+def check_policy(section: PolicySection, config: RunConfig) -> None:
     """Refuse a section that no policy can be made from, before any work.
 
     Raises:
-        BadConfig: this version has no such policy, or a script is missing or out of place.
+        BadConfig: it needs an engine and there is none, an option is unknown, or a script is
+            missing or out of place.
         BadTasks: the script is unreadable or holds something that is no action.
     """
-    if section.name in {PolicyName.MODEL, PolicyName.SURFER}:
-        raise BadConfig(
-            f"policy.name: '{section.name}' needs an engine, which this version does not have; "
-            "use teacher, clumsy or scripted"
-        )
+    if section.name in ASKING:
+        if config.engine.kind is EngineKind.NONE:
+            raise BadConfig(
+                f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
+                "engine.urls), vllm (with engine.model) or scripted"
+            )
+        check_voices(section)
+    elif section.localizer is not None or section.validator is not None:
+        raise BadConfig(f"policy: '{section.name}' has no roles; leave localizer and validator out")
     if section.name is PolicyName.SCRIPTED:
         if section.script is None:
             raise BadConfig("policy.script: 'scripted' needs a JSON file of actions by template")
@@ -35,21 +50,50 @@ def check_policy(section: PolicySection) -> None:
         raise BadConfig(f"policy.script: '{section.name}' reads no script; leave it out")
 
 
-def make_policy(section: PolicySection, *, seed: str, task: Task) -> Policy:
-    """Return the policy of one episode of `task`; `seed` decides whatever it draws at random.
+class PolicyMaker:
+    """Makes the policy of every episode of a run."""
 
-    Raises:
-        BadConfig: this version has no such policy, or a script is missing or out of place.
-        BadTasks: the script is unreadable or has no list for the task's template.
-    """
-    check_policy(section)
-    match section.name:
-        case PolicyName.TEACHER:
-            return Teacher()
-        case PolicyName.CLUMSY:
-            return Clumsy(Teacher(), seed=seed)
-        case _:
-            return _scripted(Path(section.script or ""), task)
+    def __init__(
+        self, config: RunConfig, engines: Engines | None = None, *, whispers: Whispers | None = None
+    ) -> None:
+        """Make what episodes share.
+
+        With `whispers` every policy that asks is a puppet of the teacher.
+
+        Raises:
+            BadConfig: a section needs an engine and there is none, or its context is too small.
+        """
+        self._whispers = whispers
+        self._voices = Voices(config, engines) if engines is not None else None
+
+    def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
+        """Return the policy of one episode of `task`, which books its calls to `account`.
+
+        `seed` decides whatever it draws at random, and names its conversation with the engine.
+
+        Raises:
+            BadConfig: it needs an engine and there is none.
+            BadTasks: the script is unreadable or has no list for the task's template.
+        """
+        match section.name:
+            case PolicyName.TEACHER:
+                return Teacher()
+            case PolicyName.CLUMSY:
+                return Clumsy(Teacher(), seed=seed)
+            case PolicyName.SCRIPTED:
+                return _scripted(Path(section.script or ""), task)
+            case _:
+                return self._asking(section, seed=seed, account=account)
+
+    def _asking(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
+        if self._voices is None:
+            raise BadConfig(f"policy.name: '{section.name}' needs an engine")
+        voice, budget = self._voices.of(section)
+        model = ModelPolicy(voice, account, budget=budget, session=seed)
+        if self._whispers is None:
+            return model
+        whispers = self._whispers
+        return Puppet(model, Teacher(), voice, whisper=lambda text: whispers(seed, text))
 
 
 def _scripted(path: Path, task: Task) -> Policy:

@@ -9,10 +9,12 @@ else.
 from collections.abc import Sequence
 from typing import Protocol
 
+from pydantic import Field
+
 from generators.browser.protocol import PageReader
 from schemas.action import Action
-from schemas.base import Record
-from schemas.episode import Call, PolicyKind, Prompt, Step, ThoughtSource
+from schemas.base import JsonObject, Record
+from schemas.episode import PolicyKind, Prompt, Step, ThoughtSource
 from schemas.observation import Observation
 
 
@@ -31,8 +33,6 @@ class Decision(Record):
     """What the model wrote; None without one."""
     parse_error: str | None = None
     """Why a reply could not be read; None if it could."""
-    calls: tuple[Call, ...] = ()
-    """The engine calls it took."""
 
 
 class PolicyCard(Record):
@@ -48,8 +48,14 @@ class PolicyCard(Record):
     """How the model is spoken to; None without one."""
     model: str | None = None
     """The model's name; None without one."""
+    engine: str | None = None
+    """What serves the model; None without one, or if unknown."""
+    engine_version: str | None = None
+    """Its version; None if unknown."""
+    sampling: JsonObject = Field(default_factory=dict)
+    """How replies are drawn; empty without a model."""
     prompts: tuple[Prompt, ...] = ()
-    """System prompts in use."""
+    """System prompts in use, the one that acts first."""
 
 
 class Policy(Protocol):

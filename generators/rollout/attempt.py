@@ -4,8 +4,9 @@ The capsule holds all that a replay needs beside the episode's columns: how the 
 and what the session was made from. Nothing in it depends on the machine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
@@ -18,6 +19,8 @@ from schemas.episode import Call, Episode, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.keys import episode_id, group_id
 from schemas.task import Task
+
+Number = TypeVar("Number", int, float)
 
 BROWSER = "chromium"
 """What episodes call the browser."""
@@ -98,6 +101,9 @@ def to_episode(
         policy_kind=card.kind,
         dialect=card.dialect,
         model=card.model,
+        engine=card.engine,
+        engine_version=card.engine_version,
+        sampling=card.sampling,
         prompt_sha256=card.prompts[0].prompt_sha256 if card.prompts else None,
         browser=BROWSER,
         browser_version=result.browser_version,
@@ -117,9 +123,7 @@ def to_episode(
         done=last.done if last else False,
         tries=list(tries) or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
-        prompt_tokens=sum(call.prompt_tokens or 0 for call in result.calls),
-        completion_tokens=sum(call.completion_tokens or 0 for call in result.calls),
-        engine_seconds=sum(call.total_ms or 0 for call in result.calls) / 1_000,
+        **_used(result.calls),
         browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
         wall_seconds=seconds,
         started_at=started,
@@ -130,6 +134,24 @@ def to_episode(
         calls=result.calls,
         prompts=card.prompts,
     )
+
+
+def _used(calls: Sequence[Call]) -> dict[str, Any]:
+    """Return what the engine did for an episode, as fields of it."""
+    return {
+        "prompt_tokens": sum(call.prompt_tokens or 0 for call in calls),
+        "completion_tokens": sum(call.completion_tokens or 0 for call in calls),
+        "cached_tokens": _known(call.cached_tokens for call in calls),
+        "image_tokens": _known(call.image_tokens for call in calls),
+        "engine_seconds": sum(call.total_ms or 0 for call in calls) / 1_000,
+        "cost_usd": _known(call.cost_usd for call in calls),
+    }
+
+
+def _known(values: Iterable[Number | None]) -> Number | None:
+    """Return the sum of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 def _clock_ms(visit: Visit | None) -> int:

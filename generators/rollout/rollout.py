@@ -5,7 +5,6 @@ tried again in a fresh session, and the failed tries stay on record in the one r
 gets wrong is never tried again. This module holds the only broad `except` of the program.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable
@@ -14,13 +13,14 @@ from datetime import UTC, datetime
 from pydantic import JsonValue
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
+from generators.policy.account import Account
 from generators.policy.protocol import Decision, Policy
 from generators.rollout.attempt import Attempt, Try, to_episode
 from generators.rollout.limits import Limits, stop_reason
 from generators.rollout.recorder import Recorder
 from generators.sites.protocol import Outcome, Site, Visit
 from schemas.action import NoAction
-from schemas.episode import Call, Episode, StopReason
+from schemas.episode import Episode, StopReason
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
 
@@ -35,12 +35,12 @@ async def rollout(
     *,
     site: Site,
     sessions: Sessions,
-    make_policy: Callable[[], Policy],
+    make_policy: Callable[[Account], Policy],
     limits: Limits,
 ) -> Episode:
     """Attempt a task and return what happened, whatever it was.
 
-    A fresh policy is made for each try. Cancellation passes through and leaves no episode.
+    A fresh policy is made for each try, with the account it books its calls to. Cancellation passes through and leaves no episode.
 
     Raises:
         Refusal: the program cannot go on at all (no browser starts).
@@ -48,8 +48,11 @@ async def rollout(
     started, begun = datetime.now(UTC), time.perf_counter()
     tries: list[dict[str, JsonValue]] = []
     while True:
-        policy = make_policy()
-        runner = _Runner(attempt, site=site, sessions=sessions, policy=policy, limits=limits)
+        account = Account()
+        policy = make_policy(account)
+        runner = _Runner(
+            attempt, site=site, sessions=sessions, policy=policy, limits=limits, account=account
+        )
         result = await runner.run()
         if len(tries) + 1 >= ENVIRONMENT_TRIES or not _worth_another(result):
             break
@@ -82,7 +85,14 @@ class _Runner:
     """One try."""
 
     def __init__(
-        self, attempt: Attempt, *, site: Site, sessions: Sessions, policy: Policy, limits: Limits
+        self,
+        attempt: Attempt,
+        *,
+        site: Site,
+        sessions: Sessions,
+        policy: Policy,
+        limits: Limits,
+        account: Account,
     ) -> None:
         self._attempt = attempt
         self._site = site
@@ -92,11 +102,10 @@ class _Runner:
         self._recorder = Recorder(
             viewport_width=attempt.viewport_width, viewport_height=attempt.viewport_height
         )
-        self._calls: list[Call] = []
+        self._account = account
         self._instruction = attempt.task.instruction
         self._before: Outcome | None = None
         self._after: Outcome | None = None
-        self._begun = time.perf_counter()
         self._visit: Visit | None = None
         self._spec: SessionSpec | None = None
         self._version = sessions.version
@@ -116,7 +125,7 @@ class _Runner:
             failure = RolloutFailure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
         return Try(
             steps=self._recorder.close(truncated=stop in _TRUNCATING),
-            calls=tuple(self._calls),
+            calls=tuple(self._account.calls),
             stop=stop,
             instruction=self._instruction,
             before=self._before,
@@ -148,7 +157,10 @@ class _Runner:
         while True:
             self._recorder.saw(await session.observe())
             stop = stop_reason(
-                self._limits, self._recorder.steps, seconds=self._seconds(), tokens=self._tokens()
+                self._limits,
+                self._recorder.steps,
+                seconds=self._account.stopwatch.seconds,
+                tokens=self._account.tokens,
             )
             if stop is not None:
                 return stop
@@ -176,21 +188,14 @@ class _Runner:
             RolloutFailure: it has no usable decision.
         """
         reader = session.reader if self._policy.card.privileged else None
-        async with asyncio.timeout(max(0.0, self._limits.seconds - self._seconds())):
+        async with self._account.stopwatch.limit(self._limits.seconds):
             with boundary(FailureKind.POLICY, self._policy.card.name):
                 decision = await self._policy.act(
                     self._instruction, self._recorder.steps, self._recorder.seen, reader
                 )
-        self._calls += decision.calls
         if isinstance(decision.action, NoAction):
             raise RolloutFailure(FailureKind.POLICY, "the policy decided on no action")
         return decision
-
-    def _seconds(self) -> float:
-        return time.perf_counter() - self._begun
-
-    def _tokens(self) -> int:
-        return sum((c.prompt_tokens or 0) + (c.completion_tokens or 0) for c in self._calls)
 
 
 _TRUNCATING = frozenset(

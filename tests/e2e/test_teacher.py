@@ -7,13 +7,15 @@ import pytest
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
-from generators.policy.make import make_policy
+from generators.policy.account import Account
+from generators.policy.make import PolicyMaker
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE, UNSURE
 from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, templates
 from schemas.action import Answer
+from schemas.config import RunConfig
 from schemas.sections import PolicyName, PolicySection
 from schemas.task import Task
 
@@ -53,7 +55,7 @@ def _task(family: str, seed: int) -> Task:
 async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: PolicySection) -> None:
     """Act until the page is done, the policy has had enough, or too much was done."""
     task = _task(attempt.family, attempt.seed)
-    policy = make_policy(section, seed="test", task=task)
+    policy = PolicyMaker(RunConfig()).make(section, seed="test", task=task, account=Account())
     least = site.threshold(attempt.family)
     for _ in range(MOST_STEPS):
         seen = await session.observe()

@@ -14,10 +14,10 @@ from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from schemas.action import Answer, Click, NoAction
-from schemas.config import LimitsSection
 from schemas.episode import PolicyKind, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
+from schemas.sections import LimitsSection
 
 
 async def test_an_episode_has_one_row_more_than_actions() -> None:
@@ -98,7 +98,9 @@ class Thinker:
 async def test_time_that_runs_out_while_the_policy_thinks_ends_the_episode() -> None:
     limits = LIMITS.model_copy(update={"seconds": 0.05})
 
-    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), limits=limits, make_policy=Thinker)
+    episode = await attempt_it(
+        ScriptedSessions(pages(RUNNING)), limits=limits, make_policy=lambda _: Thinker()
+    )
 
     assert (episode.stop_reason, episode.n_steps, len(episode.steps)) == (
         StopReason.TIME_LIMIT,
@@ -110,7 +112,7 @@ async def test_time_that_runs_out_while_the_policy_thinks_ends_the_episode() -> 
 async def test_a_policy_that_raises_is_its_own_failure_and_not_tried_again() -> None:
     sessions = ScriptedSessions(pages(RUNNING))
 
-    episode = await attempt_it(sessions, make_policy=lambda: Thinker(ValueError("no idea")))
+    episode = await attempt_it(sessions, make_policy=lambda _: Thinker(ValueError("no idea")))
 
     assert episode.stop_reason is StopReason.FAILED
     assert episode.failure_kind == "policy"
@@ -180,7 +182,9 @@ async def test_no_browser_at_all_is_a_refusal_and_no_episode() -> None:
 
 
 async def test_cancellation_is_not_a_failure() -> None:
-    rolling = asyncio.create_task(attempt_it(ScriptedSessions(pages(RUNNING)), make_policy=Thinker))
+    rolling = asyncio.create_task(
+        attempt_it(ScriptedSessions(pages(RUNNING)), make_policy=lambda _: Thinker())
+    )
     await asyncio.sleep(0.05)
     rolling.cancel()
 
@@ -202,7 +206,7 @@ async def test_a_fresh_policy_is_made_for_each_try() -> None:
         return made[-1]
 
     broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.CLOCK)]  # type: ignore[arg-type]
-    await attempt_it(ScriptedSessions(broken, pages(RUNNING, WON)), make_policy=make)
+    await attempt_it(ScriptedSessions(broken, pages(RUNNING, WON)), make_policy=lambda _: make())
 
     assert len(made) == 2
 

@@ -8,6 +8,7 @@ from factories import make_episode, make_task, make_verdict
 from flows.check import CheckReport, FamilyCheck, by_family, check, share_of
 from flows.stage import Stage
 from generators.browser.protocol import Session, SessionSpec
+from generators.policy.make import PolicyMaker
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.tasks.sources import load_tasks
@@ -137,7 +138,9 @@ async def check_with(error: StepmillError) -> CheckReport:
     sessions = NoSessions(error)
     stage = Stage(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
     config = config_of_three()
-    return await check(stage, config, load_tasks(config.tasks), told=lambda _: None)
+    return await check(
+        stage, PolicyMaker(config), config, load_tasks(config.tasks), told=lambda _: None
+    )
 
 
 async def test_a_browser_that_breaks_every_session_makes_a_short_check() -> None:

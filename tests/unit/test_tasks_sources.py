@@ -8,8 +8,8 @@ import pytest
 
 from generators.sites.miniwob import templates
 from generators.tasks.sources import MOST_TASKS, load_tasks
-from schemas.config import TasksSection
 from schemas.errors import BadTasks
+from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
 
 TASK_FILE = """\

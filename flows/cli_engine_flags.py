@@ -1,0 +1,49 @@
+"""The flags of `stepmill engine`. It is all that help needs, so it loads nothing heavy."""
+
+import argparse
+from collections.abc import Callable
+
+from flows.cli_flags import configuration_flags, json_flag
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `engine`; which one was asked for is `engine_command`."""
+    below = parser.add_subparsers(dest="engine_command", metavar="COMMAND", required=True)
+    for name, (add, does, example) in _COMMANDS.items():
+        command = below.add_parser(
+            name,
+            help=does,
+            description=does[0].upper() + does[1:] + ".",
+            epilog=f"Example: {example}",
+            allow_abbrev=False,
+        )
+        command.set_defaults(parser=command)
+        add(command)
+        json_flag(command)
+
+
+def _serve(parser: argparse.ArgumentParser) -> None:
+    configuration_flags(parser)
+    parser.add_argument(
+        "--port", type=_port, metavar="N", help="where it listens; a free one by default"
+    )
+
+
+def _port(text: str) -> int:
+    most = 65_535
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= most:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port: a whole number from 1 to {most}")
+    return int(text)
+
+
+_Adder = Callable[[argparse.ArgumentParser], None]
+
+_COMMANDS: dict[str, tuple[_Adder, str, str]] = {
+    "serve": (
+        _serve,
+        "run vLLM with a configuration's model and flags, start it again when it dies, "
+        "and end it when interrupted",
+        "stepmill engine serve --config configs/laptop-vllm.toml --port 8000",
+    ),
+}
+"""Every subcommand: its flags, what it does, an example."""

@@ -1,0 +1,121 @@
+"""The engines of a run: started or borrowed, asked what they serve, and let go at the end.
+
+A run owns a vLLM or a scripted engine that it started and borrows any other. Whoever opens them
+gets a maker of policies, because nothing else of a run speaks to an engine. Where no policy asks,
+nothing is started.
+"""
+
+import contextlib
+import logging
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+
+from generators.engine.scripted.command import BadCommand, Command, read_command
+
+from generators.engine.client import OpenAIEngine
+from generators.engine.governor import FixedGovernor
+from generators.engine.protocol import Engine
+from generators.engine.scripted.server import ScriptedEngineServer
+from generators.policy.make import PolicyMaker, Whispers
+from generators.policy.voices import Engines, Place
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from schemas.sections import EngineKind, EngineSection, LogprobsMode
+
+KEY = "OPENAI_API_KEY"
+"""Names the environment variable that holds an endpoint's key; without it none is sent."""
+
+LOG = logging.getLogger(__name__)
+
+
+def check_engine(config: RunConfig) -> None:
+    """Refuse an engine section that cannot be honoured, before any work.
+
+    Raises:
+        BadConfig: which key, and what to set.
+    """
+    engine = config.engine
+    match engine.kind:
+        case EngineKind.OPENAI if not engine.urls:
+            raise BadConfig(
+                "engine.urls: 'openai' needs the endpoints, as [\"http://127.0.0.1:8000/v1\"]"
+            )
+        case EngineKind.VLLM if engine.model is None:
+            raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
+        case EngineKind.SCRIPTED:
+            _scripted(engine)
+        case _:
+            pass
+    if engine.kind is not EngineKind.OPENAI and engine.urls:
+        raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
+    if engine.usd_per_hour is not None and engine.usd_per_million is not None:
+        raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
+
+
+@contextlib.asynccontextmanager
+async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
+    """Start or find the engines that the run's policies ask, and make the maker of policies.
+
+    Raises:
+        NoEngine: one does not start, does not answer, or does not serve what is asked for.
+        BadConfig: its context cannot hold a prompt.
+    """
+    async with AsyncExitStack() as stack:
+        if not config.asks:
+            yield PolicyMaker(config)
+            return
+        main, whispers = await _main(config, stack)
+        others = {
+            place: await stack.enter_async_context(_client(config, *place))
+            for place in _places(config)
+        }
+        yield PolicyMaker(config, Engines(main, others), whispers=whispers)
+
+
+async def _main(config: RunConfig, stack: AsyncExitStack) -> tuple[Engine, Whispers | None]:
+    engine = config.engine
+    match engine.kind:
+        case EngineKind.SCRIPTED:
+            command = _scripted(engine)
+            server = await stack.enter_async_context(
+                ScriptedEngineServer(command.options, faults=command.faults)
+            )
+            client = _client(config, (server.url,), command.options.model)
+            whispers = server.tell if command.options.puppet else None
+            return await stack.enter_async_context(client), whispers
+        case EngineKind.VLLM:
+            from generators.engine.server import VllmServer
+
+            vllm = await stack.enter_async_context(VllmServer(engine, say=LOG.info))
+            client = _client(config, (vllm.url,), None)
+        case _:
+            client = _client(config, engine.urls, engine.model)
+    return await stack.enter_async_context(client), None
+
+
+def _client(config: RunConfig, urls: Sequence[str], model: str | None) -> OpenAIEngine:
+    modes = {section.logprobs for section in config.mix if section.logprobs is not None}
+    mode: LogprobsMode | None = next(iter(modes), None)
+    return OpenAIEngine(
+        urls,
+        model=model,
+        api_key=os.environ.get(KEY) if config.engine.kind is EngineKind.OPENAI else None,
+        governor=FixedGovernor(requests=config.engine.requests),
+        total_seconds=config.engine.patience_seconds,
+        logprobs_mode=mode.value if mode else None,
+        seed=config.run.seed,
+    )
+
+
+def _places(config: RunConfig) -> set[Place]:
+    """Return the engines that roles have of their own."""
+    roles = [role for section in config.mix for role in (section.localizer, section.validator)]
+    return {(role.urls, role.model) for role in roles if role is not None and role.urls}
+
+
+def _scripted(engine: EngineSection) -> Command:
+    try:
+        return read_command(engine.args, model=engine.model)
+    except BadCommand as error:
+        raise BadConfig(f"engine.args: {error}") from error

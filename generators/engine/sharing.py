@@ -1,0 +1,50 @@
+"""Whose time an engine's time is, when many wait for it at once.
+
+An engine that is paid by the hour works on many replies together. Each second in which it is asked
+is divided equally among the replies that are awaited then, so that the shares of all replies add
+up to the seconds in which it was busy, however many there were at a time.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Share:
+    """One reply's part of an engine's time."""
+
+    seconds: float = 0.0
+    """Known once the reply is there."""
+
+
+class SharedTime:
+    """Divides an engine's time among the replies that are awaited at the same moment."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._awaited = 0
+        self._each = 0.0
+        self._at = clock()
+
+    @contextlib.contextmanager
+    def awaited(self) -> Iterator[Share]:
+        """Count the block as one reply that is awaited; its share is known at the end."""
+        share = Share()
+        self._tick()
+        self._awaited += 1
+        begun = self._each
+        try:
+            yield share
+        finally:
+            self._tick()
+            self._awaited -= 1
+            share.seconds = self._each - begun
+
+    def _tick(self) -> None:
+        """Give everyone who waits their part of the time that has passed."""
+        now = self._clock()
+        if self._awaited:
+            self._each += (now - self._at) / self._awaited
+        self._at = now

@@ -1,0 +1,23 @@
+"""What one try of an episode has used so far: the seconds that count and the calls of an engine.
+
+The rollout makes it and hands it to the policy, which books every call the moment its reply is
+there. So a call is on record whatever becomes of the decision it was made for.
+"""
+
+from generators.engine.stopwatch import Stopwatch
+from schemas.episode import Call
+
+
+class Account:
+    """Seconds and calls of one try; counting starts when it is made."""
+
+    def __init__(self) -> None:
+        self.stopwatch = Stopwatch()
+        """Held while no engine lives."""
+        self.calls: list[Call] = []
+        """In the order they were made."""
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and completion tokens of all calls, as far as the engine counts them."""
+        return sum((c.prompt_tokens or 0) + (c.completion_tokens or 0) for c in self.calls)

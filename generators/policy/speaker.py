@@ -1,0 +1,207 @@
+"""One engine, one dialect, one episode: what is asked is put together, sent, and booked as a call.
+
+A speaker turns a prompt and a reply into a row of `calls`. Pictures stand in it by the number of
+their step and the system prompt by its hash, so a row says exactly what was sent and repeats no
+picture. What a policy makes of the reply is not its matter.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from PIL import Image
+from pydantic import JsonValue
+
+from generators.engine.pricing import usd_of_reply, usd_of_seconds
+from generators.engine.protocol import (
+    Engine,
+    EnginePrompt,
+    Message,
+    Picture,
+    Reply,
+    Role,
+    Sampling,
+)
+from generators.engine.sharing import Share, SharedTime
+from generators.policy.account import Account
+from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.protocol import Dialect
+from schemas.base import JsonObject, canonical_json, content_hash, sha256_hex
+from schemas.episode import Call, Prompt
+from schemas.observation import Observation
+from schemas.sections import EngineSection
+
+JPEG_QUALITY = 90
+"""Of a picture that had to be resized."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How an engine is spoken to, the same for every episode of a run."""
+
+    engine: Engine
+    """Who is asked."""
+    dialect: Dialect
+    """How."""
+    sampling: Sampling
+    """How replies are drawn, the seed apart."""
+    frame: Frame
+    """The sizes between which points are carried."""
+    prompt: Prompt
+    """The system prompt."""
+    schema: JsonObject | None
+    """What a reply must follow; None: free text."""
+    time: SharedTime
+    """The engine's time, divided among the replies of all episodes."""
+    pricing: EngineSection
+    """What the engine charges, by tokens or by the hour, if it does."""
+
+
+def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:
+    """Return the row of `prompts` for a system prompt."""
+    return Prompt(
+        prompt_sha256=sha256_hex(canonical_json([text, schema]).encode("utf-8", "surrogatepass")),
+        dialect=dialect.name,
+        dialect_version=dialect.version,
+        text=text,
+        tools=schema,
+    )
+
+
+class Speaker:
+    """Asks one engine for one episode, and books every call."""
+
+    def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
+        self._voice = voice
+        self._account = account
+        self._session = session
+        self._last: tuple[int, Reply] | None = None
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        step: int,
+        role: str,
+        segment: int = 0,
+    ) -> Reply:
+        """Return the reply to `messages`, and book the call.
+
+        Raises:
+            RolloutFailure: the engine gives none.
+        """
+        at, sampling = datetime.now(UTC), self._sampling(step)
+        with self._voice.time.awaited() as share:
+            reply = await self._voice.engine.reply(
+                EnginePrompt(messages=tuple(messages), reply_schema=self._voice.schema),
+                sampling,
+                session=self._session,
+                stopwatch=self._account.stopwatch,
+            )
+        call = self._call(messages, reply, sampling)
+        told: dict[str, object] = {"step": step, "role": role, "segment": segment, "at": at}
+        told["cost_usd"] = _cost(self._voice.pricing, reply, share)
+        told["cacheable_tokens"] = self._cacheable(reply, segment)
+        self._account.calls.append(call.model_copy(update=told))
+        if role != "repair":
+            self._last = segment, reply
+        return reply
+
+    def _sampling(self, step: int) -> Sampling:
+        """Return how this step's reply is drawn; equal episodes draw alike."""
+        sampling = self._voice.sampling
+        if not sampling.temperature:
+            return sampling
+        seed = int(content_hash(["draws", self._session, step])[:8], 16) & 0x7FFF_FFFF
+        return sampling.model_copy(update={"seed": seed})
+
+    def _call(self, messages: Sequence[Message], reply: Reply, sampling: Sampling) -> Call:
+        voice = self._voice
+        pictures = [p for m in messages for p in m.parts if isinstance(p, Picture)]
+        own = {name: getattr(reply, name) for name in _SAME}
+        return Call(
+            step=0,
+            call=len(self._account.calls),
+            role="",
+            engine=reply.endpoint,
+            prompt_sha256=voice.prompt.prompt_sha256,
+            messages=[_shown(message, voice.prompt) for message in messages],
+            image_steps=tuple(picture.step for picture in pictures),
+            sent_width=pictures[-1].width if pictures else None,
+            sent_height=pictures[-1].height if pictures else None,
+            coordinates=voice.dialect.convention.value,
+            reply=reply.text,
+            sampling=sampling.model_dump(mode="json", exclude_none=True),
+            at=datetime.now(UTC),
+            **own,
+        )
+
+    def _cacheable(self, reply: Reply, segment: int) -> int | None:
+        """Return how many prompt tokens the conversation's own cache could have served."""
+        if self._last is None:
+            return 0
+        before, last = self._last
+        if reply.prompt_token_ids is not None and last.prompt_token_ids is not None:
+            return _common(last.prompt_token_ids, reply.prompt_token_ids)
+        return last.prompt_tokens if before == segment else None
+
+
+def _cost(pricing: EngineSection, reply: Reply, share: Share) -> float | None:
+    """Return the dollars of a call, by tokens or by its share of an engine paid by the hour."""
+    if pricing.usd_per_million is not None:
+        return usd_of_reply(reply, pricing.usd_per_million)
+    if pricing.usd_per_hour is not None:
+        return usd_of_seconds(share.seconds, pricing.usd_per_hour)
+    return None
+
+
+_SAME = (
+    "model",
+    "finish_reason",
+    "prompt_tokens",
+    "cached_tokens",
+    "image_tokens",
+    "completion_tokens",
+    "wasted_tokens",
+    "prompt_token_ids",
+    "completion_token_ids",
+    "completion_logprobs",
+    "logprobs_mode",
+    "queue_ms",
+    "ttft_ms",
+    "total_ms",
+    "retries",
+)
+"""What a call takes over from its reply."""
+
+
+def _common(first: Sequence[int], second: Sequence[int]) -> int:
+    """Return how long the beginning is that both share."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def _shown(message: Message, prompt: Prompt) -> JsonValue:
+    """Return a message as rows of `calls` hold it."""
+    if message.role is Role.SYSTEM and message.parts == (prompt.text,):
+        return {"role": message.role.value, "prompt_sha256": prompt.prompt_sha256}
+    parts: list[JsonValue] = [
+        {"type": "image", "step": part.step}
+        if isinstance(part, Picture)
+        else {"type": "text", "text": part}
+        for part in message.parts
+    ]
+    return {"role": message.role.value, "content": parts}
+
+
+def make_picture(seen: Observation, *, step: int, size: tuple[int, int]) -> Picture:
+    """Return the picture of an observation as it is sent: its very bytes where the size is right."""
+    width, height = size
+    if size == (seen.width, seen.height):
+        return Picture(jpeg=seen.screenshot.bytes, step=step, width=width, height=height)
+    with Image.open(io.BytesIO(seen.screenshot.bytes)) as picture:
+        small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    small.save(out, "JPEG", quality=JPEG_QUALITY)
+    return Picture(jpeg=out.getvalue(), step=step, width=width, height=height)

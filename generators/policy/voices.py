@@ -1,0 +1,153 @@
+"""What the episodes of a run share of an engine: dialect, frame, system prompt, sampling, budget.
+
+Made once, because a system prompt with its schema is long and the same for every episode. Here it
+is also seen, before any work, whether the engine's context can hold a prompt at all.
+"""
+
+from collections.abc import Mapping
+
+from generators.engine.protocol import Engine, Sampling
+from generators.engine.sharing import SharedTime
+from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.make import make_dialect
+from generators.policy.dialects.protocol import Dialect
+from generators.policy.speaker import Voice, make_prompt
+from generators.policy.window import Budget, text_tokens
+from schemas.base import canonical_json
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from schemas.sections import ASKING, PolicySection, RoleSection
+
+DEFAULT_DIALECT = "holotron"
+"""Spoken where the configuration names none."""
+
+ROOM = 1_000
+"""Tokens that must be left for the task, its observation's text and a short history."""
+
+Place = tuple[tuple[str, ...], str | None]
+"""An engine of a role's own: its endpoints and its model."""
+
+
+class Engines:
+    """The engines of a run: the one that is configured, and those of roles with their own."""
+
+    def __init__(self, main: Engine, others: Mapping[Place, Engine] | None = None) -> None:
+        self.main = main
+        """Of `[engine]`."""
+        self._others = dict(others or {})
+        self.time = SharedTime()
+        """Divided among the replies of all of them."""
+
+    def of(self, role: RoleSection | None) -> Engine:
+        """Return who is asked in a role; None: the run's engine."""
+        if role is None or not role.urls:
+            return self.main
+        return self._others[role.urls, role.model]
+
+
+def check_voices(section: PolicySection) -> None:
+    """Refuse a dialect that does not exist, cannot be asked in, or has no such option.
+
+    Raises:
+        BadConfig: which, and what there is.
+    """
+    for role in (None, section.localizer, section.validator):
+        dialect_of(section, role)
+
+
+def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Dialect:
+    """Return the dialect of a policy, or of a role that has one of its own.
+
+    Raises:
+        BadConfig: there is none of that name, it is not asked in, or an option is unknown.
+    """
+    name = section.dialect or DEFAULT_DIALECT
+    if role is not None and role.dialect not in (None, name):
+        dialect = make_dialect(str(role.dialect), {})
+    else:
+        dialect = make_dialect(name, section.dialect_options)
+    if not dialect.asks:
+        raise BadConfig(
+            f"policy.dialect: '{dialect.name}' is read and written only; no engine is asked in it"
+        )
+    return dialect
+
+
+class Voices:
+    """How the policies of a run speak to their engines."""
+
+    def __init__(self, config: RunConfig, engines: Engines) -> None:
+        """Make the voice of every section that asks.
+
+        Raises:
+            BadConfig: an engine's context cannot hold a prompt.
+        """
+        self._config = config
+        self._engines = engines
+        self._made: dict[str, tuple[Voice, Budget]] = {}
+        for section in config.mix:
+            if section.name in ASKING:
+                self.of(section)
+
+    def of(self, section: PolicySection) -> tuple[Voice, Budget]:
+        """Return how a policy speaks, and how long its prompts may be."""
+        key = canonical_json(section.model_dump(mode="json"))
+        if key not in self._made:
+            voice = self._voice(section)
+            self._made[key] = voice, self._budget(section, voice)
+        return self._made[key]
+
+    def _voice(self, section: PolicySection) -> Voice:
+        dialect, frame = dialect_of(section), self._frame(dialect_of(section))
+        schema = dialect.schema(frame)
+        return Voice(
+            engine=self._engines.main,
+            dialect=dialect,
+            sampling=Sampling(
+                temperature=section.temperature,
+                top_p=section.top_p,
+                max_tokens=section.max_tokens,
+                logprobs=section.logprobs is not None,
+            ),
+            frame=frame,
+            prompt=make_prompt(dialect, dialect.system(frame), schema),
+            schema=schema,
+            time=self._engines.time,
+            pricing=self._config.engine,
+        )
+
+    def _frame(self, dialect: Dialect) -> Frame:
+        """Return the sizes of a run's pictures; a screenshot is rounded to whole pixels."""
+        width, height = self._config.viewport
+        scale = self._config.browser.device_scale_factor
+        taken = round(width * scale), round(height * scale)
+        sent = dialect.sent_size(*taken)
+        return Frame(
+            viewport_width=width,
+            viewport_height=height,
+            picture_width=taken[0],
+            picture_height=taken[1],
+            sent_width=sent[0],
+            sent_height=sent[1],
+        )
+
+    def _budget(self, section: PolicySection, voice: Voice) -> Budget:
+        context, asked = voice.engine.card.context_tokens, section.context_tokens
+        held = None if context is None else context - section.max_tokens
+        if asked is not None and held is not None and asked > held:
+            raise BadConfig(
+                f"policy.context_tokens = {asked}: the engine holds {context} tokens, of which the "
+                f"reply may take {section.max_tokens} (policy.max_tokens); at most {held} are left"
+            )
+        limit = asked or held
+        picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
+        least = text_tokens(voice.prompt.text) + section.keep_images * picture + ROOM
+        if limit is not None and limit < least:
+            raise BadConfig(
+                f"the prompt may have {limit} tokens, and needs about {least}: the system prompt, "
+                f"{section.keep_images} pictures of {picture}, and {ROOM} for the steps; serve a "
+                "longer context, or lower policy.keep_images, policy.max_tokens or browser.viewport"
+            )
+        return Budget(
+            keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit
+        )
