@@ -12,6 +12,7 @@ from pydantic import JsonValue
 
 from generators.engine.protocol import EngineCard
 from generators.engine.replies import complaint, one_line
+from generators.engine.retrying import Meaning, meaning
 from generators.engine.wire import NotWhole, TooLarge, Wire
 from schemas.errors import NoEngine
 
@@ -31,7 +32,8 @@ async def greet(wire: Wire, *, model: str | None, seconds: float) -> EngineCard:
     """Return what the server at the other end serves; `model` None: the only one it has.
 
     Raises:
-        NoEngine: it does not answer, or does not serve that.
+        NotWhole: it does not answer, or is not ready to.
+        NoEngine: it answers, and does not serve that.
     """
     listed = await _models(wire, seconds=seconds)
     entry = _entry(listed, model, wire.name)
@@ -66,29 +68,28 @@ def together(cards: Sequence[EngineCard]) -> EngineCard:
 
 
 def difference(one: EngineCard, other: EngineCard) -> str | None:
-    """Return in what two cards differ that a reply depends on; None: in nothing."""
+    """Return in what known thing two cards differ that a reply depends on; None: in nothing."""
     pairs = (
         ("model", one.model, other.model),
         ("product", one.product, other.product),
         ("version", one.version, other.version),
         ("context length", one.context_tokens, other.context_tokens),
     )
-    return next((f"{what} ({a} and {b})" for what, a, b in pairs if a != b), None)
+    return next((f"{what} ({a} and {b})" for what, a, b in pairs if a and b and a != b), None)
 
 
 async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
     """Return the entries of the list of models."""
     try:
         answer = await wire.get("models", seconds=seconds)
-    except (NotWhole, TooLarge) as error:
+    except TooLarge as error:
         raise NoEngine(f"{wire.name}/models: {error}") from error
-    if answer.status in _UNKNOWN_KEY:
-        raise NoEngine(
-            f"{wire.name}/models: HTTP {answer.status}: {complaint(answer.body)}; "
-            "the API key is missing or wrong"
-        )
     if not answer.ok:
-        raise NoEngine(f"{wire.name}/models: HTTP {answer.status}: {complaint(answer.body)}")
+        said = f"HTTP {answer.status}: {complaint(answer.body)}"
+        if meaning(answer.status) is not Meaning.REFUSED:
+            raise NotWhole(said, reached=True)
+        hint = "; the API key is missing or wrong" if answer.status in _UNKNOWN_KEY else ""
+        raise NoEngine(f"{wire.name}/models: {said}{hint}")
     top = _parsed(answer.body)
     data = top.get("data")
     entries = data if isinstance(data, list) else []

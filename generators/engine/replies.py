@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 MOST_CHARS = 262_144
-"""The longest text kept, in characters; a reply that is longer says how much is missing."""
+"""The longest text kept, in characters; a longer reply says how much is missing, and loses the ids
+of its tokens, which would no longer be its text's."""
 
 _USAGE = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,9})\b(?=\s*[,}])')
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -63,9 +64,10 @@ def read_completion(body: bytes) -> Completion:
     text, cut = _kept(_text_of(message))
     thinking = message.get("reasoning_content") or message.get("reasoning")
     reasoning, cut_too = _kept(thinking) if isinstance(thinking, str) else (None, 0)
+    too_long = cut + cut_too > 0
     usage = _object(top.get("usage"))
     details = _object(usage.get("prompt_tokens_details"))
-    ids = _ids(choice.get("token_ids"))
+    ids = None if too_long else _ids(choice.get("token_ids"))
     return Completion(
         text=text,
         reasoning=reasoning,
@@ -77,7 +79,7 @@ def read_completion(body: bytes) -> Completion:
         image_tokens=_count(details.get("image_tokens")),
         prompt_token_ids=_ids(top.get("prompt_token_ids")),
         completion_token_ids=ids,
-        completion_logprobs=_logprobs(choice.get("logprobs"), ids),
+        completion_logprobs=None if too_long else _logprobs(choice.get("logprobs"), ids),
         cut_chars=cut + cut_too,
     )
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import httpx2
 from openai import (
@@ -34,6 +34,7 @@ _IDLE_SECONDS = 3.0
 """How long a free connection is kept: servers close theirs after about five, and one that is
 closed just as it is used again costs a request."""
 
+_SESSION = "X-Session-Id"
 _OK, _NOT_OK = 200, 300
 
 
@@ -131,8 +132,10 @@ class Wire:
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def ask(self, body: bytes, *, seconds: float) -> Answer:
+    async def ask(self, body: bytes, *, session: str, seconds: float) -> Answer:
         """Post a chat request and return its answer, which may pause for `seconds`.
+
+        `session` goes along as a header, by which routers keep a conversation with one server.
 
         Raises:
             NotWhole: no answer came, or not all of it.
@@ -144,7 +147,10 @@ class Wire:
                     "/chat/completions",
                     cast_to=httpx2.Response,
                     content=body,
-                    options={"headers": self._headers, "timeout": self._timeout(seconds)},
+                    options={
+                        "headers": {**self._headers, _SESSION: quote(session)},
+                        "timeout": self._timeout(seconds),
+                    },
                 )
                 return await _read(response)
             except APIStatusError as error:

@@ -1,0 +1,161 @@
+"""Engines for tests: scripted servers in this process or their own, and clients in a hurry."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+
+from generators.engine.client import OpenAIEngine
+from generators.engine.endpoints import Rhythm
+from generators.engine.protocol import EnginePrompt, Message, Picture, Role
+from generators.engine.retrying import Pauses
+from schemas.base import JsonObject
+
+ROOT = Path(__file__).parent.parent
+
+HASTY = Rhythm(
+    probe_again=0.02,
+    probe_longest=0.1,
+    probe_waiting=0.05,
+    probe_patience=0.3,
+    failures=3,
+    ramp=0.5,
+    ramp_alone=0.1,
+)
+"""What takes seconds elsewhere takes a fraction of one."""
+
+PATIENT = Rhythm(
+    probe_again=0.05,
+    probe_longest=0.25,
+    probe_waiting=1.0,
+    probe_patience=10.0,
+    failures=3,
+    ramp=1.0,
+    ramp_alone=0.3,
+)
+"""Hasty enough for a test, and never mistakes a busy machine for a dead server."""
+
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"x": {"type": "integer", "minimum": 0, "maximum": 1_000}},
+    "required": ["x"],
+}
+
+
+def engine(
+    urls: Sequence[str],
+    *,
+    model: str | None = None,
+    total_seconds: float = 60.0,
+    rhythm: Rhythm = PATIENT,
+    logprobs_mode: str | None = None,
+    pauses: Pauses | None = None,
+) -> OpenAIEngine:
+    """Return a client that asks again soon."""
+    return OpenAIEngine(
+        urls,
+        model=model,
+        total_seconds=total_seconds,
+        rhythm=rhythm,
+        logprobs_mode=logprobs_mode,
+        pauses=pauses or Pauses(first_seconds=0.02, longest_seconds=0.2),
+    )
+
+
+def prompt(
+    text: str = "go", *, schema: JsonObject | None = None, picture: bool = False
+) -> EnginePrompt:
+    """Return a prompt with a system's message and a user's."""
+    shot = Picture(jpeg=b"\xff\xd8\xff\xd9", step=0, width=1, height=1)
+    return EnginePrompt(
+        messages=(
+            Message(role=Role.SYSTEM, parts=("You drive a browser.",)),
+            Message(role=Role.USER, parts=(shot, text) if picture else (text,)),
+        ),
+        reply_schema=schema,
+    )
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+class ScriptedProcess:
+    """A scripted engine in a process of its own, that can be killed and started again."""
+
+    def __init__(self, port: int, *arguments: str) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self._arguments = ("--port", str(port), *arguments)
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start it and wait until it listens."""
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "generators.engine.scripted",
+            *self._arguments,
+            cwd=ROOT,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(60):
+            line = await self._process.stdout.readline()
+        assert line.strip(), "the scripted engine did not start"
+
+    async def kill(self) -> None:
+        """Kill it as the kernel would, without a goodbye."""
+        await self._signal(signal.SIGKILL)
+
+    async def freeze(self) -> None:
+        """Stop it where it stands: it keeps its connections and answers nothing."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    async def _signal(self, number: signal.Signals) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(number)
+        async with asyncio.timeout(20):
+            await process.wait()
+
+
+@contextlib.asynccontextmanager
+async def scripted_process(port: int, *arguments: str) -> AsyncIterator[ScriptedProcess]:
+    """Run a scripted engine in a process of its own; whatever became of it, none is left."""
+    process = ScriptedProcess(port, *arguments)
+    await process.start()
+    try:
+        yield process
+    finally:
+        await process.kill()
+
+
+@contextlib.asynccontextmanager
+async def raw_server(
+    speak: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+) -> AsyncIterator[str]:
+    """Run a server that says exactly the bytes that `speak` writes; yields its URL."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(ConnectionError):
+                await speak(reader, writer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()

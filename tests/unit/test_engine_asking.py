@@ -1,0 +1,158 @@
+"""A request holds what was asked in the manner its server takes, learnt from its refusals."""
+
+import base64
+import json
+
+import pytest
+
+from generators.engine.asking import Manners, Question
+from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
+from generators.engine.structured import Way
+from schemas.base import JsonObject
+
+PICTURE = Picture(jpeg=b"\xff\xd8picture", step=3, width=10, height=20)
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {"text": {"type": "string", "maxLength": 5}},
+    "required": ["text"],
+}
+STRANGE = "Extra inputs are not permitted: return_token_ids"
+
+
+def question(
+    *parts: str | Picture, schema: JsonObject | None = None, sampling: Sampling | None = None
+) -> Question:
+    prompt = EnginePrompt(
+        messages=(
+            Message(role=Role.SYSTEM, parts=("rules",)),
+            Message(role=Role.USER, parts=parts or ("go",)),
+        ),
+        reply_schema=schema,
+    )
+    return Question(prompt, sampling or Sampling(), model="m")
+
+
+def body(asked: Question, manners: Manners | None = None) -> JsonObject:
+    found: JsonObject = json.loads(asked.body(manners or Manners()))
+    return found
+
+
+def test_text_and_pictures_keep_their_order() -> None:
+    found = body(question("before", PICTURE, "after"))
+
+    url = "data:image/jpeg;base64," + base64.b64encode(PICTURE.jpeg).decode()
+    assert found["messages"] == [
+        {"role": "system", "content": "rules"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "before"},
+                {"type": "image_url", "image_url": {"url": url}},
+                {"type": "text", "text": "after"},
+            ],
+        },
+    ]
+
+
+def test_what_was_not_asked_for_is_not_sent() -> None:
+    assert set(body(question())) == {"model", "messages", "temperature", "max_tokens"}
+
+
+def test_sampling_is_sent_and_its_extras_win() -> None:
+    sampling = Sampling(
+        temperature=0.5,
+        top_p=0.9,
+        seed=7,
+        logprobs=True,
+        max_tokens=9,
+        extra={"chat_template_kwargs": {"thinking": False}, "temperature": 1.0},
+    )
+
+    found = body(question(sampling=sampling))
+
+    assert found["temperature"] == 1.0
+    assert (found["top_p"], found["seed"], found["logprobs"], found["max_tokens"]) == (
+        0.9,
+        7,
+        True,
+        9,
+    )
+    assert found["chat_template_kwargs"] == {"thinking": False}
+
+
+def test_the_schema_that_is_sent_is_the_prepared_one() -> None:
+    found = body(question(schema=SCHEMA))
+
+    assert found["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "reply",
+            "strict": True,
+            "schema": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}},
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("way", "field"),
+    [
+        (Way.STRUCTURED_OUTPUTS, "structured_outputs"),
+        (Way.JSON_OBJECT, "response_format"),
+        (Way.NOTHING, None),
+    ],
+)
+def test_a_way_sends_its_own_field_and_no_other(way: Way, field: str | None) -> None:
+    asked = question(schema=SCHEMA)
+    assert asked.schema is not None
+
+    sent = set(body(asked, Manners(ways={asked.schema: way})))
+
+    assert sent & {"structured_outputs", "response_format"} == ({field} if field else set())
+
+
+def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> None:
+    asked, manners, ways = question(schema=SCHEMA), Manners(), []
+    while better := manners.after_refusal("Grammar error: no", schema=asked.schema):
+        manners = better
+        ways.append(manners.way(asked.schema or ""))
+
+    assert ways == [Way.STRUCTURED_OUTPUTS, Way.JSON_OBJECT, Way.NOTHING]
+
+
+def test_a_refusal_of_one_schema_leaves_the_others_alone() -> None:
+    manners = Manners().after_refusal("invalid json_schema", schema="one")
+
+    assert manners is not None
+    assert manners.way("one") is Way.STRUCTURED_OUTPUTS
+    assert manners.way("other") is Way.RESPONSE_FORMAT
+
+
+def test_a_server_that_knows_no_token_ids_is_asked_for_none() -> None:
+    asked, manners = question(schema=SCHEMA), Manners(token_ids=True)
+    assert body(asked, manners)["return_token_ids"] is True
+
+    better = manners.after_refusal(STRANGE, schema=asked.schema)
+
+    assert better is not None
+    assert "return_token_ids" not in body(asked, better)
+    assert better.way(asked.schema or "") is Way.RESPONSE_FORMAT
+
+
+def test_a_server_may_name_the_length_otherwise() -> None:
+    said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+
+    better = Manners().after_refusal(said, schema=None)
+
+    assert better is not None
+    assert "max_completion_tokens" in body(question(), better)
+    assert "max_tokens" not in body(question(), better)
+
+
+@pytest.mark.parametrize("said", ["the prompt is too long", "image is broken", ""])
+def test_any_other_refusal_teaches_nothing(said: str) -> None:
+    assert Manners(token_ids=True).after_refusal(said, schema="one") is None
