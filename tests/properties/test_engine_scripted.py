@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from generators.engine.scripted.options import Coordinates
 from generators.engine.scripted.points import say
-from generators.engine.scripted.prefix import BLOCK, PrefixCache
+from generators.engine.scripted.prefix import BLOCK, PrefixCache, blocks_of
 from generators.engine.scripted.schema_values import SchemaValues
 from generators.engine.scripted.tokens import Tokenizer, pieces
 from generators.engine.scripted.wishes import Wishes
@@ -172,12 +172,13 @@ def test_a_cache_with_room_finds_exactly_the_whole_blocks_it_was_shown(
         usable = max(0, len(prompt) - 1) // BLOCK * BLOCK
         expected = max((_common(prompt[:usable], other) for other in shown), default=0)
 
-        found = ample.look_up(prompt)
+        blocks = blocks_of(prompt[3:], after=blocks_of(prompt[:3]))
+        found = ample.look_up(blocks)
 
         assert found == expected
-        assert tight.look_up(prompt) <= min(found, room * BLOCK)
+        assert tight.look_up(blocks) <= min(found, room * BLOCK)
         for cache in (ample, tight):
-            cache.keep(prompt)
+            cache.keep(blocks)
         shown.append(prompt)
 
 

@@ -19,8 +19,6 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 LOOK_SECONDS = 0.5
 """How often it looks whether its parent is still there."""
 
-LAST_PORT = 65_535
-
 REFUSED = 2
 """The exit code when it does not start."""
 

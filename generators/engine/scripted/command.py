@@ -10,6 +10,8 @@ from pydantic import ValidationError
 from generators.engine.scripted.faults import Fault, FaultKind, fault_of
 from generators.engine.scripted.options import Coordinates, ScriptedOptions
 
+LAST_PORT = 65_535
+
 
 class BadCommand(ValueError):
     """A flag is unknown or its value out of range; the text says which."""
@@ -66,7 +68,7 @@ def _parser() -> _Parser:
         description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
     )
     add, usual = parser.add_argument, ScriptedOptions()
-    add("--port", type=int, default=0, help="0 takes a free one")
+    add("--port", type=_port, default=0, help="0 takes a free one")
     add("--model", default=None, help="the model it says it serves")
     add("--coordinates", type=Coordinates, choices=list(Coordinates), default=usual.coordinates)
     add("--context", type=int, default=usual.context_tokens, metavar="TOKENS")
@@ -87,6 +89,13 @@ def _parser() -> _Parser:
         help=f"misbehave: {', '.join(FaultKind)}",
     )
     return parser
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}")
+    return port
 
 
 def _range(text: str) -> tuple[float, float]:

@@ -10,18 +10,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from random import Random
 from time import perf_counter
-from typing import cast
 
 from aiohttp import web
 
 from generators.engine.scripted.chat import SCHEMA_FIELDS, Chat, read_chat
 from generators.engine.scripted.faults import STATUS, Fault, FaultBoard, FaultKind, Strikes
-from generators.engine.scripted.ledger import Entry, Ledger, without_pictures
+from generators.engine.scripted.ledger import Entry, Ledger, drop_pictures
 from generators.engine.scripted.limits import check_chat, check_fields, room
 from generators.engine.scripted.metrics import Meters
 from generators.engine.scripted.options import ScriptedOptions
 from generators.engine.scripted.pictures import Pictures
-from generators.engine.scripted.prefix import PrefixCache
+from generators.engine.scripted.prefix import PrefixCache, blocks_of
 from generators.engine.scripted.puppet import Puppet
 from generators.engine.scripted.refusals import HttpRefusal
 from generators.engine.scripted.replies import answer, seed_of
@@ -59,7 +58,7 @@ class Desk:
         with self._booked(entry):
             came = perf_counter()
             body = await read_object(request)
-            entry.body = cast("JsonObject", without_pictures(body))
+            entry.body = body
             await self.misbehave(strikes)
             chat, prompt = self._admitted(body, strikes)
             entry.prompt_tokens = len(prompt.ids)
@@ -110,8 +109,9 @@ class Desk:
         strikes: Strikes,
         came: float,
     ) -> web.StreamResponse:
-        cached = self.cache.look_up(prompt.keys)
-        self.cache.keep(prompt.keys)
+        read = blocks_of(prompt.keys)
+        cached = self.cache.look_up(read)
+        self.cache.keep(read)
         self.meters.prompt_tokens += len(prompt.ids)
         self.meters.cached_tokens += cached
         entry.cached_tokens = cached
@@ -128,7 +128,8 @@ class Desk:
         finally:
             if told is not None and entry.session is not None and not sent:
                 self.puppet.give_back(entry.session, told)
-        self._enter(entry, prompt, said, whole=left)
+        self.cache.keep(blocks_of(said.ids, after=read))
+        self._enter(entry, said, whole=left)
         self.meters.e2e.observe(perf_counter() - came)
         return response
 
@@ -164,8 +165,7 @@ class Desk:
             return low / 1_000
         return Random(seed_of(chat, prompt, self.options)).uniform(low, high) / 1_000
 
-    def _enter(self, entry: Entry, prompt: Prompt, said: Said, *, whole: bool) -> None:
-        self.cache.keep((*prompt.keys, *said.ids))
+    def _enter(self, entry: Entry, said: Said, *, whole: bool) -> None:
         self.meters.generation_tokens += len(said.ids)
         entry.completion_tokens = len(said.ids)
         entry.finish_reason = said.finish
@@ -207,6 +207,7 @@ class Desk:
             self.meters.ended["abort"] += 1
             raise
         finally:
+            drop_pictures(entry.body)
             self.ledger.close(entry)
 
 

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from pydantic import JsonValue
-
 from schemas.base import JsonObject
 
 KEPT = 64
@@ -61,12 +59,12 @@ class Ledger:
         return islice(reversed(self._last), count)
 
 
-def without_pictures(value: JsonValue) -> JsonValue:
-    """Return a value with each data URL replaced by how long it was."""
-    if isinstance(value, str):
-        return f"data URL of {len(value)} characters" if value.startswith("data:") else value
-    if isinstance(value, dict):
-        return {key: without_pictures(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [without_pictures(item) for item in value]
-    return value
+def drop_pictures(body: JsonObject) -> None:
+    """Put a few words in the place of each picture of a chat's body, in place: bodies are large."""
+    messages = body.get("messages")
+    for message in messages if isinstance(messages, list) else ():
+        content = message.get("content") if isinstance(message, dict) else None
+        for part in content if isinstance(content, list) else ():
+            image = part.get("image_url") if isinstance(part, dict) else None
+            if isinstance(image, dict):
+                image["url"] = f"a picture, {len(str(image.get('url')))} characters"

@@ -5,7 +5,8 @@ only grew finds its past again, and one changed in the middle finds it up to the
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 BLOCK = 16
 """Tokens in a block."""
@@ -25,34 +26,53 @@ class PrefixCache:
         self.hits = 0
         """Of these, found."""
 
-    def look_up(self, keys: Sequence[int]) -> int:
+    def look_up(self, prompt: "Blocks") -> int:
         """Return how many tokens of a prompt are in the cache; its last token never counts."""
         if not self.on:
             return 0
         found = 0
-        for name in _names(keys[:-1]):
+        for name in prompt.names[: max(0, prompt.tokens - 1) // BLOCK]:
             if name not in self._known:
                 break
             self._known.move_to_end(name)
             found += BLOCK
-        self.queries += len(keys)
+        self.queries += prompt.tokens
         self.hits += found
         return found
 
-    def keep(self, keys: Sequence[int]) -> None:
-        """Put the whole blocks of a sequence into the cache."""
+    def keep(self, blocks: "Blocks") -> None:
+        """Put a sequence's whole blocks into the cache."""
         if not self.on:
             return
-        names = list(_names(keys))
-        for name in reversed(names):  # the front of a prompt is the last to go
+        for name in reversed(blocks.names):  # the front of a prompt is the last to go
             self._known[name] = None
             self._known.move_to_end(name)
         while len(self._known) > self.blocks:
             self._known.popitem(last=False)
 
 
-def _names(keys: Sequence[int]) -> Iterator[int]:
-    name = 0
-    for start in range(0, len(keys) - BLOCK + 1, BLOCK):
-        name = hash((name, *keys[start : start + BLOCK]))
-        yield name
+@dataclass(frozen=True)
+class Blocks:
+    """The whole blocks of a sequence, each named by all that stands up to its end."""
+
+    tokens: int
+    """Of the whole sequence."""
+    names: tuple[int, ...]
+    """In order."""
+    rest: tuple[int, ...]
+    """Tokens after the last whole block."""
+
+
+NOTHING = Blocks(0, (), ())
+"""The empty sequence."""
+
+
+def blocks_of(keys: Sequence[int], *, after: Blocks = NOTHING) -> Blocks:
+    """Return the blocks of a sequence that goes on `after` another."""
+    names, left = list(after.names), (*after.rest, *keys)
+    whole = len(left) // BLOCK * BLOCK
+    name = names[-1] if names else 0
+    for start in range(0, whole, BLOCK):
+        name = hash((name, left[start : start + BLOCK]))
+        names.append(name)
+    return Blocks(after.tokens + len(keys), tuple(names), left[whole:])

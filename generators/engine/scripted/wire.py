@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from random import Random
 
 from generators.engine.scripted.chat import Chat
 from generators.engine.scripted.faults import FaultKind, Strikes
@@ -18,6 +17,9 @@ STREAM_TOKENS = 8
 
 NOT_UTF8 = b"\xff\xfe"
 """What stands in the middle of the text under the fault `invalid-utf8`."""
+
+SCATTER = 2_654_435_761
+"""Knuth's multiplier: neighbours end far apart."""
 
 DONE = b"data: [DONE]\n\n"
 _MARK = "\ue000"
@@ -157,8 +159,8 @@ class Writer:
 
     def _logprob(self, place: int) -> JsonObject:
         piece = self._said.pieces[place]
-        drawn = -Random(self._said.ids[place] * 4_099 + place).expovariate(2.0)
-        value = math.nan if FaultKind.NAN_LOGPROBS in self._strikes else drawn
+        part = (self._said.ids[place] * 4_099 + place) * SCATTER % 2**32 / 2**32
+        value = math.nan if FaultKind.NAN_LOGPROBS in self._strikes else math.log1p(-part) / 2
         return {
             "token": piece,
             "logprob": value,
