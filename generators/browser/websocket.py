@@ -97,12 +97,13 @@ class WebSocket(asyncio.Protocol):
 
     def _admitted(self) -> bool:
         head, end, _ = self._data.partition(_HEAD_END)
-        if not end:
+        if not end or self._transport is None:
             return False
         said = head.partition(b"\r\n")[0].decode("ascii", "replace")
         del self._data[: len(head) + len(end)]
         if " 101 " not in said:
             self.opened.set_exception(ConnectionError(f"the browser answered '{said}'"))
+            self._transport.abort()
             return False
         self.opened.set_result(None)
         return True
