@@ -9,13 +9,15 @@ or alter them. The world is made anew after each navigation.
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from playwright.async_api import CDPSession, Error, Page
+from playwright.async_api import Page
 from pydantic import JsonValue
 
+from generators.browser.devtools import Connection, DevToolsError, Handler
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
@@ -41,14 +43,18 @@ class DocumentGone(Exception):
 class Channel:
     """DevTools calls to one page."""
 
-    def __init__(self, page: Page, cdp: CDPSession) -> None:
+    def __init__(self, page: Page, devtools: Connection) -> None:
         self.page = page
-        self._cdp = cdp
+        self._devtools = devtools
         self._world: int | None = None
 
-    def on(self, event: str, handler: Any) -> None:
+    def on(self, event: str, handler: Handler) -> None:
         """Call `handler` with the parameters of each DevTools `event`."""
-        self._cdp.on(event, handler)
+        self._devtools.on(event, handler)
+
+    def on_lost(self, handler: Callable[[str], None]) -> None:
+        """Call `handler` with the reason as soon as there is no page any more."""
+        self._devtools.on_lost(handler)
 
     async def send(
         self,
@@ -63,9 +69,16 @@ class Channel:
             RolloutFailure: the browser refuses, is gone, or does not answer in time.
         """
         with boundary(FailureKind.BROWSER, method):
-            async with asyncio.timeout(seconds or CALL_SECONDS):
-                result: dict[str, Any] = await self._cdp.send(method, parameters)
-                return result
+            return await self._devtools.send(method, parameters, seconds=seconds or CALL_SECONDS)
+
+    async def burst(self, method: str, parameters: Sequence[dict[str, Any]]) -> None:
+        """Send a command several times in order, without waiting between them.
+
+        Raises:
+            RolloutFailure: the browser refuses one, is gone, or does not answer in time.
+        """
+        with boundary(FailureKind.BROWSER, method):
+            await self._devtools.burst(method, parameters, seconds=CALL_SECONDS)
 
     async def call(self, expression: str, *, seconds: float | None = None) -> Any:
         """Evaluate an expression in the isolated world, in the document that is there now.
@@ -135,14 +148,16 @@ class Channel:
         if world is not None:
             parameters["contextId"] = world
         try:
-            async with asyncio.timeout(seconds or CALL_SECONDS):
-                result = await self._cdp.send("Runtime.evaluate", parameters)
+            result = await self._devtools.send(
+                "Runtime.evaluate", parameters, seconds=seconds or CALL_SECONDS
+            )
         except TimeoutError as error:
             raise RolloutFailure(FailureKind.BROWSER, "the page does not answer") from error
-        except Error as error:
-            if any(sign in error.message for sign in _GONE):
-                raise DocumentGone(error.message) from error
-            raise RolloutFailure(FailureKind.BROWSER, error.message.splitlines()[0]) from error
+        except DevToolsError as error:
+            said = str(error)
+            if any(sign in said for sign in _GONE):
+                raise DocumentGone(said) from error
+            raise RolloutFailure(FailureKind.BROWSER, said) from error
         thrown = result.get("exceptionDetails")
         if thrown:
             said = thrown.get("exception", {}).get("description") or thrown.get("text", "")

@@ -19,12 +19,16 @@ import psutil
 from playwright.async_api import Browser, BrowserContext, Error, Playwright, async_playwright
 
 from generators.browser.channel import CALL_SECONDS, script
+from generators.browser.devtools import LISTEN, port_in
 from generators.browser.protocol import SessionSpec
 from generators.browser.session import ChromiumSession
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 """Names the browser to use; it goes before any search."""
+
+PROFILE_OPTION = "--user-data-dir="
+"""Playwright makes a profile and names it so on the browser's command line."""
 
 CLOSE_SECONDS = 5.0
 """How long a context may take to close before the browser counts as wedged."""
@@ -93,6 +97,7 @@ class Chromium:
         self._executable = executable
         self._playwright: Playwright | None = None
         self._browser: Browser | None = None
+        self._port = 0
         self._mark = ""
         self._starting = asyncio.Lock()
 
@@ -121,12 +126,13 @@ class Chromium:
         Raises:
             RolloutFailure: the browser gives none.
         """
-        browser = await self._ensure()
+        browser, port = await self._ensure()
         context = await self._open(browser, spec)
+        session = ChromiumSession(context, spec, port=port, version=browser.version)
         try:
-            yield ChromiumSession(context, spec, version=browser.version)
+            yield session
         finally:
-            await asyncio.shield(self._close(browser, context))
+            await asyncio.shield(self._close(browser, context, session))
 
     async def _open(self, browser: Browser, spec: SessionSpec) -> BrowserContext:
         try:
@@ -148,7 +154,10 @@ class Chromium:
             self._kill(browser)
             raise
 
-    async def _close(self, browser: Browser, context: BrowserContext) -> None:
+    async def _close(
+        self, browser: Browser, context: BrowserContext, session: ChromiumSession
+    ) -> None:
+        """Close a context and then, on this side too, what its pages were spoken to through."""
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await context.close()
@@ -157,6 +166,7 @@ class Chromium:
         except Error:
             if not browser.is_connected():
                 self._kill(browser)
+        await session.close()
 
     def _kill(self, browser: Browser) -> None:
         """End a browser that does not answer; the next session starts another."""
@@ -165,32 +175,35 @@ class Chromium:
         self._browser = None
         self._end()
 
-    async def _ensure(self) -> Browser:
+    async def _ensure(self) -> tuple[Browser, int]:
         async with self._starting:
-            if self._browser is not None and self._browser.is_connected():
-                return self._browser
+            browser, port = self._browser, self._port
+            if browser is not None and port and browser.is_connected():
+                return browser, port
             await self._stop()
             path = self._executable or find_chromium()
             self._mark = f"--stepmill-browser={uuid.uuid4().hex}"
             try:
                 async with asyncio.timeout(START_SECONDS):
                     self._playwright = await async_playwright().start()
-                    self._browser = await self._playwright.chromium.launch(
+                    browser = await self._playwright.chromium.launch(
                         executable_path=path,
                         headless=True,
                         # An interrupt is for the program, which lets sessions end first.
                         handle_sigint=False,
                         handle_sigterm=False,
                         handle_sighup=False,
-                        args=[*FLAGS, *self._containment(), self._mark],
+                        args=[*FLAGS, *LISTEN, *self._containment(), self._mark],
                     )
+                    self._browser = browser
+                    self._port = port = await port_in(_profile(self._mark))
             except (Error, TimeoutError) as error:
                 await self._stop()
                 said = str(error).strip().splitlines()
                 raise NoBrowser(
                     f"{path} does not start: {said[0] if said else 'no answer'}"
                 ) from error
-            return self._browser
+            return browser, port
 
     def _containment(self) -> tuple[str, ...]:
         """Send every name and address to the gateway, which serves the sites and nothing else."""
@@ -199,6 +212,7 @@ class Chromium:
     async def _stop(self) -> None:
         """Close the browser, by force if it does not answer, and then its driver."""
         browser, self._browser = self._browser, None
+        self._port = 0
         playwright, self._playwright = self._playwright, None
         if browser is not None:
             with contextlib.suppress(Error, TimeoutError):
@@ -227,3 +241,17 @@ def _marked(mark: str) -> list[psutil.Process]:
             if mark in process.cmdline():
                 found.append(process)
     return found
+
+
+def _profile(mark: str) -> Path:
+    """Return the profile of the browser that carries `mark`.
+
+    Raises:
+        Error: it has ended already.
+    """
+    for process in _marked(mark):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for argument in process.cmdline():
+                if argument.startswith(PROFILE_OPTION):
+                    return Path(argument.removeprefix(PROFILE_OPTION))
+    raise Error("it ended while it was started")

@@ -31,7 +31,7 @@ class VirtualClock:
         self._clock = clock
         self._channel: Channel | None = None
         self._heard: set[Channel] = set()
-        self._expired: asyncio.Future[None] | None = None
+        self._expired: asyncio.Future[str | None] | None = None
         self._impatient = False
         self.elapsed_ms = 0
         """Virtual milliseconds since the start."""
@@ -41,11 +41,16 @@ class VirtualClock:
         self._channel = channel
         if channel not in self._heard:
             self._heard.add(channel)
-            channel.on("Emulation.virtualTimeBudgetExpired", self._on_expired)
+            channel.on("Emulation.virtualTimeBudgetExpired", lambda _: self._end_portion(None))
+            channel.on_lost(lambda why: self._on_lost(channel, why))
 
-    def _on_expired(self, _: object = None) -> None:
+    def _on_lost(self, channel: Channel, why: str) -> None:
+        if channel is self._channel:
+            self._end_portion(why)
+
+    def _end_portion(self, lost: str | None) -> None:
         if self._expired is not None and not self._expired.done():
-            self._expired.set_result(None)
+            self._expired.set_result(lost)
 
     async def start(self) -> None:
         """Stop time at the clock's start."""
@@ -86,11 +91,13 @@ class VirtualClock:
         try:
             await self._set({"policy": policy, "budget": ms})
             async with asyncio.timeout(EXPIRY_SECONDS):
-                await self._expired
+                lost = await self._expired
         except TimeoutError:
             return False
         finally:
             self._expired = None
+        if lost is not None:
+            raise RolloutFailure(FailureKind.BROWSER, lost)
         return True
 
     async def _set(self, policy: dict[str, str | float]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from generators.browser.channel import CALL_SECONDS, Channel
 from generators.browser.keyboard import MODIFIER_BITS, key_name, parse_chord
 from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
-from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.errors import FailureKind, boundary
 
 TYPED_ONE_BY_ONE = 400
 """Characters that are typed key by key; a longer text is pasted whole."""
@@ -163,12 +163,7 @@ class Hand:
 
     async def _mouse(self, events: list[dict[str, Any]]) -> None:
         """Send events in order without waiting between them."""
-        try:
-            async with asyncio.TaskGroup() as burst:
-                for event in events:
-                    burst.create_task(self._channel.send("Input.dispatchMouseEvent", event))
-        except* RolloutFailure as failures:
-            raise failures.exceptions[0] from None
+        await self._channel.burst("Input.dispatchMouseEvent", events)
 
 
 def _line(drag: Drag) -> Iterator[tuple[float, float]]:

@@ -13,9 +13,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Dialog, Page
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
 
 from generators.browser.channel import CALL_SECONDS, DocumentGone
+from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
 from generators.browser.protocol import PageReader, SessionSpec
 from generators.browser.reader import DocumentReader
@@ -57,6 +58,9 @@ MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
 
 
+_ELEMENTS = TypeAdapter(tuple[Element, ...])
+
+
 class CannotDo(Exception):
     """An action that this page does not allow; the text is told to the policy."""
 
@@ -64,8 +68,12 @@ class CannotDo(Exception):
 class ChromiumSession:
     """A `Session` in one Chromium context. Made and closed by `Chromium`."""
 
-    def __init__(self, context: BrowserContext, spec: SessionSpec, *, version: str) -> None:
+    def __init__(
+        self, context: BrowserContext, spec: SessionSpec, *, port: int, version: str
+    ) -> None:
         self._context = context
+        self._port = port
+        self._connections = contextlib.AsyncExitStack()
         self._spec = spec
         self._version = version
         self._start_url = ""
@@ -94,12 +102,24 @@ class ChromiumSession:
         with boundary(FailureKind.BROWSER, "opening a page"):
             async with asyncio.timeout(CALL_SECONDS):
                 page = await self._context.new_page()
-        self._tabs = [await PageTab.attach(self._context, page, spec=self._spec, opener=None)]
+        self._tabs = [await self._attach(page, opener=None)]
         page.on("dialog", self._answer_dialog)
         self._context.on("page", self._arrived.put_nowait)
         await self._tab.load(url)
         if self._tab.clock is not None:
             await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
+
+    async def _attach(self, page: Page, *, opener: PageTab | None) -> PageTab:
+        return await PageTab.attach(page, connect=self._connect, spec=self._spec, opener=opener)
+
+    async def _connect(self, page: Page) -> Connection:
+        cdp = await self._context.new_cdp_session(page)
+        target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+        return await self._connections.enter_async_context(Connection.page(self._port, target))
+
+    async def close(self) -> None:
+        """Hang up on the pages. The context is closed by its owner, before this."""
+        await self._connections.aclose()
 
     async def observe(self) -> Observation:
         """Take a picture and read the page."""
@@ -119,7 +139,7 @@ class ChromiumSession:
             width=round(self._spec.viewport_width * scale),
             height=round(self._spec.viewport_height * scale),
             page=_page_state(state),
-            elements=tuple(Element.model_validate(item) for item in state["elements"]),
+            elements=_ELEMENTS.validate_python(state["elements"]),
             observe_ms=(time.perf_counter() - begun) * 1_000,
         )
 
@@ -291,9 +311,7 @@ class ChromiumSession:
             await page.close()
             return
         page.on("dialog", self._answer_dialog)
-        self._tabs.append(
-            await PageTab.attach(self._context, page, spec=self._spec, opener=self._tab)
-        )
+        self._tabs.append(await self._attach(page, opener=self._tab))
 
 
 def _page_state(state: dict[str, Any]) -> PageState:

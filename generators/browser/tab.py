@@ -8,12 +8,14 @@ current moves it for all of them.
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import Page
 
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
+from generators.browser.devtools import Connection
 from generators.browser.hand import Hand
 from generators.browser.protocol import SessionSpec
 from schemas.base import canonical_json
@@ -30,6 +32,9 @@ NAVIGATION_PORTIONS = 1_500
 
 NAVIGATION_START_SECONDS = 2.0
 """How long a navigation that was asked for may take to begin."""
+
+Connect = Callable[[Page], Awaitable[Connection]]
+"""Opens a DevTools connection to a page; who gives it closes it."""
 
 BLANK = "about:blank"
 """What a tab shows before it shows anything; no place to go back to."""
@@ -54,17 +59,16 @@ class PageTab:
 
     @classmethod
     async def attach(
-        cls, context: BrowserContext, page: Page, *, spec: SessionSpec, opener: "PageTab | None"
+        cls, page: Page, *, connect: Connect, spec: SessionSpec, opener: "PageTab | None"
     ) -> "PageTab":
-        """Open a DevTools session to `page`; with an `opener`, share its clock.
+        """Connect to `page`; with an `opener`, share its clock.
 
         Raises:
             RolloutFailure: the browser gives none.
         """
         with boundary(FailureKind.BROWSER, "attaching to a page"):
             async with asyncio.timeout(LOAD_SECONDS):
-                cdp = await context.new_cdp_session(page)
-        channel = Channel(page, cdp)
+                channel = Channel(page, await connect(page))
         clock = opener.clock if opener is not None else None
         if clock is None and spec.clock is not None:
             clock = VirtualClock(spec.clock)
@@ -74,6 +78,7 @@ class PageTab:
         channel.on("Page.frameDetached", tab._on_stopped)
         channel.on("Page.navigatedWithinDocument", tab._on_moved)
         channel.on("Page.windowOpen", tab._on_opened)
+        await channel.send("Inspector.enable")
         await channel.send("Page.enable")
         tab.show()
         if opener is not None and clock is not None:

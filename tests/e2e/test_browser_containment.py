@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp import web
+from aiohttp import ClientSession, web
 from pages import ORIGIN, browsing, opened, spec
 
 from generators.sites.gateway import Handler
@@ -73,6 +73,35 @@ async def test_no_page_reaches_another_server(attack: str, victim: Victim) -> No
 
         assert sum(gateway.refused.values()) > 0, "the attempt was made, and met the gateway"
     assert victim.hits == []
+
+
+DEVTOOLS_ATTACKS = {
+    "fetch": "fetch('http://127.0.0.1:{port}/json/list').then(()=>{{document.title='in'}},()=>0)",
+    "fetch by name": "fetch('http://localhost:{port}/json/list',{{mode:'no-cors'}}).catch(()=>0)",
+    "frame": "document.body.insertAdjacentHTML('beforeend','<iframe src=http://127.0.0.1:{port}/json/list></iframe>')",
+    "websocket": "new WebSocket('ws://127.0.0.1:{port}/devtools/page/{target}').onopen=()=>{{document.title='in'}}",
+}
+
+
+@pytest.mark.parametrize("attack", DEVTOOLS_ATTACKS.values(), ids=DEVTOOLS_ATTACKS.keys())
+async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
+    async with (
+        browsing({"/": "<body>"}) as (chromium, gateway),
+        chromium.session(spec()) as session,
+    ):
+        await session.open(ORIGIN + "/")
+        tree = await session._tab.channel.send("Page.getFrameTree")
+        target = tree["frameTree"]["frame"]["id"]
+        address = f"http://127.0.0.1:{chromium._port}/json/list"
+        async with ClientSession() as outside, outside.get(address) as answer:
+            assert target in await answer.text(), "they are there for this program"
+        script = attack.format(port=chromium._port, target=target)
+        await session.evaluate(f"{{{script};0}}")
+        await session.act(Wait(ms=500))
+        await asyncio.sleep(0.3)
+
+        assert sum(gateway.refused.values()) > 0, "the attempt was made, and met the gateway"
+        assert (await session.observe()).page.title == "/", "nothing opened"
 
 
 async def test_the_canary_would_sing(victim: Victim) -> None:

@@ -12,7 +12,7 @@ from pages import ORIGIN, browsing, opened, spec
 from generators.browser import channel, clock
 from generators.browser.chromium import Chromium, find_chromium
 from generators.sites.gateway import Handler
-from schemas.action import Click, Wait
+from schemas.action import Click, Tab, TabOperation, Wait
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 
 pytestmark = pytest.mark.browser
@@ -92,6 +92,61 @@ async def test_a_page_that_crashes_is_a_failure_and_the_next_session_works() -> 
             await crash()
         async with chromium.session(spec()) as session:
             await session.open(ORIGIN + "/")
+
+
+async def test_a_page_that_crashes_fails_what_is_under_way_at_once() -> None:
+    pages: dict[str, str | Handler] = {"/": "one", "/never": hang}
+    async with browsing(pages) as (chromium, _), chromium.session(spec()) as session:
+        await session.open(ORIGIN + "/")
+        await session.evaluate("void fetch('/never')")
+        waiting = asyncio.create_task(session.act(Wait(ms=5_000)))
+        await asyncio.sleep(1.0)
+        assert not waiting.done(), "time stands still while the request is in flight"
+        begun = time.monotonic()
+        with contextlib.suppress(RolloutFailure):
+            await session._tab.channel.send("Page.crash")
+        with pytest.raises(RolloutFailure, match="crash") as failure:
+            await waiting
+        with pytest.raises(RolloutFailure, match="crash"):
+            await session.observe()
+
+        assert failure.value.kind is FailureKind.BROWSER
+        assert time.monotonic() - begun < 3.0
+
+
+async def test_a_browser_that_is_killed_fails_what_is_under_way_at_once() -> None:
+    pages: dict[str, str | Handler] = {"/": "one", "/never": hang}
+    async with browsing(pages) as (chromium, _), chromium.session(spec()) as session:
+        await session.open(ORIGIN + "/")
+        await session.evaluate("void fetch('/never')")
+        waiting = asyncio.create_task(session.act(Wait(ms=5_000)))
+        await asyncio.sleep(1.0)
+        assert not waiting.done(), "time stands still while the request is in flight"
+        begun = time.monotonic()
+        _kill_chromium()
+        with pytest.raises(RolloutFailure, match="the connection to the page") as failure:
+            await waiting
+
+        assert failure.value.kind is FailureKind.BROWSER
+        assert time.monotonic() - begun < 3.0
+
+
+async def test_sessions_leave_no_connection_behind() -> None:
+    page = "<button onclick='open(`/`)'>open</button>"
+    async with browsing({"/": page}) as (chromium, _):
+
+        async def visit() -> None:
+            async with chromium.session(spec()) as session:
+                await session.open(ORIGIN + "/")
+                await session.act(Click(x=20, y=18))
+                await session.act(Tab(operation=TabOperation.CLOSE, index=1))
+
+        await visit()
+        before = _to_chromium(chromium)
+        for _ in range(3):
+            await visit()
+
+        assert before == _to_chromium(chromium) == 0
 
 
 async def test_a_page_that_reads_its_own_error_is_a_page_failure() -> None:
@@ -194,6 +249,12 @@ def _chromium_processes() -> list[psutil.Process]:
             if "headless" in process.name() and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
     return found
+
+
+def _to_chromium(chromium: Chromium) -> int:
+    """How many sockets of ours end at the browser's DevTools port."""
+    ends = psutil.Process().net_connections("tcp")
+    return sum(bool(end.raddr) and end.raddr.port == chromium._port for end in ends)
 
 
 def _kill_chromium() -> None:

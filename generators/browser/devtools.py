@@ -1,0 +1,214 @@
+"""DevTools, spoken directly: one WebSocket for each page, beside the automation library.
+
+Playwright starts the browser and looks after contexts, windows, dialogs and keys. What happens at
+every step, a dozen commands and two events, goes over a socket of ours instead, since the library's
+own work for a call costs more than all of our Python together. The browser therefore listens on a
+port of the loopback address besides Playwright's pipe. No page reaches it, because every connection
+that a page makes ends at the gateway; another program of this machine could, and on a machine
+shared with strangers the whole program belongs in a container of its own.
+
+A connection that ends, or whose page crashes, fails what was asked and all that is asked later, at
+once and by name.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic_core import from_json, to_json
+
+from generators.browser.websocket import LOOPBACK, WebSocket
+
+LISTEN = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
+"""Make the browser listen on a free port."""
+
+PORT_FILE = "DevToolsActivePort"
+"""In the browser's profile; holds the port, once it listens, and a path on the next line."""
+
+POLL_SECONDS = 0.02
+"""How often the profile is looked into while a browser starts."""
+
+Handler = Callable[[dict[str, Any]], None]
+"""Is given an event's parameters."""
+
+
+class DevToolsError(Exception):
+    """A command has no result."""
+
+
+class CommandRefused(DevToolsError):
+    """The browser answered that it cannot do it; the text is the browser's."""
+
+
+class PageLost(DevToolsError):
+    """The page crashed, was closed, or its browser is gone."""
+
+
+async def port_in(profile: Path) -> int:
+    """Wait until the browser of this profile listens, and return its port."""
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            port, _, path = (profile / PORT_FILE).read_text("ascii").partition("\n")
+            if path:
+                return int(port)
+        await asyncio.sleep(POLL_SECONDS)
+
+
+class Connection:
+    """Commands to one page and events from it. Made by `page`."""
+
+    def __init__(self) -> None:
+        self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
+        self._waiting: dict[int, _Waiting] = {}
+        self._last_id = 0
+        self._lost: str | None = None
+        self._mourners: list[Callable[[str], None]] = []
+        self._socket: WebSocket | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self.on("Inspector.targetCrashed", lambda _: self._lose("the page crashed"))
+        self.on("Inspector.detached", lambda event: self._lose(f"the page went: {event['reason']}"))
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def page(cls, port: int, target: str) -> AsyncIterator[Self]:
+        """Connect to the page whose target id this is, in the browser that listens on `port`.
+
+        Raises:
+            OSError: the browser does not let us.
+        """
+        connection = cls()
+        async with WebSocket.open(
+            port,
+            f"/devtools/page/{target}",
+            on_text=connection._take,
+            on_end=connection._hung_up,
+        ) as connection._socket:
+            try:
+                yield connection
+            finally:
+                if connection._alarm is not None:
+                    connection._alarm.cancel()
+
+    def on(self, event: str, handler: Handler) -> None:
+        """Call `handler` with the parameters of each `event`, in the order they come."""
+        self._handlers[event].append(handler)
+
+    def on_lost(self, handler: Callable[[str], None]) -> None:
+        """Call `handler` with the reason as soon as there is no page any more."""
+        self._mourners.append(handler)
+
+    async def send(
+        self, method: str, parameters: dict[str, Any] | None = None, *, seconds: float
+    ) -> dict[str, Any]:
+        """Send a command and return its result.
+
+        Raises:
+            CommandRefused: the browser cannot do it.
+            PageLost: there is no page any more.
+            TimeoutError: no result came in so many seconds.
+        """
+        return (await self.burst(method, (parameters or {},), seconds=seconds))[0]
+
+    async def burst(
+        self, method: str, parameters: Sequence[dict[str, Any]], *, seconds: float
+    ) -> list[dict[str, Any]]:
+        """Send a command several times in order, waiting for the results only when all are sent.
+
+        Raises:
+            CommandRefused: the browser cannot do one of them; the others were sent all the same.
+            PageLost: there is no page any more.
+            TimeoutError: not all results came in so many seconds.
+        """
+        if self._lost is not None or self._socket is None:
+            raise PageLost(self._lost)
+        loop = asyncio.get_running_loop()
+        due = loop.time() + seconds
+        sent: dict[int, _Waiting] = {}
+        for each in parameters:
+            self._last_id += 1
+            sent[self._last_id] = _Waiting(loop.create_future(), due)
+            self._socket.send(to_json({"id": self._last_id, "method": method, "params": each}))
+        self._waiting |= sent
+        self._watch(due)
+        try:
+            return [_result(await waiting.answer) for waiting in sent.values()]
+        finally:
+            for number in sent:
+                self._waiting.pop(number, None)
+
+    def _take(self, text: bytes) -> None:
+        message = _parse(text)
+        if "id" in message:
+            if waiting := self._waiting.pop(message["id"], None):
+                waiting.give(message)
+            return
+        for handler in self._handlers.get(message["method"], ()):
+            handler(message["params"])
+
+    def _hung_up(self, error: Exception | None) -> None:
+        said = "was closed" if error is None else f"broke: {type(error).__name__}: {error}"
+        self._lose(f"the connection to the page {said}")
+
+    def _lose(self, why: str) -> None:
+        """Fail what waits, and whatever comes; the first reason is the one that is told."""
+        if self._lost is not None:
+            return
+        self._lost = why
+        for waiting in self._waiting.values():
+            waiting.give(PageLost(why))
+        for handler in self._mourners:
+            handler(why)
+
+    def _watch(self, due: float) -> None:
+        """See to it that deadlines are looked at by then: one timer for all, not one a call."""
+        if self._alarm is None or due < self._alarm.when():
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm = asyncio.get_running_loop().call_at(due, self._look)
+
+    def _look(self) -> None:
+        """Fail what is overdue, and look again when the next is due."""
+        self._alarm = None
+        now = asyncio.get_running_loop().time()
+        for waiting in self._waiting.values():
+            if waiting.due <= now:
+                waiting.give(TimeoutError())
+        rest = [waiting.due for waiting in self._waiting.values() if waiting.due > now]
+        if rest:
+            self._watch(min(rest))
+
+
+@dataclass(slots=True, frozen=True)
+class _Waiting:
+    """A command under way. Why it has no result comes as a value, so that nobody need look."""
+
+    answer: asyncio.Future[dict[str, Any] | Exception]
+    due: float
+
+    def give(self, answer: dict[str, Any] | Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+
+def _result(answer: dict[str, Any] | Exception) -> dict[str, Any]:
+    if isinstance(answer, Exception):
+        raise answer
+    if "error" in answer:
+        raise CommandRefused(answer["error"]["message"])
+    result: dict[str, Any] = answer["result"]
+    return result
+
+
+def _parse(text: bytes) -> dict[str, Any]:
+    """Parse a message; the fast parser refuses half a surrogate pair, which pages do send."""
+    message: dict[str, Any]
+    try:
+        message = from_json(text)
+    except ValueError:
+        message = json.loads(text)
+    return message

@@ -1,0 +1,151 @@
+"""The client's end of one WebSocket to our own browser: text in, text out, nothing else of it.
+
+Messages are handed over as they arrive, without a task between, and sending never waits, so that
+a caller's deadline is the only one there is. What RFC 6455 asks of clients on the open network is
+left out where the other end is a browser we started, on this machine: the mask that guards proxies
+is a key of zeros, and a connection is ended without a goodbye.
+"""
+
+import asyncio
+import base64
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable
+from typing import Self, cast
+
+LOOPBACK = "127.0.0.1"
+"""The other end is on this machine, always."""
+
+_FINAL, _OPCODE = 0x80, 0x0F
+_TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
+_TWO_BYTES, _EIGHT_BYTES, _MOST_IN_TWO = 126, 127, 0xFFFF
+_MASKED, _NO_MASK = 0x80, bytes(4)
+_HEAD_END = b"\r\n\r\n"
+
+
+Taking = Callable[[bytes], None]
+"""Is given each message."""
+
+Ending = Callable[[Exception | None], None]
+"""Is told once that it is over, and what broke it; None: nothing did."""
+
+
+class WebSocket(asyncio.Protocol):
+    """One connection. Made by `open` and ended with its block, or by the other side."""
+
+    def __init__(self, greeting: bytes, *, on_text: Taking, on_end: Ending) -> None:
+        self._greeting = greeting
+        self._on_text = on_text
+        self._on_end = on_end
+        loop = asyncio.get_running_loop()
+        self.opened: asyncio.Future[None] = loop.create_future()
+        """Done once messages may be sent; fails where it is no WebSocket."""
+        self.ended: asyncio.Future[None] = loop.create_future()
+        """Done once the connection is over and its socket let go."""
+        self._transport: asyncio.Transport | None = None
+        self._data = bytearray()
+        self._parts: list[bytes] = []
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(
+        cls, port: int, path: str, *, on_text: Taking, on_end: Ending
+    ) -> AsyncIterator[Self]:
+        """Connect, and hang up at the end of the block.
+
+        Raises:
+            OSError: nobody listens, or it is no WebSocket.
+        """
+        key = base64.b64encode(os.urandom(16)).decode()
+        greeting = (
+            f"GET {path} HTTP/1.1\r\nHost: {LOOPBACK}:{port}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        transport, socket = await asyncio.get_running_loop().create_connection(
+            lambda: cls(greeting.encode(), on_text=on_text, on_end=on_end), LOOPBACK, port
+        )
+        try:
+            await socket.opened
+            yield socket
+        finally:
+            transport.abort()
+            await socket.ended
+
+    def send(self, text: bytes) -> None:
+        """Send a message. It is dropped where the connection is over: `on_end` has said so."""
+        self._frame(_TEXT, text)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask for the WebSocket."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.write(self._greeting)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Say that it is over."""
+        if not self.opened.done():
+            self.opened.set_exception(ConnectionError("the browser hung up"))
+        self.ended.set_result(None)
+        self._on_end(error)
+
+    def data_received(self, data: bytes) -> None:
+        """Hand over what is complete."""
+        self._data += data
+        if not self.opened.done() and not self._admitted():
+            return
+        while (frame := self._cut()) is not None:
+            self._take(*frame)
+
+    def _admitted(self) -> bool:
+        head, end, _ = self._data.partition(_HEAD_END)
+        if not end or self._transport is None:
+            return False
+        said = head.partition(b"\r\n")[0].decode("ascii", "replace")
+        del self._data[: len(head) + len(end)]
+        if " 101 " not in said:
+            self.opened.set_exception(ConnectionError(f"the browser answered '{said}'"))
+            self._transport.abort()
+            return False
+        self.opened.set_result(None)
+        return True
+
+    def _cut(self) -> tuple[int, bytes] | None:
+        """Take the first frame off the data: its first byte and what it holds."""
+        data = self._data
+        start = 2
+        if len(data) < start:
+            return None
+        size = data[1]
+        if size >= _TWO_BYTES:
+            start += 2 if size == _TWO_BYTES else 8
+            size = int.from_bytes(data[2:start])
+        end = start + size
+        if len(data) < max(start, end):
+            return None
+        first, body = data[0], bytes(data[start:end])
+        del data[:end]
+        return first, body
+
+    def _take(self, first: int, body: bytes) -> None:
+        kind = first & _OPCODE
+        if kind == _CLOSE and self._transport is not None:
+            self._transport.abort()
+        elif kind == _PING:
+            self._frame(_PONG, body)
+        elif kind <= _TEXT:
+            self._parts.append(body)
+            if first & _FINAL:
+                text = b"".join(self._parts)
+                self._parts.clear()
+                self._on_text(text)
+
+    def _frame(self, kind: int, body: bytes) -> None:
+        if self._transport is None or self._transport.is_closing():
+            return
+        size = len(body)
+        if size < _TWO_BYTES:
+            length = bytes((_MASKED | size,))
+        elif size <= _MOST_IN_TWO:
+            length = bytes((_MASKED | _TWO_BYTES,)) + size.to_bytes(2)
+        else:
+            length = bytes((_MASKED | _EIGHT_BYTES,)) + size.to_bytes(8)
+        self._transport.write(bytes((_FINAL | kind,)) + length + _NO_MASK + body)
