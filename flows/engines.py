@@ -11,13 +11,14 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
-from generators.engine.scripted.command import BadCommand, Command, read_command
-
 from generators.engine.client import OpenAIEngine
 from generators.engine.governor import FixedGovernor
 from generators.engine.protocol import Engine
+from generators.engine.scripted.command import BadCommand, Command, read_command
 from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.server import VllmServer
 from generators.policy.make import PolicyMaker, Whispers
+from generators.policy.rehearsal import rehearse
 from generators.policy.voices import Engines, Place
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
@@ -58,7 +59,7 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
     """Start or find the engines that the run's policies ask, and make the maker of policies.
 
     Raises:
-        NoEngine: one does not start, does not answer, or does not serve what is asked for.
+        NoEngine: one does not start, does not answer, or does not serve or take what it is asked.
         BadConfig: its context cannot hold a prompt.
     """
     async with AsyncExitStack() as stack:
@@ -70,7 +71,10 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
             place: await stack.enter_async_context(_client(config, *place))
             for place in _places(config)
         }
-        yield PolicyMaker(config, Engines(main, others), whispers=whispers)
+        policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
+        for voice in policies.voices:
+            await rehearse(voice)
+        yield policies
 
 
 async def _main(config: RunConfig, stack: AsyncExitStack) -> tuple[Engine, Whispers | None]:
@@ -85,8 +89,6 @@ async def _main(config: RunConfig, stack: AsyncExitStack) -> tuple[Engine, Whisp
             whispers = server.tell if command.options.puppet else None
             return await stack.enter_async_context(client), whispers
         case EngineKind.VLLM:
-            from generators.engine.server import VllmServer
-
             vllm = await stack.enter_async_context(VllmServer(engine, say=LOG.info))
             client = _client(config, (vllm.url,), None)
         case _:

@@ -14,6 +14,7 @@ from generators.policy.model import ModelPolicy
 from generators.policy.protocol import Policy
 from generators.policy.puppet import Puppet
 from generators.policy.scripted import ScriptedPolicy, load_script
+from generators.policy.speaker import Voice
 from generators.policy.teacher.policy import Teacher
 from generators.policy.voices import Engines, Voices, check_voices
 from schemas.config import RunConfig
@@ -65,6 +66,11 @@ class PolicyMaker:
         """
         self._whispers = whispers
         self._voices = Voices(config, engines) if engines is not None else None
+
+    @property
+    def voices(self) -> tuple[Voice, ...]:
+        """How the policies speak to their engines; empty where none asks."""
+        return self._voices.made if self._voices is not None else ()
 
     def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
         """Return the policy of one episode of `task`, which books its calls to `account`.

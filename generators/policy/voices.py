@@ -89,6 +89,11 @@ class Voices:
             if section.name in ASKING:
                 self.of(section)
 
+    @property
+    def made(self) -> tuple[Voice, ...]:
+        """Every voice of the run."""
+        return tuple(voice for voice, _ in self._made.values())
+
     def of(self, section: PolicySection) -> tuple[Voice, Budget]:
         """Return how a policy speaks, and how long its prompts may be."""
         key = canonical_json(section.model_dump(mode="json"))

@@ -120,7 +120,8 @@ def _wrong_types() -> Iterator[tuple[str, object]]:
     for key, default in DEFAULTS.items():
         if default is None or key == "policies":
             continue
-        taken = {float: (float, int), dict: ()}.get(type(default), (type(default),))
+        of_dict = (dict,) if key == "policy.dialect_options" else ()
+        taken = {float: (float, int), dict: of_dict}.get(type(default), (type(default),))
         for value in values:
             if type(value) not in taken or isinstance(value, list):
                 yield key, value
