@@ -57,7 +57,7 @@ class Pictures:
         Raises:
             HttpRefusal: it is no data URL of a picture.
         """
-        digest = hashlib.blake2b(url.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
         self.queries += 1
         size = self._sizes.get(digest)
         if size is None:

@@ -25,6 +25,8 @@ _UNDERSTOOD = _ANNOTATIONS | {
     *("minLength", "maxLength", "pattern"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
 }
+_NAMED = frozenset({"properties", "$defs", "definitions"})
+_HOLDERS = _NAMED | {"anyOf", "oneOf", "allOf", "prefixItems", "items", "additionalProperties"}
 _BY_KEYWORD = {
     "properties": "object",
     "required": "object",
@@ -128,23 +130,22 @@ class SchemaRules:
         )
 
 
-def _parts(schema: JsonValue) -> Iterator[JsonObject]:
+def _parts(schema: JsonObject) -> Iterator[JsonObject]:
     """Yield a schema and every schema in it."""
-    if not isinstance(schema, dict):
-        return
-    yield schema
-    for key in ("properties", "$defs", "definitions"):
-        inner = schema.get(key)
-        if isinstance(inner, dict):
-            for part in inner.values():
-                yield from _parts(part)
-    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
-        options = schema.get(key)
-        if isinstance(options, list):
-            for part in options:
-                yield from _parts(part)
-    for key in ("items", "additionalProperties"):
-        yield from _parts(schema.get(key))
+    waiting: list[JsonValue] = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, dict):
+            continue
+        yield part
+        for key in _HOLDERS & part.keys():
+            inner = part[key]
+            if isinstance(inner, list):
+                waiting += inner
+            elif key in _NAMED and isinstance(inner, dict):
+                waiting += inner.values()
+            else:
+                waiting.append(inner)
 
 
 def _demanded(schema: JsonObject) -> list[JsonValue]:

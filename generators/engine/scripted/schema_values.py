@@ -6,6 +6,7 @@ them. `oneOf` is read as `anyOf`, as the grammars of real servers do.
 
 import math
 import re
+from itertools import chain
 from random import Random
 
 from pydantic import JsonValue
@@ -20,6 +21,9 @@ DEEP = 5
 
 TOO_DEEP = 60
 """A schema that gets here demands a value without end."""
+
+TRIES = 20
+"""Texts that are tried against a pattern."""
 
 FREE_ITEMS = 3
 """Items beyond the fewest, where a schema leaves that open."""
@@ -199,7 +203,8 @@ class SchemaValues:
     def _string(self, whole: JsonObject, name: str) -> str:
         fewest, most = _count(whole, "minLength") or 0, _count(whole, "maxLength")
         pattern = whole.get("pattern")
-        for text in (*self._fitting(name), *(self._words(fewest) for _ in range(20)), ADDRESS, ""):
+        words = (self._words(fewest) for _ in range(TRIES))
+        for text in chain(self._fitting(name), words, (ADDRESS, "")):
             cut = text if most is None else text[:most]
             if len(cut) >= fewest and (not pattern or re.search(str(pattern), cut)):
                 return cut

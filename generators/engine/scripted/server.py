@@ -14,6 +14,9 @@ from generators.engine.scripted.options import ScriptedOptions
 SHUTDOWN_SECONDS = 0.1
 """How long requests in flight may take when it stops; some would never end."""
 
+READ_AHEAD = 2**21
+"""Bytes of a body that are taken in before reading pauses; pictures make bodies large."""
+
 
 class ScriptedEngineServer:
     """Serves a scripted engine on 127.0.0.1 for as long as it is entered."""
@@ -67,6 +70,7 @@ class ScriptedEngineServer:
             access_log=None,
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_SECONDS,
+            read_bufsize=READ_AHEAD,
         )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, backlog=1_024)
