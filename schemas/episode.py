@@ -144,7 +144,7 @@ class Call(Record):
     role: str
     """policy, localizer, validator, repair, judge or user."""
     engine: str | None = None
-    """The endpoint, without credentials; None if unknown."""
+    """What serves the model, and which of several, as `vllm-0`; None if unknown."""
     model: str | None = None
     """The model's name."""
     weights_version: str | None = None

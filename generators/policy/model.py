@@ -14,7 +14,7 @@ from generators.engine.protocol import Message, Reply, Role
 from generators.policy.account import Account
 from generators.policy.dialects.protocol import Understood, Unreadable
 from generators.policy.protocol import Decision, PolicyCard
-from generators.policy.speaker import Speaker, Voice, make_picture
+from generators.policy.speaker import Speaker, Voice, make_picture, model_name, sampling_row
 from generators.policy.window import Budget, Window
 from schemas.episode import PolicyKind, Step, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
@@ -135,9 +135,9 @@ def model_card(voice: Voice, *, name: str) -> PolicyCard:
         name=name,
         kind=PolicyKind.MODEL,
         dialect=voice.dialect.name,
-        model=card.model,
+        model=model_name(card.model),
         engine=card.product,
         engine_version=card.version,
-        sampling=voice.sampling.model_dump(mode="json", exclude_none=True),
+        sampling=sampling_row(voice.sampling),
         prompts=(voice.prompt,),
     )

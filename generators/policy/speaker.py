@@ -9,6 +9,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import PurePath
 
 from PIL import Image
 from pydantic import JsonValue
@@ -16,6 +17,7 @@ from pydantic import JsonValue
 from generators.engine.pricing import usd_of_reply, usd_of_seconds
 from generators.engine.protocol import (
     Engine,
+    EngineCard,
     EnginePrompt,
     Message,
     Picture,
@@ -124,7 +126,8 @@ class Speaker:
             step=0,
             call=len(self._account.calls),
             role="",
-            engine=reply.endpoint,
+            engine=engine_label(voice.engine.card, reply.endpoint),
+            model=model_name(reply.model),
             prompt_sha256=voice.prompt.prompt_sha256,
             messages=[_shown(message, voice.prompt) for message in messages],
             image_steps=tuple(picture.step for picture in pictures),
@@ -132,7 +135,7 @@ class Speaker:
             sent_height=pictures[-1].height if pictures else None,
             coordinates=voice.dialect.convention.value,
             reply=reply.text,
-            sampling=sampling.model_dump(mode="json", exclude_none=True),
+            sampling=sampling_row(sampling),
             at=datetime.now(UTC),
             **own,
         )
@@ -157,7 +160,6 @@ def _cost(pricing: EngineSection, reply: Reply, share: Share) -> float | None:
 
 
 _SAME = (
-    "model",
     "finish_reason",
     "prompt_tokens",
     "cached_tokens",
@@ -174,6 +176,24 @@ _SAME = (
     "retries",
 )
 """What a call takes over from its reply."""
+
+
+def sampling_row(sampling: Sampling) -> JsonObject:
+    """Return how a reply is drawn, as rows hold it."""
+    row: JsonObject = sampling.model_dump(mode="json", exclude_none=True)
+    return row if row["extra"] else {key: value for key, value in row.items() if key != "extra"}
+
+
+def engine_label(card: EngineCard, endpoint: str) -> str:
+    """Return what rows call an endpoint: its product and number, for addresses come and go."""
+    known = enumerate(card.endpoints)
+    number = next((n for n, name in known if name == endpoint), 0)
+    return f"{card.product or 'engine'}-{number}"
+
+
+def model_name(model: str | None) -> str | None:
+    """Return what rows call a model: one that was served from a folder goes by the folder's name."""
+    return PurePath(model).name if model is not None and model.startswith(("/", ".")) else model
 
 
 def _common(first: Sequence[int], second: Sequence[int]) -> int:
