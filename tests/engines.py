@@ -2,12 +2,17 @@
 
 import asyncio
 import contextlib
+import io
+import itertools
 import os
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+from random import Random
+
+from PIL import Image
 
 from generators.engine.client import OpenAIEngine
 from generators.engine.endpoints import Rhythm
@@ -70,7 +75,7 @@ def prompt(
     text: str = "go", *, schema: JsonObject | None = None, picture: bool = False
 ) -> EnginePrompt:
     """Return a prompt with a system's message and a user's."""
-    shot = Picture(jpeg=b"\xff\xd8\xff\xd9", step=0, width=1, height=1)
+    shot = Picture(jpeg=jpeg(64, 32), step=0, width=64, height=32)
     return EnginePrompt(
         messages=(
             Message(role=Role.SYSTEM, parts=("You drive a browser.",)),
@@ -78,6 +83,27 @@ def prompt(
         ),
         reply_schema=schema,
     )
+
+
+def jpeg(width: int, height: int, *, noise: int = 0) -> bytes:
+    """Return a picture; `noise` other than 0 makes it large and itself alone."""
+    size, out = (width, height), io.BytesIO()
+    picture = (
+        Image.frombytes("RGB", size, Random(noise).randbytes(3 * width * height))
+        if noise
+        else Image.new("RGB", size)
+    )
+    picture.save(out, "JPEG", quality=80)
+    return out.getvalue()
+
+
+async def until(come: Callable[[], Awaitable[bool]], *, seconds: float = 60.0) -> None:
+    """Wait until something has come about; fail where it does not in so long."""
+    async with asyncio.timeout(seconds):
+        for _ in itertools.count():
+            if await come():
+                return
+            await asyncio.sleep(0.02)
 
 
 def free_port() -> int:
