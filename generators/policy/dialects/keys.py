@@ -83,7 +83,8 @@ class Chord:
         """Return the chord as an action spells it."""
         del scale
         assert isinstance(value, list)  # noqa: S101 - checked before
-        return "+".join(str(item) for item in value)
+        *first, last = (str(item) for item in value)
+        return "+".join(["plus" if name == "+" else name for name in first] + [last])
 
     def say(self, held: JsonValue, scale: Scale) -> JsonValue:
         """Return the keys of a chord, if an ordinary keyboard has them."""

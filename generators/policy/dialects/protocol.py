@@ -88,6 +88,15 @@ class Dialect(Protocol):
         """Return what is told of an action that was carried out; empty if nothing."""
         ...
 
+    def refused(self, action: Action, why: str) -> str:
+        """Return what is told of an action that was not carried out."""
+        ...
+
+    @property
+    def request_fields(self) -> JsonObject:
+        """Fields of a request's body that the family is asked with, beside the prompt."""
+        ...
+
     @property
     def gone(self) -> str:
         """What stands in the place of a picture that was taken out."""

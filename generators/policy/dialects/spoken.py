@@ -166,10 +166,14 @@ class SpokenDialect:
         """Return what is told of an action that was carried out; empty if nothing."""
         if step.action.type in ("none", "answer"):
             return ""
-        tool = called(self.tools, step.action)
         if step.action_error is not None:
-            return self._manner.failed(tool, harmless(step.action_error, TOLD))
+            return self.refused(step.action, step.action_error)
+        tool = called(self.tools, step.action)
         return self._manner.done(tool, harmless(step.result_text or "", TOLD))
+
+    def refused(self, action: Action, why: str) -> str:
+        """Return what is told of an action that was not carried out."""
+        return self._manner.failed(called(self.tools, action), harmless(why, TOLD))
 
     def repair(self, problem: str) -> str:
         """Return what is said to a model whose reply could not be read."""

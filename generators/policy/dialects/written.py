@@ -49,6 +49,11 @@ class WrittenDialect:
         """What stands in the place of a picture that was taken out."""
         return "[screenshot removed]"
 
+    @property
+    def request_fields(self) -> JsonObject:
+        """Return none: nobody is asked."""
+        return {}
+
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the size a picture of `width`×`height` px is resized to before it is sent."""
         return self.pictures.sent_size(width, height)
@@ -79,8 +84,13 @@ class WrittenDialect:
     def result(self, step: Step) -> str:
         """Return why an action failed, or what it gave back; empty if nothing."""
         if step.action_error is not None:
-            return f"Error: {harmless(step.action_error, 2_000)}"
+            return self.refused(step.action, step.action_error)
         return harmless(step.result_text or "", 2_000)
+
+    def refused(self, action: Action, why: str) -> str:
+        """Return why an action was not carried out, whatever it was."""
+        del action
+        return f"Error: {harmless(why, 2_000)}"
 
     def repair(self, problem: str) -> str:
         """Return what is said to a model whose reply could not be read."""

@@ -1,0 +1,83 @@
+"""Dialects to test: every family, in the settings that change what it says or reads."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.make import make_dialect
+from generators.policy.dialects.protocol import Dialect
+
+VARIANTS: Mapping[str, tuple[str, dict[str, JsonValue]]] = {
+    "holotron": ("holotron", {}),
+    "holotron-px": ("holotron", {"convention": "px"}),
+    "holotron-resized": ("holotron", {"convention": "resized"}),
+    "holotron-unit": ("holotron", {"convention": "0-1"}),
+    "holo1_5": ("holo1_5", {}),
+    "holo1_5-published": ("holo1_5", {"extended": False}),
+    "holo2": ("holo2", {}),
+    "holo2-published": ("holo2", {"extended": False}),
+    "holo1": ("holo1", {}),
+    "ui_tars": ("ui_tars", {}),
+    "ui_tars-thousand": ("ui_tars", {"convention": "0-1000"}),
+    "computer_use": ("computer_use", {}),
+    "computer_use-resized": ("computer_use", {"convention": "resized"}),
+    "claude": ("claude", {}),
+}
+
+PUBLISHED_HOLO = frozenset(
+    {"hover", "drag", "select", "key", "key_down", "key_up", "forward", "tab", "none"}
+)
+
+CANNOT: Mapping[str, frozenset[str]] = {
+    "holotron": frozenset({"none"}),
+    "holo1_5": frozenset({"none"}),
+    "holo2": frozenset({"none"}),
+    "holo1_5-published": PUBLISHED_HOLO,
+    "holo2-published": PUBLISHED_HOLO,
+    "holo1": frozenset(
+        {"hover", "drag", "type", "select", "key", "key_down", "key_up", "scroll", "goto", "back"}
+        | {"forward", "reload", "tab", "wait", "answer", "restart", "none"}
+    ),
+    "ui_tars": frozenset(
+        {"hover", "select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab"}
+        | {"restart", "none"}
+    ),
+    "computer_use": frozenset(
+        {"drag", "select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab"}
+        | {"restart", "none"}
+    ),
+    "claude": frozenset(
+        {"select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab", "restart"}
+        | {"none"}
+    ),
+}
+"""Kinds of action that a family has no words for, whatever is in them."""
+
+COMPLETE = frozenset(name for name, kinds in CANNOT.items() if kinds == {"none"})
+"""Families that say every action there is."""
+
+
+def variant(name: str) -> Dialect:
+    """Return the dialect of that variant."""
+    family, options = VARIANTS[name]
+    return make_dialect(family, options)
+
+
+def cannot(name: str) -> frozenset[str]:
+    """Return the kinds that a variant has no words for."""
+    return CANNOT[name] if name in CANNOT else CANNOT[VARIANTS[name][0]]
+
+
+def framed(dialect: Dialect, width: int = 1_280, height: int = 720, *, scale: float = 1.0) -> Frame:
+    """Return the frame in which a dialect sees a viewport."""
+    picture = (max(1, round(width * scale)), max(1, round(height * scale)))
+    sent = dialect.sent_size(*picture)
+    return Frame(
+        viewport_width=width,
+        viewport_height=height,
+        picture_width=picture[0],
+        picture_height=picture[1],
+        sent_width=sent[0],
+        sent_height=sent[1],
+    )

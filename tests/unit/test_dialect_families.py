@@ -1,0 +1,465 @@
+"""What each family says in so many words, as it was published."""
+
+import json
+
+import pytest
+from factories import make_step
+from spoken import framed, variant
+
+from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.holo import ADDED, PUBLISHED
+from generators.policy.dialects.holotron import holotron
+from generators.policy.dialects.make import make_dialect
+from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.settings import HolotronSettings
+from generators.policy.dialects.spoken import SpokenDialect
+from schemas.action import (
+    Answer,
+    Button,
+    Click,
+    Direction,
+    Drag,
+    Key,
+    Scroll,
+    Select,
+    Tab,
+    TabOperation,
+    TypeText,
+    Wait,
+)
+from schemas.errors import BadConfig
+
+TILES = {
+    (1_280, 720): 768,
+    (1_280, 640): 768,
+    (1_366, 768): 2_304,
+    (1_920, 1_080): 2_304,
+    (1_024, 768): 3_328,
+    (800, 600): 3_328,
+    (1_280, 1_024): 3_328,
+    (1_280, 800): 1_792,
+    (1_440, 900): 1_792,
+    (1_536, 1_024): 1_792,
+    (1_024, 1_024): 1_280,
+    (1_000, 1_000): 1_280,
+    (1_204, 1_204): 2_560,
+    (1_200, 1_200): 2_560,
+    (1_024, 512): 768,
+    (2_048, 1_024): 2_304,
+    (512, 512): 256,
+}
+"""Tokens of screenshots as vLLM's own functions give them."""
+
+
+@pytest.mark.parametrize(("size", "tokens"), TILES.items())
+def test_holotrons_tokens_are_those_of_the_server(size: tuple[int, int], tokens: int) -> None:
+    dialect = variant("holotron")
+
+    assert dialect.image_tokens(*size) == tokens
+    assert dialect.sent_size(*size) == size
+
+
+def test_fewer_tiles_are_reckoned_as_the_server_is_set() -> None:
+    dialect = make_dialect("holotron", {"tiles": 6})
+
+    assert dialect.image_tokens(1_024, 768) == 1_792
+    assert dialect.image_tokens(1_366, 768) == 768
+
+
+def test_a_screenshot_larger_than_any_grid_is_scaled_to_its_grid() -> None:
+    assert variant("holotron").sent_size(2_560, 1_440) == (2_048, 1_024)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "sent", "tokens"),
+    [
+        ("holo1_5", (1_280, 720), (1_288, 728), 46 * 26),
+        ("holo1_5", (1_920, 1_080), (1_316, 728), 47 * 26),
+        ("holo1", (1_280, 720), (1_288, 728), 46 * 26),
+        ("holo2", (1_280, 720), (1_280, 704), 40 * 22),
+        ("holo2", (1_920, 1_080), (1_920, 1_088), 60 * 34),
+        ("holo2", (100, 100), (256, 256), 64),
+        ("claude", (1_280, 720), (1_280, 720), 1_229),
+        ("claude", (3_136, 784), (1_568, 392), 820),
+    ],
+)
+def test_pictures_are_resized_as_the_family_was_trained(
+    name: str, size: tuple[int, int], sent: tuple[int, int], tokens: int
+) -> None:
+    dialect = variant(name)
+
+    assert dialect.sent_size(*size) == sent
+    assert dialect.image_tokens(*size) == tokens
+
+
+def test_holotron_answers_with_one_flat_object() -> None:
+    dialect = variant("holotron")
+    said = dialect.say(
+        Click(x=640, y=360), framed(dialect), thought="I click it.", element="the OK button"
+    )
+
+    assert json.loads(said) == {
+        "note": None,
+        "thought": "I click it.",
+        "tool_call": {
+            "tool_name": "click",
+            "element": "the OK button",
+            "x": 500,
+            "y": 500,
+            "button": "left",
+            "count": 1,
+        },
+    }
+
+
+def test_holotron_reads_the_shorter_click_of_its_relatives() -> None:
+    dialect = variant("holotron")
+    reply = (
+        '{"thought": "t", "tool_call": {"tool_name": "click", "element": "b", "x": 932, "y": 880}}'
+    )
+
+    understood = dialect.read(reply, framed(dialect))
+
+    assert understood.action == Click(x=932 * 1.28, y=880 * 0.72)
+    assert '"button": "left", "count": 1' in understood.echo
+
+
+def test_holotrons_tools_are_listed_by_name() -> None:
+    assert [tool.name for tool in holotron(HolotronSettings()).tools] == [
+        *("click", "write", "select_option", "scroll", "move_mouse", "drag"),
+        *("press_keys", "key_down", "key_up", "goto", "go_back", "go_forward", "refresh"),
+        *("switch_tab", "open_tab", "close_tab", "wait", "restart", "answer"),
+    ]
+
+
+def test_holotrons_turns_are_those_of_its_relatives() -> None:
+    dialect = variant("holotron")
+    step = make_step(0, picture=1, action=Click(x=1, y=2))
+
+    before, after = dialect.around(0, step.page)
+    tab = step.model_copy(update={"action": Tab(operation=TabOperation.CLOSE)})
+
+    assert before.startswith("<observation>\nURL: http://miniwob.localhost/")
+    assert after == "\n</observation>"
+    assert dialect.result(step) == '<tool_output tool="click">\ndone\n</tool_output>'
+    failed = tab.model_copy(update={"action_error": "there is one tab only"})
+    assert dialect.result(failed) == '<error tool="close_tab">\nthere is one tab only\n</error>'
+    assert dialect.gone == "[Image omitted by context cleaning]"
+    assert dialect.opening("Click OK.") == "Task: Click OK."
+    assert "<output_format>\n```json\n{" in dialect.system(framed(dialect))
+
+
+def test_every_part_of_holotrons_contract_is_a_setting() -> None:
+    dialect = make_dialect(
+        "holotron",
+        {
+            "convention": "0-1",
+            "note_key": "memory",
+            "thought_key": "reasoning",
+            "call_key": "call",
+            "name_key": "name",
+            "observation_tag": "screen",
+            "output_tag": "output",
+            "error_tag": "failure",
+            "placeholder": "[gone]",
+            "done": "ok",
+            "page_line": False,
+            "schema_in_prompt": False,
+            "more_instructions": "/no_think",
+            "leave_out": ["restart"],
+        },
+    )
+    frame = framed(dialect)
+    step = make_step(0, picture=1, action=Click(x=1, y=2))
+    system = dialect.system(frame)
+
+    said = json.loads(dialect.say(Click(x=640, y=360), frame))
+
+    assert list(said) == ["memory", "reasoning", "call"]
+    assert (said["call"]["name"], said["call"]["x"]) == ("click", 0.5)
+    assert dialect.around(0, step.page) == ("<screen>\n", "\n</screen>")
+    assert dialect.result(step) == '<output tool="click">\nok\n</output>'
+    assert dialect.gone == "[gone]"
+    assert system.endswith("/no_think")
+    assert "output_format" not in system
+    assert "restart" not in system
+    assert "from 0 to 1" in system
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "fields"),
+    [
+        ("holotron", {}, {}),
+        ("holotron", {"thinking": False}, {"chat_template_kwargs": {"enable_thinking": False}}),
+        ("holo2", {"thinking": True}, {"chat_template_kwargs": {"thinking": True}}),
+        (
+            "holo2",
+            {"thinking": True, "thinking_key": "reason"},
+            {"chat_template_kwargs": {"reason": True}},
+        ),
+    ],
+)
+def test_thinking_is_asked_of_the_servers_chat_template(
+    name: str, options: dict[str, object], fields: dict[str, object]
+) -> None:
+    dialect = make_dialect(name, json.loads(json.dumps(options)))
+    assert isinstance(dialect, SpokenDialect)
+
+    assert dialect.request_fields == fields
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "naming"),
+    [
+        ("holotrom", {}, "did you mean 'holotron'"),
+        ("holotron", {"note_kye": "n"}, "did you mean 'note_key'"),
+        ("holotron", {"note_key": "thought"}, "three names"),
+        ("holotron", {"name_key": "element"}, "a tool's argument"),
+        ("holotron", {"note_key": "a b"}, "note_key"),
+        ("holotron", {"convention": "miles"}, "convention"),
+        ("holotron", {"leave_out": ["clock"]}, "no tool 'clock'"),
+        ("holotron", {"tiles": 13}, "tiles"),
+        ("holotron", {"text_limit": 0}, "text_limit"),
+        ("holo2", {"tiles": 3}, "no option 'tiles'"),
+        ("claude", {"extended": True}, "no option 'extended'"),
+        ("holo1_5", {"extended": "perhaps"}, "extended"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(
+    name: str, options: dict[str, object], naming: str
+) -> None:
+    with pytest.raises(BadConfig, match=r"policy\.dialect") as caught:
+        make_dialect(name, json.loads(json.dumps(options)))
+
+    assert naming in str(caught.value)
+
+
+def test_no_tool_at_all_is_refused() -> None:
+    every = [tool.name for tool in holotron(HolotronSettings()).tools]
+
+    with pytest.raises(BadConfig, match="a tool must be left"):
+        make_dialect("holotron", {"leave_out": [*every]})
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        ('{"tool_name": "clik", "x": 1}', "there is no tool 'clik'; use one of click, write"),
+        ('{"tool_name": "click", "element": "b", "x": 1}', "click: 'y' is missing"),
+        (
+            '{"tool_name": "click", "element": "b", "x": 1001, "y": 2}',
+            "click: 'x' must lie from 0 to 1000, but is 1001",
+        ),
+        (
+            '{"tool_name": "click", "element": "b", "x": "5", "y": 2}',
+            "click: 'x' must be a whole number, but is '5'",
+        ),
+        (
+            '{"tool_name": "click", "element": "b", "x": 5.5, "y": 2}',
+            "click: 'x' must be a whole number without decimals, but is '5.5'",
+        ),
+        (
+            '{"tool_name": "click", "element": "b", "x": true, "y": 2}',
+            "click: 'x' must be a whole number, but is 'True'",
+        ),
+        (
+            '{"tool_name": "click", "element": "b", "x": 5, "y": 2, "button": "Left"}',
+            "click: 'button' must be one of left, middle, right, but is 'Left'",
+        ),
+        (
+            '{"tool_name": "click", "element": "b", "x": 5, "y": 2, "z": 1}',
+            "'click' has no 'z'; it takes element, x, y, button, count",
+        ),
+        (
+            '{"tool_name": "write", "content": "a", "element": "b", "x": 5, "y": null}',
+            "write: x and y come together or not at all",
+        ),
+        (
+            '{"tool_name": "write", "content": "\\u0007", "element": "b"}',
+            "write: 'content' holds U+0007, which nobody can type; leave that character out",
+        ),
+        (
+            '{"tool_name": "press_keys", "keys": ["Hyper"]}',
+            "press_keys: 'keys' has 'Hyper', which is no key; use Enter, Tab or a",
+        ),
+        ('{"tool_name": "goto", "url": ""}', "goto: 'url' must not be empty"),
+        ('"click"', "'tool_call' must be an object with 'tool_name' in it"),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_said_so_that_it_can_be_mended(
+    call: str, problem: str
+) -> None:
+    dialect = variant("holotron")
+
+    with pytest.raises(Unreadable) as caught:
+        dialect.read(f'{{"note": null, "thought": "t", "tool_call": {call}}}', framed(dialect))
+
+    assert str(caught.value).startswith(problem)
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("I click it.", "the reply holds no JSON object"),
+        ('{"thought": "t"}', "the reply has no 'tool_call'"),
+        ('{"thought": "t", "tool_call": {', "the reply is broken JSON"),
+        (
+            '{"tool_call": {"tool_name": "refresh"}} {"tool_call": {"tool_name": "restart"}}',
+            "the reply holds 2 different answers; give exactly one",
+        ),
+        ('{"tool_call": {"tool_name": "refresh"}, "plan": 1}', "there is no field 'plan'"),
+        ('{"tool_call": {"tool_name": "refresh"}, "note": 1}', "'note' must be a text"),
+    ],
+)
+def test_what_is_wrong_with_a_reply_is_said(reply: str, problem: str) -> None:
+    dialect = variant("holotron")
+
+    with pytest.raises(Unreadable) as caught:
+        dialect.read(reply, framed(dialect))
+
+    assert str(caught.value).startswith(problem)
+
+
+def test_the_same_object_twice_is_one_answer() -> None:
+    dialect = variant("holotron")
+    said = dialect.say(Answer(text="42"), framed(dialect))
+
+    assert dialect.read(f"{said}\n{said}", framed(dialect)).action == Answer(text="42")
+
+
+def test_holo_prefers_its_published_actions() -> None:
+    dialect = variant("holo1_5")
+    frame = framed(dialect)
+
+    def called(said: str) -> object:
+        return json.loads(said)["action"]["action"]
+
+    assert called(dialect.say(Click(x=1, y=1), frame)) == "click_element"
+    assert called(dialect.say(Click(x=1, y=1, count=2), frame)) == "click_element_with"
+    typed = TypeText(text="a", x=1, y=1, overwrite=True, enter=True)
+    assert called(dialect.say(typed, frame)) == "write_element_abs"
+    assert called(dialect.say(TypeText(text="a", x=1, y=1), frame)) == "write_text"
+    assert called(dialect.say(Wait(ms=2_000), frame)) == "wait"
+    assert called(dialect.say(Wait(ms=150), frame)) == "wait_exactly"
+    page = Scroll(direction=Direction.DOWN, amount=630)
+    assert called(dialect.say(page, frame)) == "scroll"
+    assert called(dialect.say(Scroll(direction=Direction.DOWN, amount=100), frame)) == "scroll_by"
+
+
+@pytest.mark.parametrize("name", ["holo1_5-published", "holo2-published"])
+def test_the_published_actions_alone_are_few(name: str) -> None:
+    dialect = variant(name)
+    frame = framed(dialect)
+    for action in (
+        Click(x=1, y=1, count=2),
+        Click(x=1, y=1, button=Button.RIGHT),
+        TypeText(text="a", x=1, y=1),
+        TypeText(text="a"),
+        Wait(ms=150),
+        Scroll(direction=Direction.DOWN, amount=100),
+        Select(x=1, y=1, option="b"),
+    ):
+        with pytest.raises(CannotSay):
+            dialect.say(action, frame)
+    assert not any(tool.name in dialect.system(frame) for tool in ADDED)
+
+
+def test_holos_added_names_are_none_of_the_published() -> None:
+    names = [tool.name for tool in (*PUBLISHED, *ADDED)]
+
+    assert len(names) == len(set(names))
+
+
+def test_holo_speaks_of_the_picture_as_it_is_sent() -> None:
+    dialect = variant("holo1_5")
+    frame = framed(dialect)
+
+    assert json.loads(dialect.say(Click(x=640, y=360), frame))["action"]["x"] == 644
+    assert "1288 pixels wide and 728 high" in dialect.system(frame)
+    step = make_step(4, picture=1, action=Click(x=1, y=2))
+    assert dialect.around(4, step.page)[0].startswith("<observation step=4>\n")
+    assert dialect.opening("Click OK.") == "<task>\nClick OK.\n</task>"
+    assert dialect.result(step) == ""
+
+
+def test_holo1_reads_words_and_json() -> None:
+    dialect = variant("holo1")
+    frame = framed(dialect)
+    meant = Click(x=640, y=360)
+
+    assert dialect.say(meant, frame) == "Click(644, 364)"
+    for reply in ("Click(644, 364)", "It is there: Click(644,364).", "click( 644 , 364 )"):
+        assert dialect.read(reply, frame).action == meant
+    for kind in ("click", "click_absolute"):
+        assert dialect.read(f'{{"action":"{kind}","x":644,"y":364}}', frame).action == meant
+
+
+def test_ui_tars_is_read_as_it_writes() -> None:
+    dialect = variant("ui_tars")
+    frame = framed(dialect)
+
+    clicked = dialect.read(
+        "Thought: There it is.\nAction: click(point='<point>644 364</point>')", frame
+    )
+    assert (clicked.action, clicked.thought) == (Click(x=640, y=360), "There it is.")
+    typed = dialect.read(r"Action: type(content='It\'s\n')", frame).action
+    assert typed == TypeText(text="It's", enter=True)
+    assert dialect.read("Action: hotkey(key='ctrl c')", frame).action == Key(key="Control+c")
+    assert dialect.read("Action: wait()", frame).action == Wait(ms=5_000)
+    assert dialect.read("Action: finished(content='42')", frame).action == Answer(text="42")
+
+
+def test_ui_tars_reads_the_boxes_of_its_first_version() -> None:
+    dialect = variant("ui_tars-thousand")
+    frame = framed(dialect)
+
+    for box in ("(500,500)", "(400,400,600,600)"):
+        reply = f"Thought: t\nAction: click(start_box='{box}')"
+        assert dialect.read(reply, frame).action == Click(x=640, y=360)
+
+
+def test_computer_use_is_a_call_in_tags() -> None:
+    dialect = variant("computer_use")
+    frame = framed(dialect)
+    said = dialect.say(Click(x=640, y=360, count=2), frame, thought="I open it.")
+
+    assert said == (
+        "I open it.\n<tool_call>\n"
+        '{"name": "computer_use", "arguments": '
+        '{"action": "double_click", "coordinate": [500, 500]}}\n</tool_call>'
+    )
+    scrolled = '{"action": "scroll", "pixels": -300}'
+    reply = json.dumps({"name": "computer_use", "arguments": scrolled})
+    assert dialect.read(reply, frame).action == Scroll(direction=Direction.DOWN, amount=300)
+    ended = '{"name": "computer_use", "arguments": {"action": "terminate", "status": "success"}}'
+    assert dialect.read(ended, frame).action == Answer()
+
+
+def test_claude_is_the_input_of_its_tool() -> None:
+    dialect = variant("claude")
+    frame = framed(dialect)
+
+    assert json.loads(dialect.say(Key(key="Control+Enter"), frame)) == {
+        "action": "key",
+        "text": "ctrl+Return",
+    }
+    drag = '{"action": "left_click_drag", "start_coordinate": [1, 2], "coordinate": [3, 4]}'
+    assert dialect.read(drag, frame).action == Drag(x=1, y=2, to_x=3, to_y=4)
+    assert dialect.read("It is 42.", frame).action == Answer(text="It is 42.")
+
+
+def test_conventions_are_those_that_were_published() -> None:
+    published = {
+        name: variant(name).convention
+        for name in ("holotron", "holo1", "holo1_5", "holo2", "ui_tars", "computer_use", "claude")
+    }
+
+    assert published == {
+        "holotron": Convention.THOUSAND,
+        "holo1": Convention.RESIZED,
+        "holo1_5": Convention.RESIZED,
+        "holo2": Convention.THOUSAND,
+        "ui_tars": Convention.RESIZED,
+        "computer_use": Convention.THOUSAND,
+        "claude": Convention.RESIZED,
+    }
