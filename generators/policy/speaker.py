@@ -5,6 +5,7 @@ their step and the system prompt by its hash, so a row says exactly what was sen
 picture. What a policy makes of the reply is not its matter.
 """
 
+import asyncio
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from generators.policy.account import Account
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.protocol import Dialect
 from schemas.base import JsonObject, canonical_json, content_hash, sha256_hex
-from schemas.episode import Call, Prompt
+from schemas.episode import Call, Prompt, Step
 from schemas.observation import Observation
 from schemas.sections import EngineSection
 
@@ -215,13 +216,18 @@ def _shown(message: Message, prompt: Prompt) -> JsonValue:
     return {"role": message.role.value, "content": parts}
 
 
-def make_picture(seen: Observation, *, step: int, size: tuple[int, int]) -> Picture:
-    """Return the picture of an observation as it is sent: its very bytes where the size is right."""
+async def picture_of(shown: Observation | Step, *, step: int, size: tuple[int, int]) -> Picture:
+    """Return a picture as it is sent: its very bytes where the size is right, else resized."""
     width, height = size
-    if size == (seen.width, seen.height):
-        return Picture(jpeg=seen.screenshot.bytes, step=step, width=width, height=height)
-    with Image.open(io.BytesIO(seen.screenshot.bytes)) as picture:
-        small = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    if size == (shown.width, shown.height):
+        return Picture(jpeg=shown.screenshot.bytes, step=step, width=width, height=height)
+    jpeg = await asyncio.to_thread(_resized, shown.screenshot.bytes, size)
+    return Picture(jpeg=jpeg, step=step, width=width, height=height)
+
+
+def _resized(jpeg: bytes, size: tuple[int, int]) -> bytes:
+    with Image.open(io.BytesIO(jpeg)) as picture:
+        resized = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     out = io.BytesIO()
-    small.save(out, "JPEG", quality=JPEG_QUALITY)
-    return Picture(jpeg=out.getvalue(), step=step, width=width, height=height)
+    resized.save(out, "JPEG", quality=JPEG_QUALITY)
+    return out.getvalue()

@@ -113,6 +113,7 @@ class Voices:
                 top_p=section.top_p,
                 max_tokens=section.max_tokens,
                 logprobs=section.logprobs is not None,
+                extra=dialect.request_fields,
             ),
             frame=frame,
             prompt=make_prompt(dialect, dialect.system(frame), schema),

@@ -11,7 +11,7 @@ leaves. Tokens are estimated, and the estimate is corrected by every count an en
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from generators.engine.protocol import Message, Part, Picture, Role
 from schemas.errors import FailureKind, RolloutFailure
@@ -49,8 +49,8 @@ class _Turn:
     picture_tokens: int
     shown: bool = True
     """The picture is sent; else the placeholder is."""
-    echo: str | None = None
-    """The reply as it was understood; None while it is awaited."""
+    since: list[Message] = field(default_factory=list)
+    """What was said since, replies as they were understood; empty while the first is awaited."""
 
     @property
     def tokens(self) -> int:
@@ -92,20 +92,22 @@ class Window:
         tokens = text_tokens(before) + text_tokens(after) + TOKENS_PER_MESSAGE
         turn = _Turn(before, picture, after, tokens, picture_tokens)
         self._turns.append(turn)
-        hidden = self._hide_pictures()
-        dropped = self._drop_turns()
-        if hidden or dropped:
-            self.segment += 1
-            self._messages = [message for old in self._turns for message in self._written(old)]
-        else:
+        if not self._made_room():
             self._messages += self._written(turn)
 
     def answered(self, echo: str) -> None:
         """Append the reply to the last observation, as it was understood."""
-        turn = self._turns[-1]
-        turn.echo = echo
-        turn.text_tokens += text_tokens(echo) + TOKENS_PER_MESSAGE
-        self._messages.append(_said(echo))
+        self._messages.append(self._kept(Role.ASSISTANT, echo))
+
+    def told(self, text: str) -> None:
+        """Append what is told of a reply that was not acted on; what no longer fits gives way.
+
+        Raises:
+            RolloutFailure: even this observation alone does not fit.
+        """
+        said = self._kept(Role.USER, text)
+        if not self._made_room():
+            self._messages.append(said)
 
     def counted(self, prompt_tokens: int | None) -> None:
         """Take down how long the prompt really was; None where the engine does not say."""
@@ -119,6 +121,21 @@ class Window:
     def _too_long(self) -> bool:
         limit = self._budget.tokens
         return limit is not None and self._estimate() * self._correction > limit
+
+    def _kept(self, role: Role, text: str) -> Message:
+        turn, message = self._turns[-1], Message(role=role, parts=(text,))
+        turn.since.append(message)
+        turn.text_tokens += text_tokens(text) + TOKENS_PER_MESSAGE
+        return message
+
+    def _made_room(self) -> bool:
+        """Say whether something had to give way; if so, everything is written anew."""
+        hidden = self._hide_pictures()
+        dropped = self._drop_turns()
+        if hidden or dropped:
+            self.segment += 1
+            self._messages = [message for turn in self._turns for message in self._written(turn)]
+        return hidden or dropped
 
     def _hide_pictures(self) -> bool:
         shown = [turn for turn in self._turns if turn.shown]
@@ -149,11 +166,7 @@ class Window:
         picture: Part = turn.picture if turn.shown else self._gone
         parts = [before, picture, turn.after]
         seen = Message(role=Role.USER, parts=tuple(_joined(parts)))
-        return [seen] if turn.echo is None else [seen, _said(turn.echo)]
-
-
-def _said(echo: str) -> Message:
-    return Message(role=Role.ASSISTANT, parts=(echo,))
+        return [seen, *turn.since]
 
 
 def _joined(parts: Sequence[Part]) -> Iterator[Part]:

@@ -173,3 +173,35 @@ def test_a_count_that_the_engine_gives_corrects_the_estimate() -> None:
 
     assert shown(counted) == [3]
     assert shown(guessed) == [0, 1, 2, 3]
+
+
+def test_what_is_told_of_a_reply_is_appended_and_written_again_after_an_eviction() -> None:
+    window = Window("s", "t", gone="[evicted]", budget=Budget(1, 0, None))
+    window.saw("", picture(0), "", picture_tokens=1)
+    window.answered("answer")
+    before = window.messages
+    window.told("no")
+    window.answered("click")
+
+    assert window.messages[: len(before)] == before
+    assert [m.parts for m in window.messages[len(before) :]] == [("no",), ("click",)]
+    assert window.segment == 0
+
+    window.saw("", picture(1), "", picture_tokens=1)
+
+    said = [(m.role.value, _text(m)) for m in window.messages[1:-1]]
+    expected = [("user", "t[evicted]"), ("assistant", "answer"), ("user", "no")]
+    assert said == [*expected, ("assistant", "click")]
+    assert window.segment == 1
+
+
+def test_what_is_told_may_push_out_older_steps_too() -> None:
+    window = Window("s", "t", gone="g", budget=Budget(keep_images=1, slack_images=5, tokens=200))
+    for step in range(2):
+        window.saw("", picture(step), "", picture_tokens=40)
+        window.answered("e")
+    window.told("why " * 50)
+
+    assert shown(window) == [1]
+    assert window.segment == 1
+    assert _text(window.messages[-1]) == "why " * 50
