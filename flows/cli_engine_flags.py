@@ -41,8 +41,7 @@ _Adder = Callable[[argparse.ArgumentParser], None]
 _COMMANDS: dict[str, tuple[_Adder, str, str]] = {
     "serve": (
         _serve,
-        "run vLLM with a configuration's model and flags, start it again when it dies, "
-        "and end it when interrupted",
+        "run vLLM as a configuration says, start it again when it dies, until interrupted",
         "stepmill engine serve --config configs/laptop-vllm.toml --port 8000",
     ),
 }

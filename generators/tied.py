@@ -17,6 +17,9 @@ from collections.abc import Sequence
 GRACE_SECONDS = 10.0
 """How long the command may take to end once it was asked to."""
 
+_SIGNALLED = 128
+"""Shells add the number of the signal that ended a command to this."""
+
 
 def main(command: Sequence[str]) -> int:
     """Run `command` and return its exit code."""
@@ -27,9 +30,10 @@ def main(command: Sequence[str]) -> int:
         signal.signal(number, lambda *_: _end_from_here(process))
     threading.Thread(target=_watch, args=(process,), daemon=True).start()
     try:
-        return process.wait()
+        code = process.wait()
     finally:
         _kill(process)
+    return code if code >= 0 else _SIGNALLED - code
 
 
 def _watch(process: subprocess.Popen[bytes]) -> None:

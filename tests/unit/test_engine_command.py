@@ -1,0 +1,207 @@
+"""What starts a server follows from the configuration; what cannot start one is refused first."""
+
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from generators.engine.command import (
+    BESIDE,
+    chosen_port,
+    hold_port,
+    serve_command,
+    server_environment,
+    value,
+    without,
+)
+from generators.engine.patience import Deaths, Patience
+from generators.engine.startup import FIRST_ERRORS, LAST_LINES, StartupLog
+from schemas.errors import NoEngine
+from schemas.sections import EngineSection
+
+NAMED = EngineSection(model="some/model", command=("env", "A=1", sys.executable))
+
+
+def _program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_server_listens_on_loopback_at_the_port_that_is_held() -> None:
+    command = serve_command(NAMED, 7_000)
+
+    assert command.argv[:3] == ("env", "A=1", sys.executable)
+    assert command.argv[3:] == ("serve", "some/model", "--host", "127.0.0.1", "--port", "7000")
+    assert command.origin == "http://127.0.0.1:7000"
+
+
+def test_arguments_say_where_a_server_listens() -> None:
+    args = ("--host=0.0.0.0", "--port", "8000", "--max-num-seqs", "9")
+    section = NAMED.model_copy(update={"args": args})
+
+    command = serve_command(section, chosen_port(section))
+
+    assert command.argv[3:] == ("serve", "some/model", *args)
+    assert command.origin == "http://127.0.0.1:8000"
+    assert serve_command(NAMED.model_copy(update={"args": ("--host", "::1")}), 1).origin == (
+        "http://[::1]:1"
+    )
+
+
+@pytest.mark.parametrize("port", ["0", "x", "65536", "²", "-1", ""])
+def test_what_is_no_port_is_refused(port: str) -> None:
+    with pytest.raises(NoEngine, match="is no port"):
+        chosen_port(NAMED.model_copy(update={"args": ("--port", port)}))
+
+
+def test_the_environment_beside_is_looked_in_before_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = EngineSection(model="some/model")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    with pytest.raises(NoEngine, match=r"no vLLM found: .*make engine-cpu"):
+        serve_command(section, 1)
+
+    on_path = _program(tmp_path / "bin" / "vllm")
+    assert serve_command(section, 1).argv[0] == str(on_path)
+
+    beside = _program(tmp_path / BESIDE)
+    assert serve_command(section, 1).argv[0] == str(beside)
+
+
+def test_a_command_that_is_not_there_is_refused() -> None:
+    with pytest.raises(NoEngine, match=r"/no/vllm. is no program"):
+        serve_command(NAMED.model_copy(update={"command": ("/no/vllm",)}), 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (None, "engine.model is not set"),
+        ("./nowhere", "there is no folder ./nowhere"),
+        ("/nowhere/at-all", "there is no folder /nowhere/at-all"),
+        (".", r"the folder \. holds no model"),
+    ],
+)
+def test_a_model_that_is_not_there_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str | None, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(NoEngine, match=words):
+        serve_command(NAMED.model_copy(update={"model": model}), 1)
+
+
+def test_a_held_port_is_free_for_a_server_and_for_nobody_else() -> None:
+    with hold_port(0) as holder:
+        port = holder.getsockname()[1]
+        for _ in range(2):
+            with socket.socket() as server:
+                server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                server.bind(("127.0.0.1", port))
+                server.listen()
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", port))
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+
+
+def test_a_server_that_holds_too_many_requests_is_told_fewer() -> None:
+    args = ("--max-num-seqs=900", "--x", "1")
+
+    command = serve_command(NAMED.model_copy(update={"args": args}), 1).limited(7)
+
+    assert command.argv[-4:] == ("--x", "1", "--max-num-seqs", "7")
+
+
+def test_the_last_of_a_flags_values_counts_and_all_of_them_can_be_left_out() -> None:
+    args = ("--a", "1", "--b=2", "--a=3", "--c", "--b")
+
+    assert [value(args, flag) for flag in ("--a", "--b", "--c", "--d")] == ["3", "", "--b", None]
+    assert without(args, "--a") == ("--b=2", "--c", "--b")
+    assert without(args, "--b") == ("--a", "1", "--a=3", "--c")
+
+
+def test_a_server_does_not_get_what_is_about_this_programs_python() -> None:
+    given = {"PYTHONPATH": "/x", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/h"}
+
+    environ = server_environment({**given, "VLLM_NO_USAGE_STATS": "0"})
+
+    assert environ == {"HOME": "/h", "VLLM_NO_USAGE_STATS": "0", "PYTHONUNBUFFERED": "1"}
+
+
+def test_deaths_are_answered_later_and_later_and_in_the_end_not_at_all() -> None:
+    deaths = Deaths(Patience(deaths=5, first_seconds=1, most_seconds=3))
+
+    assert [deaths.died(served) for served in (9.0, None, 1.0, None)] == [1, 2, 3, 3]
+    assert deaths.died(None) is None
+    assert deaths.row == 5
+
+
+def test_a_server_that_served_for_long_begins_a_new_row() -> None:
+    deaths = Deaths(Patience(deaths=2, settled_seconds=60))
+
+    assert [deaths.died(seconds) for seconds in (60.0, 61.0, 62.0)] == [1, 1, 1]
+    assert deaths.died(59.0) is None
+
+
+def test_a_server_that_never_served_is_not_started_again() -> None:
+    assert Deaths(Patience()).died(None) is None
+
+
+def test_a_log_is_read_as_it_grows_and_only_from_where_the_start_began(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("ValueError: of another life\n")
+    log = StartupLog(path)
+
+    phases = []
+    for piece in ("Resolved archi", "tecture: X\n10%\r20%", "\rStarting to load model\n", "\xff"):
+        with path.open("ab") as file:
+            file.write(piece.encode("latin-1"))
+        phases += list(log.read())
+
+    assert phases == ["starting the engine", "loading weights"]
+    assert "another life" not in log.last_words()
+    assert "20%\n  Starting to load model\n  \ufffd" in log.last_words()
+
+
+def test_a_phase_is_told_once_and_none_twice_backwards(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("")
+    log = StartupLog(path)
+    path.write_text("Loading weights took 1 s\nStarting to load model\nLoading weights took 2 s\n")
+
+    assert list(log.read()) == ["warming up"]
+
+
+def test_last_words_hold_the_causes_that_came_long_before_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("")
+    log = StartupLog(path)
+    errors = [f"(EngineCore) ERROR ValueError: cause {number}" for number in range(9)]
+    path.write_text("\n".join([*errors, *("at work" for _ in range(LAST_LINES)), "x" * 9_999, ""]))
+    list(log.read())
+
+    said = log.last_words()
+
+    assert [f"cause {number}" in said for number in range(9)] == [
+        n < FIRST_ERRORS for n in range(9)
+    ]
+    assert len(said) < 3_000
+    assert str(path) in said
+
+
+def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("")
+    log = StartupLog(path)
+    path.write_text(
+        "ValueError: max_num_seqs (1024) exceeds available Mamba cache blocks (658). E\n"
+    )
+    list(log.read())
+
+    assert log.sequences == 658
