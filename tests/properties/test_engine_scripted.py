@@ -1,6 +1,7 @@
 """What a scripted engine makes up is valid under whatever schema it is given."""
 
 import json
+from contextlib import suppress
 from random import Random
 from typing import Literal
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from generators.engine.scripted.options import Coordinates
 from generators.engine.scripted.points import say
 from generators.engine.scripted.prefix import BLOCK, PrefixCache, blocks_of
+from generators.engine.scripted.refusals import HttpRefusal
 from generators.engine.scripted.schema_values import SchemaValues
 from generators.engine.scripted.tokens import Tokenizer, pieces
 from generators.engine.scripted.wishes import Wishes
@@ -112,6 +114,30 @@ def test_a_made_up_value_is_valid_under_its_schema(
 
     jsonschema.Draft202012Validator(whole).validate(value)
     assert json.loads(json.dumps(value, ensure_ascii=False)) == value
+
+
+KEYWORDS = st.sampled_from(
+    ["object", "array", "string", "integer", "number", "a", "(", "#/$defs/a"]
+)
+WORDS = st.sampled_from(["object", "array", "string", "integer", "number", "a", "(", "#/$defs/a"])
+ODD = st.recursive(
+    st.one_of(SCALARS, WORDS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(KEYWORDS, inner, max_size=4)
+    ),
+    max_leaves=15,
+)
+
+
+@given(st.dictionaries(KEYWORDS, ODD, max_size=5), st.booleans())
+def test_whatever_is_given_as_a_schema_is_followed_or_refused(
+    schema: JsonObject,
+    seen: bool,  # noqa: FBT001 - hypothesis fills it in
+) -> None:
+    with suppress(HttpRefusal):
+        value = SchemaValues(schema, Random(0), _wishes(seen=seen)).value()
+
+        json.dumps(value)
 
 
 class Click(BaseModel):

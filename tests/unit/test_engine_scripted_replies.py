@@ -73,6 +73,15 @@ async def test_a_colour_that_is_not_there_is_answered_as_anything_else() -> None
     assert set(said) == {"x", "y"}
 
 
+async def test_a_picture_is_decoded_only_where_something_is_looked_for_in_it() -> None:
+    torn = picture(target=(100, 50, "#c81e5a"))[:-400]
+    async with engine() as (_, client):
+        await ask(client, chat(user(torn, "go on")))
+        refused = await ask(client, chat(user(torn, "Click #c81e5a")), status=400)
+
+    assert "Failed to load image" in str(inside(refused, "error", "message"))
+
+
 async def test_a_target_leads_to_the_branch_that_can_name_it() -> None:
     wait: JsonObject = {"type": "object", "properties": {"wait": {"type": "integer"}}}
     drag = _action("drag_to", "x", "y")

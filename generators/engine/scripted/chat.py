@@ -92,7 +92,7 @@ def read_chat(
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise HttpRefusal(400, "messages: a list of at least one message is required")
-    if body.get("n", 1) not in {None, 1}:
+    if body.get("n", 1) not in (None, 1):
         raise HttpRefusal(400, "n: only one reply is given here")
     options = body.get("stream_options")
     return Chat(
@@ -110,7 +110,7 @@ def read_chat(
 
 
 def _turn(message: JsonValue, pictures: Pictures) -> Turn:
-    if not isinstance(message, dict) or message.get("role") not in set(Role):
+    if not isinstance(message, dict) or message.get("role") not in tuple(Role):
         raise HttpRefusal(400, f"messages: a message needs one of the roles {', '.join(Role)}")
     content = message.get("content")
     parts = content if isinstance(content, list) else [content or ""]

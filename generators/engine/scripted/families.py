@@ -34,6 +34,10 @@ def free_text(prompt: str, rng: Random, wishes: Wishes) -> str:
     spot = wishes.spot(rng) or _NOWHERE
     if "<tool_call>" in prompt:
         return _tool_call(_computer_use(rng, wishes, spot))
+    if "computer tool" in prompt:
+        return (
+            f"I go on with the task.\n{json.dumps(_claude(rng, wishes, spot), ensure_ascii=False)}"
+        )
     if "Action:" in prompt and "click(" in prompt:
         return f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, wishes, spot)}"
     if wishes.address is not None:
@@ -50,20 +54,37 @@ def _tool_call(arguments: JsonObject) -> str:
 
 def _computer_use(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
     at: JsonObject = {"coordinate": [spot.x, spot.y]}
-    if wishes.address is not None:
-        return {"action": "type", "text": wishes.address}
-    if wishes.target is not None:
-        return {"action": "left_click", **at}
-    choices: list[JsonObject] = [
-        {"action": "left_click", **at},
-        {"action": "double_click", **at},
-        {"action": "mouse_move", **at},
-        {"action": "type", "text": "naïve 東京"},
+    only: list[JsonObject] = [
         {"action": "key", "keys": ["enter"]},
         {"action": "scroll", "pixels": -200, **at},
         {"action": "wait", "time": 1},
     ]
-    return rng.choice(choices)
+    return _input(rng, wishes, at, only)
+
+
+def _claude(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
+    at: JsonObject = {"coordinate": [spot.x, spot.y]}
+    only: list[JsonObject] = [
+        {"action": "key", "text": "Return"},
+        {"action": "scroll", "scroll_direction": "down", "scroll_amount": 2, **at},
+        {"action": "wait", "duration": 1},
+    ]
+    return _input(rng, wishes, at, only)
+
+
+def _input(rng: Random, wishes: Wishes, at: JsonObject, only: list[JsonObject]) -> JsonObject:
+    """Return the input of a computer tool: what is wished for, or what both or one family say."""
+    if wishes.address is not None:
+        return {"action": "type", "text": wishes.address}
+    if wishes.target is not None:
+        return {"action": "left_click", **at}
+    shared: list[JsonObject] = [
+        {"action": "left_click", **at},
+        {"action": "double_click", **at},
+        {"action": "mouse_move", **at},
+        {"action": "type", "text": "naïve 東京"},
+    ]
+    return rng.choice(shared + only)
 
 
 def _ui_tars(prompt: str, rng: Random, wishes: Wishes, spot: Spot) -> str:

@@ -71,9 +71,16 @@ class Pictures:
 
 
 def centre(sight: Sight, colour: tuple[int, int, int]) -> tuple[float, float] | None:
-    """Return where the middle of a colour lies, as parts of the picture; None if it is not there."""
-    with Image.open(io.BytesIO(_bytes(sight.url))) as picture:
-        bands = picture.convert("RGB").split()
+    """Return where the middle of a colour lies, as parts of the picture; None if it is not there.
+
+    Raises:
+        HttpRefusal: the picture cannot be decoded.
+    """
+    try:
+        with Image.open(io.BytesIO(_bytes(sight.url))) as picture:
+            bands = picture.convert("RGB").split()
+    except (OSError, ValueError, SyntaxError) as error:
+        raise HttpRefusal(400, f"Failed to load image: {error}") from None
     for tolerance in TOLERANCES:
         mask = _mask(bands, colour, tolerance)
         if mask.getbbox() is not None:

@@ -1,32 +1,17 @@
-"""What a JSON schema demands, resolved: which keywords are understood, and where a branch leads.
-
-Anything that is not understood is refused by its name when a request comes in, as a server whose
-grammar lacks a keyword does; a constraint that is silently dropped would be worse than none.
-"""
+"""What a JSON schema demands, resolved: what a place of it allows, and where its branches lead."""
 
 import math
-from collections.abc import Iterator
-from typing import cast
 
 from pydantic import JsonValue
 
 from generators.engine.scripted.refusals import HttpRefusal
+from generators.engine.scripted.schema_shape import ANNOTATIONS, check
 from generators.engine.scripted.wishes import Wishes
 from schemas.base import JsonObject
 
-_ANNOTATIONS = frozenset(
-    {"$schema", "$id", "$defs", "definitions", "$comment", "title", "description", "default"}
-    | {"examples", "deprecated", "readOnly", "writeOnly", "discriminator", "format", "nullable"}
-)
-_UNDERSTOOD = _ANNOTATIONS | {
-    *("type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"),
-    *("properties", "required", "additionalProperties", "minProperties", "maxProperties"),
-    *("items", "prefixItems", "minItems", "maxItems"),
-    *("minLength", "maxLength", "pattern"),
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-}
-_NAMED = frozenset({"properties", "$defs", "definitions"})
-_HOLDERS = _NAMED | {"anyOf", "oneOf", "allOf", "prefixItems", "items", "additionalProperties"}
+CHAIN = 16
+"""How many references may follow one another."""
+
 _BY_KEYWORD = {
     "properties": "object",
     "required": "object",
@@ -45,17 +30,13 @@ class SchemaRules:
     """Answers what is demanded at any place of one schema."""
 
     def __init__(self, root: JsonObject) -> None:
-        self.root = root
-
-    def check(self) -> None:
-        """Refuse a schema that says what is not understood.
+        """Take a schema in.
 
         Raises:
-            HttpRefusal: it does; the message names the keywords.
+            HttpRefusal: it says what is not understood.
         """
-        strange = {key for part in _parts(self.root) for key in part if key not in _UNDERSTOOD}
-        if strange:
-            raise HttpRefusal(400, f"Grammar error: Unimplemented keys: {sorted(strange)}")
+        check(root)
+        self.root = root
 
     def resolved(self, schema: JsonValue) -> JsonObject:
         """Return a schema with its references and its `allOf` merged in."""
@@ -63,15 +44,18 @@ class SchemaRules:
             if schema is False:
                 raise HttpRefusal(400, "Grammar error: nothing is valid under `false`")
             return {}
-        while "$ref" in schema or "allOf" in schema:
+        for _ in range(CHAIN):
+            if "$ref" not in schema and "allOf" not in schema:
+                return schema
             beside = {key: value for key, value in schema.items() if key not in {"$ref", "allOf"}}
             merged: JsonObject = {}
-            for part in cast("list[JsonValue]", schema.get("allOf", [])):
+            together = schema.get("allOf")
+            for part in together if isinstance(together, list) else ():
                 merged |= self.resolved(part)
             if "$ref" in schema:
                 merged |= self._named(str(schema["$ref"]))
             schema = merged | beside
-        return schema
+        raise HttpRefusal(400, "Grammar error: a reference leads back to itself")
 
     def _named(self, reference: str) -> JsonObject:
         found: JsonValue = self.root
@@ -89,7 +73,7 @@ class SchemaRules:
         beside = {
             key: value
             for key, value in schema.items()
-            if key not in {"anyOf", "oneOf"} and key not in _ANNOTATIONS
+            if key not in {"anyOf", "oneOf"} and key not in ANNOTATIONS
         }
         return [beside | self.resolved(option) for option in options] if beside else options
 
@@ -128,24 +112,6 @@ class SchemaRules:
         return any(map(wishes.granted_by, named)) or any(
             self.grants(part, wishes, seen) for part in inner
         )
-
-
-def _parts(schema: JsonObject) -> Iterator[JsonObject]:
-    """Yield a schema and every schema in it."""
-    waiting: list[JsonValue] = [schema]
-    while waiting:
-        part = waiting.pop()
-        if not isinstance(part, dict):
-            continue
-        yield part
-        for key in _HOLDERS & part.keys():
-            inner = part[key]
-            if isinstance(inner, list):
-                waiting += inner
-            elif key in _NAMED and isinstance(inner, dict):
-                waiting += inner.values()
-            else:
-                waiting.append(inner)
 
 
 def _demanded(schema: JsonObject) -> list[JsonValue]:

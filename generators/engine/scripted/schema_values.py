@@ -22,13 +22,16 @@ DEEP = 5
 TOO_DEEP = 60
 """A schema that gets here demands a value without end."""
 
+ADDRESS = "https://example.com/"
+PLAIN = (ADDRESS, "a", "A", "1", "a1", "")
+"""What most patterns admit one of."""
+
 TRIES = 20
 """Texts that are tried against a pattern."""
 
 FREE_ITEMS = 3
 """Items beyond the fewest, where a schema leaves that open."""
 
-ADDRESS = "https://example.com/"
 KEYS = ("Enter", "Tab", "Escape", "ArrowDown", "a")
 WORDS = (
     *("click", "the", "blue", "button", "naïve", "Straße", "Ωμέγα", "дом", "東京", "한국", "🙂"),
@@ -41,7 +44,6 @@ class SchemaValues:
 
     def __init__(self, schema: JsonObject, rng: Random, wishes: Wishes) -> None:
         self._rules = SchemaRules(schema)
-        self._rules.check()
         self._rng = rng
         self._wishes = wishes
 
@@ -164,6 +166,8 @@ class SchemaValues:
             spare = FREE_ITEMS if most is None else min(FREE_ITEMS, most - fewest)
             fewest += self._rng.randint(0, max(0, spare))
         count = fewest if most is None else min(fewest, most)
+        if most is not None and most < fewest:
+            raise HttpRefusal(400, f"Grammar error: no array has {fewest} to {most} items")
         parts = parts[: most if most is not None else None]
         parts += [whole.get("items")] * (count - len(parts))
         spot = self._wishes.spot(self._rng) if is_pair(name) else None
@@ -181,7 +185,7 @@ class SchemaValues:
     def _integer(self, whole: JsonObject, wish: float | None) -> int:
         low, high = _bounds(whole, step=1)
         unit = whole.get("multipleOf")
-        grid = max(1, int(unit)) if isinstance(unit, int | float) else 1
+        grid = unit if isinstance(unit, int) else 1
         first, last = math.ceil(low / grid), math.floor(high / grid)
         if first > last:
             raise HttpRefusal(400, f"Grammar error: no whole number in {low:g}..{high:g}")
@@ -194,6 +198,8 @@ class SchemaValues:
         if "multipleOf" in whole:
             return self._integer(whole, wish)
         low, high = _bounds(whole, step=0)
+        if low > high:
+            raise HttpRefusal(400, f"Grammar error: no number in {low:g}..{high:g}")
         if wish is not None:
             return min(max(wish, low), high) if self._wishes.within_bounds else wish
         drawn = low + (high - low) * self._rng.random()
@@ -204,7 +210,7 @@ class SchemaValues:
         fewest, most = _count(whole, "minLength") or 0, _count(whole, "maxLength")
         pattern = whole.get("pattern")
         words = (self._words(fewest) for _ in range(TRIES))
-        for text in chain(self._fitting(name), words, (ADDRESS, "")):
+        for text in chain(self._fitting(name), words, PLAIN):
             cut = text if most is None else text[:most]
             if len(cut) >= fewest and (not pattern or re.search(str(pattern), cut)):
                 return cut

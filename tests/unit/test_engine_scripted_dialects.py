@@ -1,0 +1,72 @@
+"""A scripted engine speaks every dialect: what it makes up is understood, and so is a target."""
+
+import pytest
+from wires import PNG, ask, chat, engine, picture, text_of, under, user
+
+from generators.engine.scripted.options import Coordinates, ScriptedOptions
+from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.make import DIALECTS, make_dialect
+from generators.policy.dialects.protocol import Dialect
+from schemas.action import Click
+from schemas.base import JsonObject
+
+VIEWPORT = (1_288, 728)
+SPOKEN = {
+    Convention.PX: Coordinates.PX,
+    Convention.RESIZED: Coordinates.PX,  # the client has resized already
+    Convention.THOUSAND: Coordinates.THOUSAND,
+    Convention.UNIT: Coordinates.UNIT,
+}
+
+
+def _frame(dialect: Dialect) -> Frame:
+    width, height = VIEWPORT
+    sent_width, sent_height = dialect.sent_size(*VIEWPORT)
+    return Frame(
+        viewport_width=width,
+        viewport_height=height,
+        picture_width=width,
+        picture_height=height,
+        sent_width=sent_width,
+        sent_height=sent_height,
+    )
+
+
+def _body(dialect: Dialect, frame: Frame, instruction: str, url: str) -> JsonObject:
+    system: JsonObject = {"role": "system", "content": dialect.system(frame)}
+    schema = dialect.schema(frame)
+    fields: JsonObject = {} if schema is None else {"response_format": under(schema)}
+    return chat(system, user(dialect.opening(instruction), url), **fields)
+
+
+@pytest.mark.parametrize("name", list(DIALECTS))
+async def test_what_it_makes_up_is_understood_in_every_dialect(name: str) -> None:
+    dialect = make_dialect(name)
+    frame = _frame(dialect)
+    url = picture(frame.sent_width, frame.sent_height)
+    async with engine(ScriptedOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
+        texts = [
+            text_of(await ask(client, _body(dialect, frame, f"task {number}", url)))
+            for number in range(25)
+        ]
+
+    understood = [dialect.read(text, frame).action for text in texts]
+
+    assert len({str(action) for action in understood}) > 5
+
+
+@pytest.mark.parametrize("name", list(DIALECTS))
+async def test_a_target_is_clicked_in_every_dialect(name: str) -> None:
+    dialect = make_dialect(name)
+    frame = _frame(dialect)
+    across, down = 0.25, 0.6
+    target = (across * frame.sent_width, down * frame.sent_height, "#c81e5a")
+    url = picture(frame.sent_width, frame.sent_height, target=target, kind=PNG)
+    async with engine(ScriptedOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
+        reply = await ask(client, _body(dialect, frame, "Click the middle of #c81e5a.", url))
+
+    action = dialect.read(text_of(reply), frame).action
+
+    assert isinstance(action, Click)
+    assert action.x == pytest.approx(across * VIEWPORT[0], abs=2)
+    assert action.y == pytest.approx(down * VIEWPORT[1], abs=2)
