@@ -56,7 +56,7 @@ class Claude(WrittenDialect):
 
     name: ClassVar[str] = "claude"
     published: ClassVar[Convention] = Convention.RESIZED
-    pictures: ClassVar[PictureRule] = Bounded()
+    processor: ClassVar[PictureRule] = Bounded()
     prompt: ClassVar[str] = (
         "You operate a browser with the computer tool; the display is {wide} by {high} pixels. "
         "Say in words what you answer once the task is done."

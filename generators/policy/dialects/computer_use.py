@@ -14,7 +14,6 @@ from generators.policy.dialects.kinds import Scale, Text, quoted, whole_number
 from generators.policy.dialects.pictures import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
 from generators.policy.dialects.replies import compact, find_object, spoken
-from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shown import mended
 from generators.policy.dialects.written import (
     Fields,
@@ -35,6 +34,7 @@ _SCROLLS = {
     Direction.RIGHT: ("hscroll", 1),
 }
 _FAILED = "failure"
+_OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 
 
 class ComputerUse(WrittenDialect):
@@ -42,26 +42,17 @@ class ComputerUse(WrittenDialect):
 
     name: ClassVar[str] = "computer_use"
     published: ClassVar[Convention] = Convention.THOUSAND
-    pictures: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
+    processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot; its resolution is {wide}x{high}. Answer with "
         "one call of the function computer_use, as a JSON object with name and arguments within "
         "<tool_call></tool_call> tags."
     )
 
-    def __init__(self, settings: TextSettings) -> None:
-        super().__init__(settings)
-        self._pictures = self.pictures
-        if self.convention is Convention.RESIZED:
-            self._pictures = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
-
-    def sent_size(self, width: int, height: int) -> tuple[int, int]:
-        """Return the size a picture is resized to: Qwen2.5-VL's patches are smaller."""
-        return self._pictures.sent_size(width, height)
-
-    def image_tokens(self, width: int, height: int) -> int:
-        """Return how many prompt tokens a picture of that size takes once it is sent."""
-        return self._pictures.tokens(width, height)
+    @property
+    def pictures(self) -> PictureRule:
+        """How large pictures are sent: Qwen2.5-VL's patches are smaller."""
+        return _OLDER if self.convention is Convention.RESIZED else self.processor
 
     def read(self, reply: str, frame: Frame) -> Understood:
         """Understand a reply.

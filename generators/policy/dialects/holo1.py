@@ -25,7 +25,7 @@ class Holo1(WrittenDialect):
 
     name: ClassVar[str] = "holo1"
     published: ClassVar[Convention] = Convention.RESIZED
-    pictures: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
+    processor: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
     prompt: ClassVar[str] = (
         "Find the element that is asked for on the screenshot, which is {wide} by {high}, and "
         "answer where to click, as Click(x, y), counted from the left and the top edge."

@@ -8,6 +8,7 @@ asks nobody. What it writes of an earlier step never changes, because the prompt
 from typing import Protocol
 
 from generators.policy.dialects.geometry import Convention, Frame
+from generators.policy.dialects.pictures import PictureRule
 from schemas.action import Action
 from schemas.base import JsonObject, Record
 from schemas.episode import Step
@@ -58,6 +59,11 @@ class Dialect(Protocol):
     @property
     def asks(self) -> bool:
         """It can drive an engine; False: it only reads and writes replies."""
+        ...
+
+    @property
+    def pictures(self) -> PictureRule:
+        """How large pictures are sent, and what they cost."""
         ...
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:

@@ -45,7 +45,7 @@ class UITars(WrittenDialect):
 
     name: ClassVar[str] = "ui_tars"
     published: ClassVar[Convention] = Convention.RESIZED
-    pictures: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
+    processor: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot, which is {wide} by {high}. Answer with a line "
         "'Thought: …' and a line 'Action: …' with one call: click(point), left_double(point), "

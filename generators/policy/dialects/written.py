@@ -33,7 +33,7 @@ class WrittenDialect:
     version: ClassVar[str] = "1"
     name: ClassVar[str]
     prompt: ClassVar[str]
-    pictures: ClassVar[PictureRule]
+    processor: ClassVar[PictureRule]
     published: ClassVar[Convention]
 
     def __init__(self, settings: TextSettings) -> None:
@@ -43,6 +43,11 @@ class WrittenDialect:
     def convention(self) -> Convention:
         """What the numbers of its points mean."""
         return self._convention
+
+    @property
+    def pictures(self) -> PictureRule:
+        """How large pictures are sent."""
+        return self.processor
 
     @property
     def gone(self) -> str:
