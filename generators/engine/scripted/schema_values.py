@@ -12,6 +12,7 @@ from random import Random
 from pydantic import JsonValue
 
 from generators.engine.scripted.refusals import HttpRefusal
+from generators.engine.scripted.schema_numbers import bounds_of, count_of
 from generators.engine.scripted.schema_rules import SchemaRules
 from generators.engine.scripted.wishes import Wishes, axis, is_address, is_key, is_pair
 from schemas.base import JsonObject
@@ -130,7 +131,7 @@ class SchemaValues:
         return self._filled(whole, made, depth)
 
     def _filled(self, whole: JsonObject, made: JsonObject, depth: int) -> JsonObject:
-        fewest = _count(whole, "minProperties") or 0
+        fewest = count_of(whole, "minProperties") or 0
         while len(made) < fewest:
             made[f"key{len(made)}"] = self._value(
                 whole.get("additionalProperties"), depth=depth + 1
@@ -160,8 +161,8 @@ class SchemaValues:
     def _array(self, whole: JsonObject, depth: int, name: str) -> list[JsonValue]:
         first = whole.get("prefixItems")
         parts = list(first) if isinstance(first, list) else []
-        fewest = _count(whole, "minItems") or 0
-        most = _count(whole, "maxItems")
+        fewest = count_of(whole, "minItems") or 0
+        most = count_of(whole, "maxItems")
         if whole.get("items") is not False and depth < DEEP:
             spare = FREE_ITEMS if most is None else min(FREE_ITEMS, most - fewest)
             fewest += self._rng.randint(0, max(0, spare))
@@ -183,7 +184,7 @@ class SchemaValues:
         ]
 
     def _integer(self, whole: JsonObject, wish: float | None) -> int:
-        low, high = _bounds(whole, step=1)
+        low, high = bounds_of(whole, step=1)
         unit = whole.get("multipleOf")
         grid = unit if isinstance(unit, int) else 1
         first, last = math.ceil(low / grid), math.floor(high / grid)
@@ -197,7 +198,7 @@ class SchemaValues:
     def _number(self, whole: JsonObject, wish: float | None) -> float:
         if "multipleOf" in whole:
             return self._integer(whole, wish)
-        low, high = _bounds(whole, step=0)
+        low, high = bounds_of(whole, step=0)
         if low > high:
             raise HttpRefusal(400, f"Grammar error: no number in {low:g}..{high:g}")
         if wish is not None:
@@ -207,7 +208,7 @@ class SchemaValues:
         return short if low < short < high else drawn
 
     def _string(self, whole: JsonObject, name: str) -> str:
-        fewest, most = _count(whole, "minLength") or 0, _count(whole, "maxLength")
+        fewest, most = count_of(whole, "minLength") or 0, count_of(whole, "maxLength")
         pattern = whole.get("pattern")
         words = (self._words(fewest) for _ in range(TRIES))
         for text in chain(self._fitting(name), words, PLAIN):
@@ -226,30 +227,3 @@ class SchemaValues:
         while len(text) < fewest:
             text += " " + self._rng.choice(WORDS)
         return text
-
-
-def _count(schema: JsonObject, key: str) -> int | None:
-    said = schema.get(key)
-    return said if isinstance(said, int) else None
-
-
-def _bounds(schema: JsonObject, *, step: float) -> tuple[float, float]:
-    """Return the least and the greatest number; an open end is moved in by `step`."""
-    low, high = _number(schema, "minimum"), _number(schema, "maximum")
-    after, before = _number(schema, "exclusiveMinimum"), _number(schema, "exclusiveMaximum")
-    if after is not None:
-        inside = math.floor(after) + step if step else math.nextafter(after, math.inf)
-        low = inside if low is None else max(low, inside)
-    if before is not None:
-        inside = math.ceil(before) - step if step else math.nextafter(before, -math.inf)
-        high = inside if high is None else min(high, inside)
-    if low is None:
-        low = -1_000.0 if high is None else high - 1_000
-    if high is None:
-        high = max(1_000.0, low + 1_000)
-    return low, high
-
-
-def _number(schema: JsonObject, key: str) -> float | None:
-    said = schema.get(key)
-    return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else None
