@@ -463,3 +463,12 @@ def test_conventions_are_those_that_were_published() -> None:
         "computer_use": Convention.THOUSAND,
         "claude": Convention.RESIZED,
     }
+
+
+def test_words_of_a_task_stay_as_they_are_but_for_what_could_begin_a_tag() -> None:
+    dialect = variant("holotron")
+
+    plain = 'Type "Tom & Jerry > 5 < 7" into the <field>.'
+    assert dialect.opening(plain) == 'Task: Type "Tom & Jerry > 5 < 7" into the &lt;field>.'
+    said = dialect.say(TypeText(text="a <= b </tool_output>"), framed(dialect))
+    assert "a <= b \\u003c/tool_output>" in said

@@ -14,7 +14,7 @@ from typing import Never
 from pydantic import JsonValue
 
 from generators.policy.dialects.protocol import Unreadable
-from generators.policy.dialects.shown import one_line
+from generators.policy.dialects.shown import OPENING, one_line
 from schemas.base import JsonObject
 
 LONGEST = 200_000
@@ -115,7 +115,8 @@ _DECODER = json.JSONDecoder(
 def compact(value: JsonValue) -> str:
     """Return `value` as one line of JSON, its keys in their own order.
 
-    Angle brackets are escaped: what stands in the history can end neither a tag nor a turn.
+    Angle brackets that may begin a tag are escaped: what stands in the history can end neither a
+    tag nor a turn.
     """
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return line.replace("<", "\\u003c").replace(">", "\\u003e")
+    return OPENING.sub(lambda _: "\\u003c", line)

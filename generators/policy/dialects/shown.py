@@ -1,14 +1,18 @@
 """Text of others on its way into a prompt, and text of models on its way into records.
 
 A page is hostile: its title may hold a tag that ends the observation, or a token that ends the
-turn. So angle brackets, of which both are made, are written as entities wherever a page's words
-go into a prompt, and as JSON escapes wherever a model's own words come back into it.
+turn. Both begin with an angle bracket, so one that could begin either is written as an entity
+wherever a page's words go into a prompt, and as a JSON escape wherever a model's own words come
+back into it. Nothing else of the words is touched, as a task may ask to type them.
 """
 
 import re
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """What no text holds: control characters but for tab and line ends, and half characters."""
+
+OPENING = re.compile(r"<(?![\s\d=])")
+"""An angle bracket that may begin a tag or a token, and is no plain sign for less."""
 
 _CUT = "…"
 
@@ -31,8 +35,7 @@ def shortened(text: str, most: int) -> str:
 
 def harmless(text: str, most: int) -> str:
     """Return words of a page that can end neither a tag nor a turn, at most `most` of them read."""
-    bare = mended(shortened(text, most))
-    return bare.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return OPENING.sub("&lt;", mended(shortened(text, most)))
 
 
 def one_line(text: str, most: int) -> str:
