@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -148,10 +149,11 @@ def _count(value: JsonValue) -> int | None:
 
 
 def _ids(value: JsonValue) -> tuple[int, ...] | None:
-    if not isinstance(value, list):
+    """Return ids of tokens, of which a prompt has thousands; None if one of them is none."""
+    if not isinstance(value, list) or not set(map(type, value)) <= {int}:
         return None
-    ids = tuple(each for each in value if type(each) is int and 0 <= each < 2**31)
-    return ids if len(ids) == len(value) else None
+    ids = tuple(cast("list[int]", value))
+    return ids if not ids or (min(ids) >= 0 and max(ids) < 2**31) else None
 
 
 def _kept(text: str) -> tuple[str, int]:

@@ -3,29 +3,31 @@
 It is the only module that knows the HTTP client, the `openai` package, whose own retries are
 switched off: asking again is decided above, where other endpoints are known. Bodies are handed to
 it as bytes and taken from it as bytes, because building its typed models costs more than all the
-rest of a request. Nothing here knows what a prompt is. Cancelling a call closes its connection,
-which is how a server learns that nobody waits any more.
+rest of a request; and it is run over aiohttp, because its usual transport looks at every connection
+it holds each time it needs one, which among hundreds of sessions costs more than the request too.
+Nothing here knows what a prompt is. Cancelling a call closes its connection, which is how a server
+learns that nobody waits any more.
 """
 
 import asyncio
-import ipaddress
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import quote, urlsplit, urlunsplit
 
+import aiohttp
 import httpx2
 from openai import (
-    APIConnectionError,
     APIStatusError,
     AsyncOpenAI,
-    DefaultAsyncHttpxClient,
+    DefaultAioHttpClient,
     Omit,
     OpenAIError,
 )
 
-from schemas.errors import NoEngine, StepmillError
+from generators.engine.urls import base_url, basic_header, on_this_machine, without_credentials
+from schemas.errors import StepmillError
 
 MOST_BYTES = 64 * 2**20
 """The largest answer taken, far above any with token ids and log-probabilities."""
@@ -33,6 +35,9 @@ MOST_BYTES = 64 * 2**20
 _IDLE_SECONDS = 3.0
 """How long a free connection is kept: servers close theirs after about five, and one that is
 closed just as it is used again costs a request."""
+
+_ANY_NUMBER = 0
+"""Connections at once, as aiohttp says that there is no limit; None would mean its own, 100."""
 
 _SESSION = "X-Session-Id"
 _OK, _NOT_OK = 200, 300
@@ -72,37 +77,14 @@ class Answer:
         return _OK <= self.status < _NOT_OK
 
 
-def base_url(url: str) -> str:
-    """Return the base of an OpenAI-compatible API: `url`, with `/v1` where it names no path.
-
-    Raises:
-        NoEngine: `url` is no HTTP URL.
-    """
-    try:
-        parts = urlsplit(url.strip())
-        _ = parts.port
-    except ValueError as error:
-        raise NoEngine(f"engine URL '{url}': {error}") from error
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NoEngine(f"engine URL '{url}' is no HTTP URL; write http://HOST:PORT/v1")
-    path = parts.path.rstrip("/") or "/v1"
-    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
-
-
-def without_credentials(url: str) -> str:
-    """Return `url` without the user and password it may hold."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
 class Wire:
     """The connections to one endpoint; an async context manager."""
 
     def __init__(
         self, url: str, *, api_key: str | None = None, connect_seconds: float = 10.0
     ) -> None:
-        self._base = base_url(url)
-        self.name = without_credentials(self._base)
+        whole = base_url(url)
+        self._base = self.name = without_credentials(whole)
         self._connect_seconds = connect_seconds
         self._headers: dict[str, str | Omit] = {
             "Content-Type": "application/json",
@@ -111,18 +93,14 @@ class Wire:
         if api_key is None:
             # The client insists on a key and takes one from the environment, where it may be
             # another service's: an endpoint without a key of its own is sent none.
-            self._headers["Authorization"] = Omit()
+            self._headers["Authorization"] = basic_header(whole) or Omit()
         self._client = AsyncOpenAI(
             base_url=self._base,
             api_key=api_key or "none",
             max_retries=0,
-            http_client=DefaultAsyncHttpxClient(
-                limits=httpx2.Limits(
-                    max_connections=None,
-                    max_keepalive_connections=None,
-                    keepalive_expiry=_IDLE_SECONDS,
-                ),
-                trust_env=not _on_this_machine(self._base),
+            http_client=DefaultAioHttpClient(
+                limits=httpx2.Limits(max_connections=_ANY_NUMBER, keepalive_expiry=_IDLE_SECONDS),
+                trust_env=not on_this_machine(self._base),
             ),
         )
 
@@ -191,15 +169,6 @@ class Wire:
         return httpx2.Timeout(seconds, connect=min(seconds, self._connect_seconds))
 
 
-def _on_this_machine(url: str) -> bool:
-    """Return whether no proxy can be on the way to `url`, whatever the environment says."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
 async def _read(response: httpx2.Response) -> Answer:
     """Return the body of a streamed response; it is streamed so that it can be too large."""
     chunks: list[bytes] = []
@@ -210,8 +179,8 @@ async def _read(response: httpx2.Response) -> Answer:
             size += len(chunk)
             if size > MOST_BYTES:
                 raise TooLarge(f"its answer is larger than {MOST_BYTES} bytes")
-    except httpx2.HTTPError as error:
-        raise NotWhole(_lost(error), reached=True, part=b"".join(chunks)) from error
+    except (httpx2.HTTPError, aiohttp.ClientError) as error:
+        raise NotWhole(_lost(_origin(error)), reached=True, part=b"".join(chunks)) from error
     finally:
         await response.aclose()
     return Answer(response.status_code, b"".join(chunks), response.headers)
@@ -226,10 +195,26 @@ def _losses_named() -> Iterator[None]:
     """Turn whatever the client raises where an answer did not arrive into `NotWhole`."""
     try:
         yield
-    except (OpenAIError, httpx2.HTTPError) as error:
-        cause = error.__cause__ if isinstance(error, APIConnectionError) else error
-        never = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.WriteError, httpx2.ProxyError)
-        raise NotWhole(_lost(cause or error), reached=not isinstance(cause, never)) from error
+    except (OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as error:
+        raise NotWhole(_lost(_origin(error)), reached=_reached(error)) from error
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return what was raised first: the layers above it name it by guess."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _reached(error: BaseException) -> bool:
+    """Return whether a request may have come to the server before it was lost."""
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None:
+        seen.append(cause)
+        cause = cause.__cause__
+    never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, httpx2.ProxyError)
+    return not any(isinstance(each, never) for each in seen)
 
 
 def _lost(error: BaseException) -> str:

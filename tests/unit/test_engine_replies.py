@@ -17,7 +17,10 @@ from generators.engine.replies import (
 
 
 def answer(message: JsonValue = None, *, choice: JsonValue = None, **top: JsonValue) -> bytes:
-    first = {"message": message or {"content": "hello"}, "finish_reason": "stop"}
+    first: dict[str, JsonValue] = {
+        "message": message or {"content": "hello"},
+        "finish_reason": "stop",
+    }
     if isinstance(choice, dict):
         first |= choice
     return json.dumps({"model": "m", "choices": [first], **top}).encode()

@@ -1,0 +1,280 @@
+"""What asking an engine costs us: CPU a request, lag of the event loop, throughput beside bare ones.
+
+128 sessions talk to a scripted engine in a niced process of its own. Each turn a session thinks for
+as long as a browser takes (0.4 to 1.2 s), then asks with a system message of about 6,000 characters
+and its last three pictures of about 100 kB, one of them new; the engine replies after 1 to 3 s,
+drawn from what it is asked. That is some 45 requests a second: what about twenty H100s answer in
+this shape, so that the client is pressed harder than one engine presses it while neither core of a
+small machine is saturated. Three lines are held:
+
+* CPU of this process a request, the bench's own included: at most 5 ms;
+* lag of the event loop, sampled every 20 ms while all sessions talk: at most 20 ms at the 99th
+  percentile;
+* requests a second beside bare aiohttp clients that post the same bodies, encoded beforehand, with
+  the same think-times, in alternating rounds: at least 97 %.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import io
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import aiohttp
+from PIL import Image
+
+from generators.engine.asking import Manners, Question
+from generators.engine.client import OpenAIEngine
+from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
+from schemas.base import JsonObject
+
+ROOT = Path(__file__).parent.parent
+MOST_CPU_MS = 5.0
+MOST_LAG_MS = 20.0
+LEAST_THROUGHPUT = 0.97
+BROWSER_SECONDS = (0.4, 1.2)
+ENGINE_MS = "1000,3000"
+KEPT = 3
+LAG_EVERY_SECONDS = 0.02
+WIDTH, HEIGHT = 520, 300  # noise of this size is a JPEG of about 100 kB
+SAMPLING = Sampling(max_tokens=128)
+RULES = "You drive a browser. Answer with one JSON object. " * 120
+SCHEMA: JsonObject = {
+    "type": "object",
+    "properties": {
+        "thought": {"type": "string", "maxLength": 400},
+        "x": {"type": "integer", "minimum": 0, "maximum": 1_000},
+        "y": {"type": "integer", "minimum": 0, "maximum": 1_000},
+    },
+    "required": ["thought", "x", "y"],
+}
+
+Ask = Callable[[int, int], Awaitable[None]]
+"""Asks for the reply of a session's turn."""
+
+
+@dataclass
+class Round:
+    """What one round of all sessions took."""
+
+    requests: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    lags_ms: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        return self.requests / self.seconds
+
+
+def screenshots(count: int) -> list[bytes]:
+    """Return so many different pictures of about 100 kB."""
+    out = []
+    for seed in range(count):
+        noise = Random(seed).randbytes(3 * WIDTH * HEIGHT)
+        held = io.BytesIO()
+        Image.frombytes("RGB", (WIDTH, HEIGHT), noise).save(held, "JPEG", quality=80)
+        out.append(held.getvalue())
+    return out
+
+
+class Talk:
+    """What every session says in every turn."""
+
+    def __init__(self, sessions: int, turns: int) -> None:
+        self.sessions = sessions
+        self.turns = turns
+        self._shots = screenshots(16)
+        self._pictures: dict[int, list[Picture]] = {}
+
+    def begin(self) -> None:
+        """Forget the pictures of the round before, so that each is encoded anew."""
+        self._pictures = {
+            session: [self._picture(session, turn) for turn in range(KEPT - 1)]
+            for session in range(self.sessions)
+        }
+
+    def prompt(self, session: int, turn: int) -> EnginePrompt:
+        """Return a session's prompt in a turn; a new picture, and those of the turns before."""
+        window = self._pictures[session]
+        window.append(self._picture(session, turn + KEPT - 1))
+        del window[:-KEPT]
+        seen = [
+            Message(role=Role.USER, parts=(f"Session {session}, turn {turn}.", picture))
+            for picture in window
+        ]
+        return EnginePrompt(
+            messages=(Message(role=Role.SYSTEM, parts=(RULES,)), *seen), reply_schema=SCHEMA
+        )
+
+    def bodies(self, model: str) -> dict[tuple[int, int], bytes]:
+        """Return every request of a round, encoded."""
+        self.begin()
+        manners = Manners(token_ids=True)
+        return {
+            (session, turn): Question(self.prompt(session, turn), SAMPLING, model=model).body(
+                manners
+            )
+            for session in range(self.sessions)
+            for turn in range(self.turns)
+        }
+
+    def think_seconds(self, session: int, turn: int) -> float:
+        """Return how long the browser takes before a turn."""
+        return Random(session * 1_000 + turn).uniform(*BROWSER_SECONDS)
+
+    def _picture(self, session: int, turn: int) -> Picture:
+        shot = self._shots[(session * 5 + turn) % len(self._shots)]
+        return Picture(jpeg=shot, step=turn, width=WIDTH, height=HEIGHT)
+
+
+@contextlib.asynccontextmanager
+async def scripted_engine() -> AsyncIterator[str]:
+    """Run a scripted engine in a niced process of its own; yields its URL."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "generators.engine.scripted",
+        "--delay-ms",
+        ENGINE_MS,
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    os.setpriority(os.PRIO_PROCESS, process.pid, 5)
+    try:
+        if process.stdout is None:
+            raise SystemExit("the scripted engine has no output")
+        async with asyncio.timeout(60):
+            line = await process.stdout.readline()
+        yield line.decode().strip()
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def sample_lag(into: list[float]) -> None:
+    """Note every now and then how much later than asked for the event loop comes round."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + LAG_EVERY_SECONDS
+        await asyncio.sleep(LAG_EVERY_SECONDS)
+        into.append((loop.time() - due) * 1e3)
+
+
+async def converse(talk: Talk, ask: Ask) -> Round:
+    """Let every session have its turns."""
+    out = Round(requests=talk.sessions * talk.turns)
+
+    async def one(session: int) -> None:
+        for turn in range(talk.turns):
+            await asyncio.sleep(talk.think_seconds(session, turn))
+            await ask(session, turn)
+
+    lag = asyncio.create_task(sample_lag(out.lags_ms))
+    cpu, begun = time.process_time(), time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for session in range(talk.sessions):
+            group.create_task(one(session))
+    out.seconds, out.cpu_seconds = time.perf_counter() - begun, time.process_time() - cpu
+    lag.cancel()
+    return out
+
+
+async def ours(talk: Talk, url: str) -> Round:
+    """Talk through the client that ships."""
+    talk.begin()
+    async with OpenAIEngine([url]) as engine:
+
+        async def ask(session: int, turn: int) -> None:
+            reply = await engine.reply(
+                talk.prompt(session, turn), SAMPLING, session=f"session-{session}"
+            )
+            if reply.retries or not reply.structured:
+                raise SystemExit(f"a request went wrong: {reply}")
+
+        return await converse(talk, ask)
+
+
+async def bare(talk: Talk, url: str, bodies: dict[tuple[int, int], bytes]) -> Round:
+    """Talk through aiohttp and nothing else."""
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector) as http:
+
+        async def ask(session: int, turn: int) -> None:
+            async with http.post(
+                f"{url}/v1/chat/completions",
+                data=bodies[session, turn],
+                headers={"Content-Type": "application/json"},
+            ) as response:
+                json.loads(await response.read())
+                if not response.ok:
+                    raise SystemExit(f"a bare request went wrong: {response.status}")
+
+        return await converse(talk, ask)
+
+
+def percentile(values: list[float], share: float) -> float:
+    """Return the value that this share of `values` does not exceed."""
+    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
+
+
+async def run(sessions: int, turns: int, rounds: int) -> bool:
+    """Measure, print one JSON line, and say whether every line is held."""
+    talk = Talk(sessions, turns)
+    bodies = talk.bodies("scripted")
+    async with scripted_engine() as url:
+        warm = Talk(8, 1)
+        await ours(warm, url)
+        await bare(warm, url, warm.bodies("scripted"))
+        pairs = [(await ours(talk, url), await bare(talk, url, bodies)) for _ in range(rounds)]
+    mine, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    cpu_ms = statistics.median(each.cpu_seconds / each.requests * 1e3 for each in mine)
+    lag_ms = percentile([lag for each in mine for lag in each.lags_ms], 0.99)
+    ratio = statistics.median(a.rate / b.rate for a, b in pairs)
+    held = cpu_ms <= MOST_CPU_MS and lag_ms <= MOST_LAG_MS and ratio >= LEAST_THROUGHPUT
+    figures = {
+        "bench": "client",
+        "sessions": sessions,
+        "requests": sum(each.requests for each in mine),
+        "body_kb": round(statistics.mean(map(len, bodies.values())) / 1e3),
+        "requests_per_second": round(statistics.median(each.rate for each in mine), 1),
+        "cpu_ms_per_request": round(cpu_ms, 2),
+        "bare_cpu_ms_per_request": round(
+            statistics.median(each.cpu_seconds / each.requests * 1e3 for each in theirs), 2
+        ),
+        "most_cpu_ms": MOST_CPU_MS,
+        "lag_p99_ms": round(lag_ms, 2),
+        "bare_lag_p99_ms": round(
+            percentile([lag for each in theirs for lag in each.lags_ms], 0.99), 2
+        ),
+        "most_lag_ms": MOST_LAG_MS,
+        "throughput_ratio": round(ratio, 4),
+        "least_throughput_ratio": LEAST_THROUGHPUT,
+        "held": held,
+    }
+    print(json.dumps(figures))
+    return held
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every line is held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sessions", type=int, default=128)
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    return 0 if asyncio.run(run(arguments.sessions, arguments.turns, arguments.rounds)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

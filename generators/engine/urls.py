@@ -1,0 +1,52 @@
+"""Where an engine is, as people write it: with or without a path, perhaps with credentials."""
+
+import base64
+import ipaddress
+import re
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from schemas.errors import NoEngine
+
+_CREDENTIALS = re.compile(r"(?<=//)[^/@]*@")
+
+
+def base_url(url: str) -> str:
+    """Return the base of an OpenAI-compatible API: `url`, with `/v1` where it names no path.
+
+    Raises:
+        NoEngine: `url` is no HTTP URL.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        _ = parts.port
+    except ValueError as error:
+        raise NoEngine(f"engine URL '{without_credentials(url)}': {error}") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise NoEngine(
+            f"engine URL '{without_credentials(url)}' is no HTTP URL; write http://HOST:PORT/v1"
+        )
+    path = parts.path.rstrip("/") or "/v1"
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def without_credentials(url: str) -> str:
+    """Return `url` without the user and password it may hold."""
+    return _CREDENTIALS.sub("", url)
+
+
+def basic_header(url: str) -> str | None:
+    """Return the Authorization header that says the user and password in `url`; None: it holds none."""
+    parts = urlsplit(url)
+    if parts.username is None:
+        return None
+    pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return "Basic " + base64.b64encode(pair.encode()).decode("ascii")
+
+
+def on_this_machine(url: str) -> bool:
+    """Return whether no proxy can be on the way to `url`, whatever the environment says."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
