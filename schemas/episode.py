@@ -160,7 +160,7 @@ class Call(Record):
     sent_height: Annotated[int | None, Int32] = None
     """Of the picture as sent, px."""
     coordinates: str | None = None
-    """The reply's convention: `px`, `resized`, `0-1000` or `0-1`."""
+    """The reply's convention: `px`, `resized`, `0-1000` or `0-1`; None: it holds no points."""
     segment: Annotated[int, Int32] = 0
     """Grows at each eviction: one segment is one append-only sequence."""
     reply: str | None = None

@@ -10,13 +10,17 @@ from pathlib import Path
 
 from generators.policy.account import Account
 from generators.policy.clumsy import Clumsy
+from generators.policy.cues import Cues
+from generators.policy.localizing import ROLE as LOCALIZER
 from generators.policy.model import ModelPolicy
 from generators.policy.protocol import Policy
 from generators.policy.puppet import Puppet
 from generators.policy.scripted import ScriptedPolicy, load_script
 from generators.policy.speaker import Voice
+from generators.policy.surfer import Roles, Surfer
 from generators.policy.teacher.policy import Teacher
-from generators.policy.voices import Engines, Voices, check_voices
+from generators.policy.validating import ROLE as VALIDATOR
+from generators.policy.voices import Engines, Voices, dialect_of
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import ASKING, EngineKind, PolicyName, PolicySection
@@ -40,15 +44,34 @@ def check_policy(section: PolicySection, config: RunConfig) -> None:
                 f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
                 "engine.urls), vllm (with engine.model) or scripted"
             )
-        check_voices(section)
-    elif section.localizer is not None or section.validator is not None:
-        raise BadConfig(f"policy: '{section.name}' has no roles; leave localizer and validator out")
+        dialect_of(section)
+    _check_roles(section)
     if section.name is PolicyName.SCRIPTED:
         if section.script is None:
             raise BadConfig("policy.script: 'scripted' needs a JSON file of actions by template")
         load_script(Path(section.script))
     elif section.script is not None:
         raise BadConfig(f"policy.script: '{section.name}' reads no script; leave it out")
+
+
+def _check_roles(section: PolicySection) -> None:
+    for name, role in ((LOCALIZER, section.localizer), (VALIDATOR, section.validator)):
+        if role is None:
+            continue
+        if section.name is not PolicyName.SURFER:
+            raise BadConfig(
+                f"policy.{name}: '{section.name}' has no roles; leave it out, or set policy.name "
+                f"to '{PolicyName.SURFER}'"
+            )
+        if role.model is not None and not role.urls:
+            raise BadConfig(
+                f"policy.{name}.model: '{role.model}' needs endpoints of its own; set "
+                f"policy.{name}.urls, or leave the model out to ask the run's engine"
+            )
+        try:
+            dialect_of(section, role)
+        except BadConfig as error:
+            raise BadConfig(f"policy.{name}{str(error).removeprefix('policy')}") from error
 
 
 class PolicyMaker:
@@ -95,11 +118,20 @@ class PolicyMaker:
         if self._voices is None:
             raise BadConfig(f"policy.name: '{section.name}' needs an engine")
         voice, budget = self._voices.of(section)
-        model = ModelPolicy(voice, account, budget=budget, session=seed)
+        if section.name is not PolicyName.SURFER:
+            model = ModelPolicy(voice, account, budget=budget, session=seed)
+            return self._led(model, voice, seed=seed)
+        roles = self._voices.roles_of(section)
+        surfer = Surfer(voice, roles, account, budget=budget, session=seed)
+        return self._led(surfer, voice, seed=seed, roles=roles)
+
+    def _led(self, model: Policy, voice: Voice, *, seed: str, roles: Roles | None = None) -> Policy:
+        """Return a policy as it is, or as a puppet of the teacher."""
         if self._whispers is None:
             return model
         whispers = self._whispers
-        return Puppet(model, Teacher(), voice, whisper=lambda text: whispers(seed, text))
+        cues = Cues(voice, roles, session=seed, whisper=whispers) if roles is not None else None
+        return Puppet(model, Teacher(), voice, whisper=lambda text: whispers(seed, text), cues=cues)
 
 
 def _scripted(path: Path, task: Task) -> Policy:

@@ -9,8 +9,8 @@ replies that are right, and nothing of the usual path is left out.
 from collections.abc import Callable, Sequence
 
 from generators.browser.protocol import PageReader
+from generators.policy.cues import Cues
 from generators.policy.dialects.protocol import CannotSay
-from generators.policy.model import ModelPolicy
 from generators.policy.protocol import Decision, Policy, PolicyCard
 from generators.policy.speaker import Voice
 from schemas.action import Action, point_of
@@ -26,12 +26,20 @@ class Puppet:
     """A `Policy` that says through a model's mouth what its master decides."""
 
     def __init__(
-        self, model: ModelPolicy, master: Policy, voice: Voice, *, whisper: Whisper
+        self,
+        model: Policy,
+        master: Policy,
+        voice: Voice,
+        *,
+        whisper: Whisper,
+        cues: Cues | None = None,
     ) -> None:
+        """`voice` is the one that `model` decides with; `cues` tell its other roles, if any."""
         self._model = model
         self._master = master
         self._voice = voice
         self._whisper = whisper
+        self._cues = cues
 
     @property
     def card(self) -> PolicyCard:
@@ -59,6 +67,8 @@ class Puppet:
                 note=decided.note,
                 element=_named(decided.action, seen),
             )
+            if self._cues is not None:
+                self._cues.give(text, decided.action)
         except CannotSay as error:
             raise RolloutFailure(FailureKind.POLICY, f"cannot be said: {error}") from error
         self._whisper(text)

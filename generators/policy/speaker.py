@@ -59,6 +59,8 @@ class Voice:
     """The engine's time, divided among the replies of all episodes."""
     pricing: EngineSection
     """What the engine charges, by tokens or by the hour, if it does."""
+    points: bool = True
+    """Its replies may hold points, in the dialect's convention."""
 
 
 def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:
@@ -134,7 +136,7 @@ class Speaker:
             image_steps=tuple(picture.step for picture in pictures),
             sent_width=pictures[-1].width if pictures else None,
             sent_height=pictures[-1].height if pictures else None,
-            coordinates=voice.dialect.convention.value,
+            coordinates=voice.dialect.convention.value if voice.points else None,
             reply=reply.text,
             sampling=sampling_row(sampling),
             at=datetime.now(UTC),

@@ -5,21 +5,21 @@ is also seen, before any work, whether the engine's context can hold a prompt at
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from generators.engine.protocol import Engine, Sampling
 from generators.engine.sharing import SharedTime
+from generators.policy import localizing, validating
 from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import make_dialect
+from generators.policy.dialects.make import DEFAULT, make_dialect
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.speaker import Voice, make_prompt
+from generators.policy.surfer import Roles
 from generators.policy.window import Budget, text_tokens
-from schemas.base import canonical_json
+from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from schemas.sections import ASKING, PolicySection, RoleSection
-
-DEFAULT_DIALECT = "holotron"
-"""Spoken where the configuration names none."""
+from schemas.sections import ASKING, PolicyName, PolicySection, RoleSection
 
 ROOM = 1_000
 """Tokens that must be left for the task, its observation's text and a short history."""
@@ -45,27 +45,16 @@ class Engines:
         return self._others[role.urls, role.model]
 
 
-def check_voices(section: PolicySection) -> None:
-    """Refuse a dialect that does not exist, cannot be asked in, or has no such option.
-
-    Raises:
-        BadConfig: which, and what there is.
-    """
-    for role in (None, section.localizer, section.validator):
-        dialect_of(section, role)
-
-
 def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Dialect:
     """Return the dialect of a policy, or of a role that has one of its own.
 
     Raises:
         BadConfig: there is none of that name, it is not asked in, or an option is unknown.
     """
-    name = section.dialect or DEFAULT_DIALECT
-    if role is not None and role.dialect not in (None, name):
-        dialect = make_dialect(str(role.dialect), {})
+    if role is not None and role.dialect not in (None, section.dialect or DEFAULT):
+        dialect = make_dialect(role.dialect)
     else:
-        dialect = make_dialect(name, section.dialect_options)
+        dialect = make_dialect(section.dialect, section.dialect_options)
     if not dialect.asks:
         raise BadConfig(
             f"policy.dialect: '{dialect.name}' is read and written only; no engine is asked in it"
@@ -85,41 +74,84 @@ class Voices:
         self._config = config
         self._engines = engines
         self._made: dict[str, tuple[Voice, Budget]] = {}
+        self._played: dict[str, Roles] = {}
         for section in config.mix:
             if section.name in ASKING:
                 self.of(section)
+            if section.name is PolicyName.SURFER:
+                self.roles_of(section)
 
     @property
     def made(self) -> tuple[Voice, ...]:
         """Every voice of the run."""
-        return tuple(voice for voice, _ in self._made.values())
+        played = [voice for r in self._played.values() for voice in (r.localizer, r.validator)]
+        return (*(voice for voice, _ in self._made.values()), *played)
 
     def of(self, section: PolicySection) -> tuple[Voice, Budget]:
         """Return how a policy speaks, and how long its prompts may be."""
-        key = canonical_json(section.model_dump(mode="json"))
+        key = _key(section)
         if key not in self._made:
-            voice = self._voice(section)
+            voice = self._policy(section)
             self._made[key] = voice, self._budget(section, voice)
         return self._made[key]
 
-    def _voice(self, section: PolicySection) -> Voice:
-        dialect, frame = dialect_of(section), self._frame(dialect_of(section))
+    def roles_of(self, section: PolicySection) -> Roles:
+        """Return how the roles of a surfer speak, beside its policy's own."""
+        key = _key(section)
+        if key not in self._played:
+            localizer, validator = self._localizer(section), self._validator(section)
+            _pictures(localizer, 1, role=localizing.ROLE)
+            most = section.keep_images + section.slack_images
+            pictures = _pictures(validator, most, role=validating.ROLE)
+            self._played[key] = Roles(localizer, validator, pictures)
+        return self._played[key]
+
+    def _policy(self, section: PolicySection) -> Voice:
+        dialect = dialect_of(section)
+        frame = self._frame(dialect)
         schema = dialect.schema(frame)
+        return self._voice(section, None, text=dialect.system(frame), schema=schema)
+
+    def _localizer(self, section: PolicySection) -> Voice:
+        dialect = dialect_of(section, section.localizer)
+        frame = self._frame(dialect)
+        return self._voice(
+            section,
+            section.localizer,
+            text=localizing.localizer_request(dialect, frame),
+            schema=localizing.localizer_schema(dialect, frame),
+        )
+
+    def _validator(self, section: PolicySection) -> Voice:
+        voice = self._voice(
+            section,
+            section.validator,
+            text=validating.VALIDATOR_SYSTEM,
+            schema=validating.VALIDATOR_SCHEMA,
+        )
+        return replace(voice, points=False)
+
+    def _voice(
+        self,
+        section: PolicySection,
+        role: RoleSection | None,
+        *,
+        text: str,
+        schema: JsonObject | None,
+    ) -> Voice:
+        dialect, pricing = dialect_of(section, role), self._config.engine
+        if role is not None and role.urls:
+            # The list is of what the run's own engine charges; hours are paid for all of them.
+            pricing = pricing.model_copy(update={"usd_per_million": None})
         return Voice(
-            engine=self._engines.main,
+            engine=self._engines.of(role),
             dialect=dialect,
-            sampling=Sampling(
-                temperature=section.temperature,
-                top_p=section.top_p,
-                max_tokens=section.max_tokens,
-                logprobs=section.logprobs is not None,
-                extra=dialect.request_fields,
-            ),
-            frame=frame,
-            prompt=make_prompt(dialect, dialect.system(frame), schema),
+            sampling=_sampling(section, role, dialect),
+            frame=self._frame(dialect),
+            prompt=make_prompt(dialect, text, schema),
             schema=schema,
             time=self._engines.time,
-            pricing=self._config.engine,
+            pricing=pricing,
         )
 
     def _frame(self, dialect: Dialect) -> Frame:
@@ -157,3 +189,43 @@ class Voices:
         return Budget(
             keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit
         )
+
+
+def _key(section: PolicySection) -> str:
+    return canonical_json(section.model_dump(mode="json"))
+
+
+def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect) -> Sampling:
+    """Return how replies are drawn in a role; None: as the policy's own."""
+    if role is not None:
+        return Sampling(
+            temperature=role.temperature, max_tokens=role.max_tokens, extra=dialect.request_fields
+        )
+    return Sampling(
+        temperature=section.temperature,
+        top_p=section.top_p,
+        max_tokens=section.max_tokens,
+        logprobs=section.logprobs is not None,
+        extra=dialect.request_fields,
+    )
+
+
+def _pictures(voice: Voice, most: int, *, role: str) -> int:
+    """Return how many pictures a prompt of a role may have: `most`, or as many as fit.
+
+    Raises:
+        BadConfig: not one fits.
+    """
+    context, reply = voice.engine.card.context_tokens, voice.sampling.max_tokens
+    if context is None:
+        return most
+    picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
+    text = text_tokens(voice.prompt.text) + ROOM
+    fit = (context - reply - text) // picture
+    if fit < 1:
+        raise BadConfig(
+            f"policy.{role}: its engine holds {context} tokens, and it needs about "
+            f"{reply + text + picture}: {reply} for the reply, {text} for the words, and {picture} "
+            f"for a picture; serve a longer context, or lower policy.{role}.max_tokens"
+        )
+    return min(most, fit)
