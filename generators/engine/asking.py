@@ -44,6 +44,15 @@ class Manners:
         """Return how the server is made to follow the schema of this canonical JSON."""
         return self.ways.get(schema, Way.RESPONSE_FORMAT)
 
+    def with_what(self, learnt: "Manners") -> "Manners":
+        """Return these manners with what another request has learnt."""
+        usual = Manners.length_field
+        return Manners(
+            token_ids=self.token_ids and learnt.token_ids,
+            length_field=learnt.length_field if learnt.length_field != usual else self.length_field,
+            ways={**self.ways, **learnt.ways},
+        )
+
     def after_refusal(self, message: str, *, schema: str | None) -> "Manners | None":
         """Return the manners to ask again with after a refusal of this message; None: as they are.
 

@@ -54,7 +54,8 @@ class OpenAIEngine:
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is asked before it is entered.
 
-        `model` None takes the only one served. `logprobs_mode` says how the servers are set to
+        `model` None takes the only one served. `total_seconds` is the longest that a reply is
+        waited for, however often it is asked for and whoever is dead meanwhile. `logprobs_mode` says how the servers are set to
         give log-probabilities (`raw` or `processed`), which no server tells.
         """
         self._urls = tuple(dict.fromkeys(urls))

@@ -6,11 +6,11 @@ means and how long to pause is `retrying`'s, who is asked `roster`'s, what a ser
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
 from generators.engine.asking import Manners, Question
+from generators.engine.losses import Loss, Losses
 from generators.engine.protocol import Reply
 from generators.engine.replies import (
     Completion,
@@ -28,65 +28,6 @@ from schemas.errors import FailureKind, RolloutFailure
 LOG = logging.getLogger(__name__)
 
 _SERVER_BROKE = 500
-_BROKE_OFTEN = 3
-"""A request that broke so often at one endpoint is asked elsewhere, if there is an elsewhere."""
-
-
-@dataclass(frozen=True)
-class Loss:
-    """An asking that brought no whole reply."""
-
-    reason: str
-    """On one line."""
-    reached: bool = False
-    """The server may have worked for it."""
-    broken: bool = False
-    """It may be the request's own fault."""
-    doubtful: bool = False
-    """The endpoint may be dying."""
-    tokens: int | None = None
-    """What the part reply says it took; None: it does not say."""
-    pause: float | None = None
-    """What the server asks to be left alone for, seconds; None: it does not say."""
-
-
-@dataclass
-class Losses:
-    """What a request has been through."""
-
-    all: list[Loss] = field(default_factory=list)
-    """In order."""
-    broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, losses that may be the request's own fault."""
-
-    def add(self, loss: Loss, endpoint: str) -> None:
-        """Take note of another."""
-        self.all.append(loss)
-        self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + loss.broken
-
-    @property
-    def broken(self) -> int:
-        """How many may be the request's own fault."""
-        return sum(self.broken_at.values())
-
-    @property
-    def avoid(self) -> frozenset[str]:
-        """The endpoints to ask only where there is no other."""
-        return frozenset(name for name, n in self.broken_at.items() if n >= _BROKE_OFTEN)
-
-    def wasted(self, prompt_tokens: int | None) -> int | None:
-        """Return the tokens spent in vain; None: none were, or nobody knows how many.
-
-        A part reply that does not say counts as its prompt, which is the prompt of the whole
-        reply; what had been generated of it cannot be known and is left out.
-        """
-        counts = [
-            prompt_tokens if loss.tokens is None else loss.tokens
-            for loss in self.all
-            if loss.reached
-        ]
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
 
 
 class Request:
@@ -111,6 +52,7 @@ class Request:
         self._random = random
         self._patience = patience
         self._losses = Losses()
+        self._manners: dict[str, Manners] = {}
 
     @property
     def trouble(self) -> str:
@@ -139,7 +81,7 @@ class Request:
 
     async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | Loss | None:
         """Ask once; None: to be asked again at once, in other manners."""
-        manners = endpoint.manners
+        manners = self._manners.get(endpoint.name, endpoint.manners)
         body = self._question.body(manners)
         now = asyncio.get_running_loop().time
         begun = now()
@@ -166,6 +108,9 @@ class Request:
         except NoCompletion as error:
             tokens = tokens_of_part(answer.body)
             return Loss(str(error), reached=True, broken=True, tokens=tokens)
+        if endpoint.name in self._manners:
+            LOG.warning("%s is asked in another way from now on: %s", endpoint.name, manners)
+            endpoint.manners = endpoint.manners.with_what(manners)
         return self._reply(
             completion,
             endpoint,
@@ -185,7 +130,7 @@ class Request:
         await self._roster.rest(seconds, stopwatch=self._stopwatch)
 
     def _after_refusal(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
-        """Learn from a refusal what the server does not take.
+        """Put up with what a server does not take; it is remembered once that led to a reply.
 
         Raises:
             RolloutFailure: it is about the request itself.
@@ -194,9 +139,8 @@ class Request:
         better = manners.after_refusal(said, schema=self._question.schema)
         if better is None or answer.status not in {400, 422}:
             raise _failure(endpoint, f"HTTP {answer.status}: {said}")
-        if endpoint.manners == manners:  # else another request has learnt it meanwhile
-            LOG.warning("%s is asked in another way after it said: %s", endpoint.name, said)
-            endpoint.manners = better
+        LOG.info("%s refuses: %s", endpoint.name, said)
+        self._manners[endpoint.name] = better
 
     def _structured(self, manners: Manners) -> bool:
         schema = self._question.schema

@@ -233,6 +233,18 @@ async def test_a_refusal_is_final_and_says_what_the_server_said(
     assert failure.value.kind is FailureKind.ENGINE
 
 
+async def test_a_refusal_that_nothing_helps_against_teaches_nothing() -> None:
+    async with ScriptedEngineServer() as server, engine([server.url]) as client:
+        server.fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=("messages",)))
+        with pytest.raises(RolloutFailure, match=r"HTTP 400: .*messages"):
+            await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
+        server.behave()
+        reply = await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
+
+    assert reply.completion_token_ids is not None
+    assert reply.structured
+
+
 async def test_a_request_that_breaks_a_living_server_each_time_is_given_up() -> None:
     pauses = Pauses(first_seconds=0.01, longest_seconds=0.02, most_broken=4)
 

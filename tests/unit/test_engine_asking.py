@@ -156,3 +156,14 @@ def test_a_server_may_name_the_length_otherwise() -> None:
 @pytest.mark.parametrize("said", ["the prompt is too long", "image is broken", ""])
 def test_any_other_refusal_teaches_nothing(said: str) -> None:
     assert Manners(token_ids=True).after_refusal(said, schema="one") is None
+
+
+def test_what_two_requests_learnt_is_put_together() -> None:
+    one = Manners(token_ids=False, ways={"a": Way.JSON_OBJECT})
+    other = Manners(token_ids=True, length_field="max_completion_tokens", ways={"b": Way.NOTHING})
+
+    together = Manners(
+        length_field="max_completion_tokens", ways={"a": Way.JSON_OBJECT, "b": Way.NOTHING}
+    )
+    assert one.with_what(other) == together
+    assert other.with_what(one) == together
