@@ -14,7 +14,7 @@ from generators.engine.models.__main__ import main
 from generators.engine.models.checkpoint import write_checkpoint
 from generators.engine.models.configuration import config
 from generators.engine.models.shape import HOLOTRON, TINY
-from generators.engine.models.tokenizer import SPECIAL, tokenizer
+from generators.engine.models.tokenizer import SPECIAL, byte_id, tokenizer
 from generators.engine.models.weights import bfloat16, drawn, tensors
 
 SMALL = TINY.model_copy(update={"vision": TINY.vision.model_copy(update={"depth": 1})})
@@ -72,6 +72,18 @@ def test_drawn_weights_are_small_and_of_either_sign() -> None:
     assert all(1 / 64 <= abs(value) < 1 / 32 for value in values)
     assert 900 < sum(value < 0 for value in values) < 1_100
     assert len({abs(value) for value in values}) == 128
+
+
+def test_what_ends_something_answers_to_what_all_tokens_have_in_common() -> None:
+    embeddings, answers = list(tensors(TINY))[:2]
+    row = 2 * TINY.hidden
+
+    common, head = embeddings.data(Random(0)), answers.data(Random(0))
+
+    assert {common[at : at + 2] for at in range(0, len(common), row)} == {bfloat16(0.5)}
+    ending = [n for n in range(TINY.vocabulary) if _number(head[n * row : n * row + 2])]
+    assert ending == [SPECIAL.index("<SPECIAL_12>"), byte_id('"')]
+    assert common[2:row] == drawn(Random(0), TINY.hidden)[2:]
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -2.5, 0.015625])

@@ -85,6 +85,11 @@ def tokenizer(vocabulary: int) -> JsonObject:
     }
 
 
+def byte_id(character: str) -> int:
+    """Return the token that a character of one byte is."""
+    return len(SPECIAL) + ord(character)
+
+
 def _special(number: int, token: str) -> JsonObject:
     return {
         "id": number,

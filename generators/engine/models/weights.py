@@ -3,6 +3,10 @@
 Weights are 16-bit floats whose upper half is a 32-bit float's (bfloat16), so a constant is cut from
 an ordinary float, and a random one is a random word with its exponent set: its size lies between
 1/64 and 1/32, its sign is drawn. The same seed gives the same bytes anywhere.
+
+Such a model says any token as readily as any other, and would hardly ever come to an end. So all
+its tokens have one number in common, and the few that end something answer to it: quotation marks
+and the end of a reply come about as often as people use them.
 """
 
 import json
@@ -13,12 +17,19 @@ from dataclasses import dataclass
 from random import Random
 
 from generators.engine.models.shape import Shape, VisionShape
+from generators.engine.models.tokenizer import END_ID, byte_id
 
 _DRAWN = 0x807F
 """The bits of a weight that are drawn: its sign and its fraction."""
 _SIZE = 0x3C80
 """The bits that are set: the exponent of 1/64."""
 _BYTES = 2
+
+_COMMON = 0.5
+"""What every token's embedding begins with: large beside all that is drawn."""
+_ANSWER = 0.35
+"""What a token that ends something answers to it: some thirty times as likely as another."""
+_ENDING = (END_ID, byte_id('"'))
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,8 @@ class Tensor:
     shape: tuple[int, ...]
     values: tuple[float, ...] | None = None
     """Its numbers, or the one number it is full of; None: drawn."""
+    firsts: tuple[float, ...] | None = None
+    """Where it is drawn, what its rows begin with; None: that is drawn too."""
 
     @property
     def size(self) -> int:
@@ -38,8 +51,17 @@ class Tensor:
     def data(self, random: Random) -> bytes:
         """Return its numbers as they lie in the file."""
         if self.values is None:
-            return drawn(random, self.size)
+            return self._begun(drawn(random, self.size))
         return b"".join(bfloat16(value) for value in self.values) * (self.size // len(self.values))
+
+    def _begun(self, data: bytes) -> bytes:
+        """Return drawn numbers with those that are not."""
+        if self.firsts is None:
+            return data
+        begun, row = bytearray(data), _BYTES * self.size // len(self.firsts)
+        for number, first in enumerate(self.firsts):
+            begun[number * row : number * row + _BYTES] = bfloat16(first)
+        return bytes(begun)
 
 
 def bfloat16(value: float) -> bytes:
@@ -77,9 +99,11 @@ def safetensors(tensors: Iterable[Tensor], seed: int) -> Iterator[bytes]:
 
 def tensors(shape: Shape) -> Iterator[Tensor]:
     """Yield every tensor of a checkpoint, under the name that a server loads it by."""
-    text = "language_model.model."
-    yield Tensor(f"{text}embeddings.weight", (shape.vocabulary, shape.hidden))
-    yield Tensor("language_model.lm_head.weight", (shape.vocabulary, shape.hidden))
+    text, size = "language_model.model.", (shape.vocabulary, shape.hidden)
+    answers = (_ANSWER if token in _ENDING else 0.0 for token in range(shape.vocabulary))
+    common = (_COMMON,) * shape.vocabulary
+    yield Tensor(f"{text}embeddings.weight", size, firsts=common)
+    yield Tensor("language_model.lm_head.weight", size, firsts=tuple(answers))
     yield _full(f"{text}norm_f.weight", shape.hidden, 1)
     for number, kind in enumerate(shape.layers):
         layer = f"{text}layers.{number}."

@@ -1,0 +1,277 @@
+"""Real vLLM keeps what the program relies on, and what is left when it does not: nothing.
+
+The tests are in an order: those at the end kill the server that the ones before them asked.
+"""
+
+import asyncio
+import io
+import json
+import math
+import signal
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import psutil
+import pytest
+from commands import until
+from PIL import Image, ImageDraw
+from served import Serving
+from sources import ROOT
+from tokenizers import Tokenizer
+
+from generators.engine.client import OpenAIEngine
+from generators.engine.command import BESIDE
+from generators.engine.metrics import EngineMetrics, read_metrics
+from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
+from schemas.base import Record
+
+REPLIES = 50
+
+ENDLESS = 15_000
+"""Tokens of a reply that takes longer than anybody waits."""
+
+pytestmark = pytest.mark.timeout(1_200)  # a start takes half a minute, on a busy machine several
+
+
+class _Click(Record):
+    tool: Literal["click"]
+    x: int
+    y: int
+
+
+class _Write(Record):
+    tool: Literal["write"]
+    content: str
+    enter: bool
+
+
+class _Turn(Record):
+    note: str | None
+    thought: str
+    call: _Click | _Write
+
+
+def _picture(size: int = 128) -> Picture:
+    image = Image.new("RGB", (size, size), "white")
+    ImageDraw.Draw(image).rectangle((9, 20, 60, 80), fill="red")
+    data = io.BytesIO()
+    image.save(data, "JPEG")
+    return Picture(jpeg=data.getvalue(), step=0, width=size, height=size)
+
+
+def _prompt(text: str = "Click the red box.", *, schema: bool = True) -> EnginePrompt:
+    return EnginePrompt(
+        messages=(
+            Message(role=Role.SYSTEM, parts=("You operate a browser.",)),
+            Message(role=Role.USER, parts=(text, _picture())),
+        ),
+        reply_schema=_Turn.model_json_schema() if schema else None,
+    )
+
+
+def _sampling(seed: int, **more: object) -> Sampling:
+    drawn = Sampling(temperature=1.0, seed=seed, max_tokens=1_000, logprobs=True)
+    return drawn.model_copy(update=more)
+
+
+async def _replies(engine: OpenAIEngine, count: int) -> list[Reply]:
+    async with asyncio.TaskGroup() as group:
+        asked = [
+            group.create_task(engine.reply(_prompt(), _sampling(seed), session=str(seed)))
+            for seed in range(count)
+        ]
+    return [task.result() for task in asked]
+
+
+async def _metrics(engine: OpenAIEngine) -> EngineMetrics:
+    (metrics,) = (await engine.metrics()).values()
+    assert metrics is not None
+    return metrics
+
+
+async def test_a_server_says_what_it_serves(engine: OpenAIEngine, serving: Serving) -> None:
+    card = engine.card
+
+    assert (card.model, card.product, card.context_tokens) == ("models/tiny", "vllm", 16_384)
+    assert card.version is not None
+    assert card.version.startswith("0.32")
+    for phase in ("starting the engine", "loading weights", "ready at"):
+        assert phase in serving
+
+
+async def test_every_reply_follows_its_schema(engine: OpenAIEngine) -> None:
+    replies = await _replies(engine, REPLIES)
+
+    assert [reply.finish_reason for reply in replies] == ["stop"] * REPLIES
+    turns = [_Turn.model_validate_json(reply.text) for reply in replies]
+    assert len({turn.thought for turn in turns}) > REPLIES // 2
+    assert {turn.call.tool for turn in turns} == {"click", "write"}
+
+
+async def test_a_reply_comes_with_its_tokens_and_their_log_probabilities(
+    engine: OpenAIEngine, tokenizer_file: Path
+) -> None:
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+
+    reply = await engine.reply(_prompt(), _sampling(7), session="a")
+
+    ids, logprobs = reply.completion_token_ids, reply.completion_logprobs
+    assert reply.prompt_token_ids is not None
+    assert ids is not None
+    assert logprobs is not None
+    assert tokenizer.decode(ids) == reply.text
+    assert reply.prompt_tokens == len(reply.prompt_token_ids)
+    assert reply.completion_tokens == len(ids) == len(logprobs)
+    assert all(math.isfinite(one) and one <= 0 for one in logprobs)
+    assert reply.logprobs_mode == "processed"
+    assert reply.structured
+    image = tokenizer.token_to_id("<image>")
+    assert reply.prompt_token_ids.count(image) == 16
+
+
+async def test_a_longer_conversation_begins_with_the_tokens_of_the_shorter(
+    engine: OpenAIEngine, tokenizer_file: Path
+) -> None:
+    first = await engine.reply(_prompt(), _sampling(1), session="a")
+    reply = Message(role=Role.ASSISTANT, parts=(first.text,))
+    turn = Message(role=Role.USER, parts=("Again.", _picture(256)))
+    longer = (*_prompt().messages, reply, turn)
+
+    second = await engine.reply(EnginePrompt(messages=longer), _sampling(1), session="a")
+
+    suffix = Tokenizer.from_file(str(tokenizer_file)).encode("<SPECIAL_11>Assistant\n").ids
+    assert first.prompt_token_ids is not None
+    assert second.prompt_token_ids is not None
+    assert list(first.prompt_token_ids[-len(suffix) :]) == suffix
+    stable = first.prompt_token_ids[: -len(suffix)]
+    assert second.prompt_token_ids[: len(stable)] == stable
+
+
+async def test_the_same_seed_draws_the_same_reply(engine: OpenAIEngine) -> None:
+    one, again, other = [
+        await engine.reply(_prompt(), _sampling(seed), session="a") for seed in (3, 3, 4)
+    ]
+
+    assert one.text == again.text
+    assert one.text != other.text
+
+
+async def test_the_metrics_count_what_was_asked(engine: OpenAIEngine) -> None:
+    before = await _metrics(engine)
+    reply = await engine.reply(_prompt(), _sampling(5), session="a")
+    after = await _metrics(engine)
+
+    counted = {
+        "prompt_tokens": reply.prompt_tokens,
+        "generation_tokens": reply.completion_tokens,
+        "finished": 1,
+        "picture_queries": 1,
+    }
+    for name, expected in counted.items():
+        assert getattr(after, name) - getattr(before, name) == expected, name
+    assert (after.running, after.waiting, after.preemptions) == (0, 0, 0)
+    assert after.kv_usage is not None
+    assert after.first_token is not None
+    assert after.first_token.count >= 1
+
+
+async def test_a_request_that_is_cancelled_ends_at_the_server(engine: OpenAIEngine) -> None:
+    before = (await _metrics(engine)).generation_tokens
+    endless = Sampling(temperature=1.0, max_tokens=ENDLESS, extra={"ignore_eos": True})
+    asking = asyncio.create_task(engine.reply(_prompt(schema=False), endless, session="a"))
+    await _until_running(engine, 1)
+
+    asking.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await _until_running(engine, 0)
+    after = (await _metrics(engine)).generation_tokens
+    assert before is not None
+    assert after is not None
+    assert after - before < ENDLESS
+
+
+async def _until_running(engine: OpenAIEngine, requests: int) -> None:
+    """Wait until the server works on so many; its loop may not be held meanwhile."""
+    async with asyncio.timeout(60):
+        while True:
+            if (await _metrics(engine)).running == requests:
+                return
+            await asyncio.sleep(0.05)
+
+
+KNOWN = """
+import json, sys
+from vllm.entrypoints.launchers.cli_args import make_arg_parser
+from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+parser = make_arg_parser(FlexibleArgumentParser())
+for args in json.loads(sys.argv[1]):
+    parser.parse_args(args)
+"""
+
+
+def test_every_flag_of_the_configurations_is_one_that_vllm_knows() -> None:
+    configs = [
+        tomllib.loads(path.read_text()) for path in sorted((ROOT / "configs").glob("*.toml"))
+    ]
+    flags = [found for config in configs if (found := config.get("engine", {}).get("args"))]
+
+    known = subprocess.run(
+        [ROOT / BESIDE.parent / "python", "-c", KNOWN, json.dumps(flags)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert len(flags) >= 3
+    assert known.returncode == 0, known.stderr[-2_000:]
+
+
+async def test_a_server_killed_under_load_loses_no_request(
+    engine: OpenAIEngine, url: str, serving: Serving
+) -> None:
+    first = serving.processes()
+    asking = asyncio.create_task(_replies(engine, 32))
+    await asyncio.to_thread(until, lambda: _busy(url))
+
+    (server,) = [one for one in first if "serve" in one.cmdline()[1:3]]
+    server.kill()
+    replies = await asking
+
+    assert "ended with code 137; starting it again" in serving
+    assert [reply.finish_reason for reply in replies] == ["stop"] * 32
+    assert sum(reply.retries for reply in replies) >= 1
+    assert not any(process.is_running() for process in first)
+
+
+def _busy(url: str) -> bool:
+    """Say whether the server works on several requests."""
+    metrics = asyncio.run(read_metrics(url))
+    return metrics is not None and (metrics.running or 0) > 1
+
+
+def test_nothing_is_left_of_a_server_that_was_stopped(serving: Serving, url: str) -> None:
+    del url  # it serves
+    processes = serving.processes()
+
+    serving.process.send_signal(signal.SIGTERM)
+    code = serving.process.wait(60)
+
+    assert len(processes) >= 4
+    assert (code, psutil.wait_procs(processes, timeout=10)[1]) == (130, [])
+
+
+def test_nothing_is_left_of_a_server_whose_owner_was_killed() -> None:
+    serving = Serving()
+    try:
+        serving.hears("loading weights")
+        processes = serving.processes()
+    finally:
+        serving.end()
+
+    assert len(processes) >= 4
+    assert psutil.wait_procs(processes, timeout=30)[1] == []
