@@ -1,0 +1,55 @@
+"""A surfer whose engines say what a test wrote down, and the replies of its roles."""
+
+import json
+from collections.abc import Sequence
+
+from asked import SESSION, called, configured, history, seen
+
+from generators.policy.account import Account
+from generators.policy.protocol import Decision
+from generators.policy.surfer import Surfer
+from generators.policy.voices import Engines, Voices
+from schemas.action import Action
+from schemas.sections import PolicyName, PolicySection
+
+SURFER = PolicySection(name=PolicyName.SURFER)
+LOCALIZER, VALIDATOR = f"{SESSION}/localizer", f"{SESSION}/validator"
+ELSEWHERE = ("http://127.0.0.1:2/v1",)
+
+
+def at(x: float, y: float) -> str:
+    """Return a localizer's reply."""
+    return json.dumps({"x": x, "y": y})
+
+
+def opinion(*, success: bool, thought: str = "It shows.") -> str:
+    """Return a validator's reply."""
+    return json.dumps({"thought": thought, "success": success})
+
+
+def answered(text: str) -> str:
+    """Return the policy's answer."""
+    return called("answer", content=text)
+
+
+class Surfing:
+    """One episode of the policy, step by step."""
+
+    def __init__(self, engines: Engines, section: PolicySection = SURFER) -> None:
+        voices = Voices(configured(section), engines)
+        voice, budget = voices.of(section)
+        self.voice, self.roles = voice, voices.roles_of(section)
+        self.account = Account()
+        self.policy = Surfer(voice, self.roles, self.account, budget=budget, session=SESSION)
+        self._done: list[Action] = []
+
+    async def act(self) -> Decision:
+        steps = history(self._done)
+        decision = await self.policy.act("Click it.", steps, seen(len(steps)), None)
+        self._done.append(decision.action)
+        return decision
+
+    @property
+    def booked(self) -> Sequence[tuple[int, str]]:
+        """Step and role of every call."""
+        return [(call.step, call.role) for call in self.account.calls]
