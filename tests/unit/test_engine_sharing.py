@@ -55,6 +55,6 @@ def test_a_reply_that_fails_has_its_share_too() -> None:
             clock.at += 2
             raise ValueError
 
-    with pytest.raises(ValueError, match="^$"):
+    with pytest.raises(ValueError, match=r"^$"):
         fail()
     assert shares[0].seconds == 2.0
