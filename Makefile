@@ -111,4 +111,4 @@ golden: setup ## accept what the tests with golden files find (their names say "
 
 clean: ## remove what builds and checks leave; runs and datasets stay
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
-	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +

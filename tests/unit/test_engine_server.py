@@ -35,6 +35,12 @@ class Heard:
     def __init__(self, log: Path) -> None:
         self.log = log
         self.lines: list[str] = []
+        self._before = _children()
+
+    @property
+    def processes(self) -> set[psutil.Process]:
+        """Those that live now and did not before."""
+        return _children() - self._before
 
     def __call__(self, line: str) -> None:
         self.lines.append(line)
@@ -46,17 +52,13 @@ class Heard:
 @pytest.fixture
 async def heard(tmp_path: Path) -> AsyncIterator[Heard]:
     """Hear a server out, and see to it that nothing of it is left."""
-    yield Heard(tmp_path / "vllm.log")
-    assert _mine() == []
+    heard = Heard(tmp_path / "vllm.log")
+    yield heard
+    assert heard.processes == set()
 
 
-def _mine() -> list[psutil.Process]:
-    """Return what this test started and has not ended, however little it belongs to it now."""
-    return [
-        process
-        for process in psutil.Process().children(recursive=True)
-        if process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    ]
+def _children() -> set[psutil.Process]:
+    return set(psutil.Process().children(recursive=True))
 
 
 def _server(section: EngineSection, heard: Heard, patience: Patience = QUICK) -> VllmServer:
@@ -184,7 +186,7 @@ async def test_a_start_that_goes_on_in_silence_is_refused(heard: Heard) -> None:
 
 async def test_a_start_that_is_cancelled_leaves_nothing(heard: Heard) -> None:
     entering = asyncio.create_task(_server(_section("--hang"), heard).__aenter__())
-    await _happens(lambda: bool(_mine()))
+    await _happens(lambda: bool(heard.processes))
 
     entering.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -295,8 +297,9 @@ def test_a_port_that_was_asked_for_is_listened_at() -> None:
     )
     assert running.stdout is not None
     said = running.stdout.readline()
+    processes = psutil.Process(running.pid).children(recursive=True)
     running.terminate()
     running.communicate(timeout=60)
 
     assert said == f"http://127.0.0.1:{port}/v1\n".encode()
-    until(lambda: not _mine())
+    assert psutil.wait_procs(processes, timeout=30)[1] == []
