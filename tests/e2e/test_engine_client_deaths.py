@@ -1,0 +1,158 @@
+"""Engines die, hang and come back, and no conversation is lost."""
+
+import asyncio
+import json
+import time
+
+import engines
+import pytest
+from engines import HASTY, SCHEMA, engine, free_port, prompt, scripted_process, until
+
+from generators.engine.client import OpenAIEngine
+from generators.engine.endpoints import Phase, Rhythm
+from generators.engine.protocol import Reply, Sampling
+from generators.engine.scripted.options import ScriptedOptions
+from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.stopwatch import Stopwatch
+from schemas.errors import RolloutFailure
+
+SAMPLING = Sampling(max_tokens=64, logprobs=True)
+
+
+async def _conversation(client: OpenAIEngine, number: int, turns: int) -> list[Reply]:
+    return (await _timed(client, number, turns))[0]
+
+
+async def _timed(client: OpenAIEngine, number: int, turns: int) -> tuple[list[Reply], float]:
+    """Return the replies of a conversation and the seconds of it that count."""
+    stopwatch = Stopwatch()
+    replies = [
+        await client.reply(
+            prompt(f"{number}/{turn}", schema=SCHEMA),
+            SAMPLING,
+            session=f"episode-{number}",
+            stopwatch=stopwatch,
+        )
+        for turn in range(turns)
+    ]
+    return replies, stopwatch.seconds
+
+
+async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> None:
+    sessions, turns, port = 32, 6, free_port()
+    async with (
+        scripted_process(port, "--delay-ms", "100,300") as server,
+        engine([server.url]) as client,
+        asyncio.timeout(120),
+    ):
+        begun = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_timed(client, number, turns)) for number in range(sessions)]
+            await asyncio.sleep(0.5)
+            await server.kill()
+            down = time.perf_counter()
+            await asyncio.sleep(1.0)
+            await server.start()
+            away = time.perf_counter() - down
+        wall = time.perf_counter() - begun
+
+    replies = [reply for task in tasks for reply in task.result()[0]]
+    assert len(replies) == sessions * turns
+    assert sum(reply.retries for reply in replies) >= 1
+    assert all(json.loads(reply.text).keys() == {"x"} for reply in replies)
+    counted = max(task.result()[1] for task in tasks)
+    assert counted <= wall - away + 0.5, "waiting for a dead engine counts against nobody"
+
+
+async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
+    sessions, options = 24, ScriptedOptions(delay_ms=(50, 100))
+    async with ScriptedEngineServer(options) as one:
+        other = ScriptedEngineServer(options)
+        await other.__aenter__()
+        async with engine([one.url, other.url]) as client, asyncio.timeout(60):
+            before = await _all_ask(client, sessions)
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(_conversation(client, number, 4))
+                    for number in range(sessions)
+                ]
+                await asyncio.sleep(0.1)
+                await other.__aexit__()
+            replies = [reply for task in tasks for reply in task.result()]
+            during = await _all_ask(client, sessions)
+
+            async def all_are_back() -> bool:
+                return await _all_ask(client, sessions) == before
+
+            async with ScriptedEngineServer(options, port=other.port):
+                await until(all_are_back)
+
+    assert len(set(before)) == 2
+    assert len(replies) == sessions * 4
+    assert set(during) == {f"{one.url}/v1"}
+
+
+async def _all_ask(client: OpenAIEngine, sessions: int) -> list[str]:
+    """Return which endpoint answers each session."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_conversation(client, number, 1)) for number in range(sessions)]
+    return [task.result()[0].endpoint for task in tasks]
+
+
+async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere() -> None:
+    sessions, port = 12, free_port()
+    rhythm = Rhythm(**{**engines.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0})
+    async with (
+        ScriptedEngineServer() as one,
+        scripted_process(port) as other,
+        engine([one.url, other.url], rhythm=rhythm) as client,
+        asyncio.timeout(60),
+    ):
+        before = await _all_ask(client, sessions)
+        await other.freeze()
+        during = await _all_ask(client, sessions)
+
+    assert len(set(before)) == 2
+    assert set(during) == {f"{one.url}/v1"}
+
+
+async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there() -> None:
+    late = ScriptedEngineServer(port=free_port())
+    async with (
+        ScriptedEngineServer() as one,
+        engine([one.url, late.url], rhythm=HASTY) as client,
+        asyncio.timeout(60),
+    ):
+        first = await _all_ask(client, 12)
+
+        async def both_are_asked() -> bool:
+            return len(set(await _all_ask(client, 12))) == 2
+
+        async with late:
+            await until(both_are_asked)
+
+    assert set(first) == {f"{one.url}/v1"}
+    assert client.card.endpoints == (f"{one.url}/v1", f"{late.url}/v1")
+
+
+async def test_what_comes_back_with_another_model_is_not_asked() -> None:
+    first = ScriptedEngineServer(ScriptedOptions(model="holo"))
+    await first.__aenter__()
+    async with engine([first.url], rhythm=HASTY, total_seconds=2.0) as client:
+        await first.__aexit__()
+        reply = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
+
+        async def is_dead() -> bool:
+            return client._open.endpoints[0].health.phase is Phase.DEAD
+
+        await until(is_dead)
+        impostor = ScriptedEngineServer(ScriptedOptions(model="other"), port=first.port)
+        async with impostor:
+            with pytest.raises(RolloutFailure, match=r"no whole reply in 2 s"):
+                await reply
+            troubles = client._open.troubles
+            phase = client._open.endpoints[0].health.phase
+
+    assert "does not serve the model 'holo' but other" in troubles
+    assert phase is Phase.DEAD
+    assert impostor.ledger.chats == 0
