@@ -1,4 +1,4 @@
-"""`stepmill engine`: run the server that serves a model.
+"""`stepmill engine`: run the server that serves a model, examine one, plan for one.
 
 None of it needs a run. Each subcommand lives in a module of its own,
 `flows.cli_engine_<subcommand>`, which is loaded only when it is asked for.

@@ -29,6 +29,24 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("url", metavar="URL", help="the endpoint, as http://127.0.0.1:8000/v1")
+    _dialect(parser)
+    parser.add_argument(
+        "--model", metavar="NAME", help="the model to ask; the only one served by default"
+    )
+
+
+def _plan(parser: argparse.ArgumentParser) -> None:
+    _dialect(parser)
+
+
+def _dialect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="how the model is spoken to; holotron by default"
+    )
+
+
 def _port(text: str) -> int:
     most = 65_535
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= most:
@@ -43,6 +61,16 @@ _COMMANDS: dict[str, tuple[_Adder, str, str]] = {
         _serve,
         "run vLLM as a configuration says, start it again when it dies, until interrupted",
         "stepmill engine serve --config configs/laptop-vllm.toml --port 8000",
+    ),
+    "check": (
+        _check,
+        "ask an endpoint everything that a run in a dialect needs, a line each with its remedy",
+        "stepmill engine check http://127.0.0.1:8000/v1 --dialect holotron",
+    ),
+    "plan": (
+        _plan,
+        "show viewports by the tokens of their pictures, by legibility and by speed",
+        "stepmill engine plan --dialect holotron",
     ),
 }
 """Every subcommand: its flags, what it does, an example."""

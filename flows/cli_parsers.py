@@ -191,7 +191,7 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
     ),
     "engine": (
         _engine,
-        "run vLLM under supervision",
+        "run vLLM under supervision, ask whether an endpoint is fit, or plan a viewport",
         "stepmill engine serve --config configs/laptop-vllm.toml",
     ),
     "doctor": (
