@@ -3,9 +3,10 @@
 128 sessions talk to a scripted engine in a niced process of its own. Each turn a session thinks for
 as long as a browser takes (0.4 to 1.2 s), then asks with a system message of about 6,000 characters
 and its last three pictures of about 100 kB, one of them new; the engine replies after 1 to 3 s,
-drawn from what it is asked. That is some 45 requests a second: what about twenty H100s answer in
-this shape, so that the client is pressed harder than one engine presses it while neither core of a
-small machine is saturated. Three lines are held:
+drawn from what it is asked. That is some 45 requests a second while all talk, which is what about
+twenty H100s answer in this shape: the client is pressed harder than one engine presses it, and two
+idle cores are not saturated. It needs them idle: beside other work all lags are those of waiting
+for a core, the bare clients' too, which are printed for that. Three lines are held:
 
 * CPU of this process a request, the bench's own included: at most 5 ms;
 * lag of the event loop, sampled every 20 ms while all sessions talk: at most 20 ms at the 99th
