@@ -30,7 +30,7 @@ from schemas.sections import MODEL_VIEWPORT
 GONE_SECONDS = 20.0
 """An endpoint that has been away for so long is not waited for."""
 
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 _REFUSAL = ": HTTP 4"
 
 
@@ -41,8 +41,11 @@ class Refused(StepmillError):
 class Subject:
     """One endpoint and the dialect it is to be asked in."""
 
-    def __init__(self, engine: OpenAIEngine, dialect: Dialect) -> None:
+    def __init__(
+        self, engine: OpenAIEngine, dialect: Dialect, *, gone_seconds: float = GONE_SECONDS
+    ) -> None:
         self._engine = engine
+        self._gone_seconds = gone_seconds
         self.dialect = dialect
         """How it would be spoken to."""
         self.frame = frame_of(dialect)
@@ -97,7 +100,7 @@ class Subject:
             while not task.done():
                 await asyncio.wait({task}, timeout=_LOOK_SECONDS)
                 away = time.perf_counter() - begun - stopwatch.seconds
-                if away > GONE_SECONDS and not task.done():
+                if away > self._gone_seconds and not task.done():
                     raise NoEngine(f"{self.card.endpoints[0]} has gone away; start it again")
         finally:
             task.cancel()
