@@ -149,6 +149,14 @@ class Session(Protocol):
         """
         ...
 
+    async def settle(self) -> None:
+        """Draw what a script has just changed, and wait until the pictures it shows are there.
+
+        Raises:
+            RolloutFailure: the browser does not answer, or time does not pass.
+        """
+        ...
+
     async def evaluate(self, expression: str) -> JsonValue:
         """Evaluate JavaScript in the page's own world. For sites alone.
 

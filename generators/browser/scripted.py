@@ -92,6 +92,9 @@ class ScriptedSession:
             self._at += 1
         return Effect(target=Target(tag="body") if point else None, act_ms=0.0)
 
+    async def settle(self) -> None:
+        """Do nothing: a page of a list is as it is."""
+
     async def evaluate(self, expression: str) -> JsonValue:
         """Return the page's value, whatever is asked."""
         del expression

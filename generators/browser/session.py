@@ -166,6 +166,10 @@ class ChromiumSession:
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
 
+    async def settle(self) -> None:
+        """Draw what a script has just changed, and wait until the pictures it shows are there."""
+        await self._tab.rest()
+
     async def evaluate(self, expression: str) -> JsonValue:
         """Evaluate JavaScript in the page's own world. For sites alone."""
         return await self._tab.channel.evaluate(expression)

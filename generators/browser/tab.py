@@ -148,6 +148,18 @@ class PageTab:
         await self.navigate(f"history.go({by})")
         return True
 
+    async def rest(self) -> None:
+        """Draw a frame, which asks for the pictures on it, and let a little time pass.
+
+        Time passes only once they have arrived, however long that takes.
+
+        Raises:
+            RolloutFailure: time does not pass.
+        """
+        await self.channel.frame()
+        if self.clock is not None and self._spec.clock is not None:
+            await self.clock.advance(self._spec.clock.settle_ms)
+
     async def settle(self, *, wait_ms: int) -> None:
         """Draw a frame, let time pass (`wait_ms` besides), draw another, let a little more pass.
 
@@ -166,8 +178,7 @@ class PageTab:
         if wait_ms:
             await self.clock.advance(wait_ms)
         await self._follow(self.clock)
-        await self.channel.frame()
-        await self.clock.advance(clock.settle_ms)
+        await self.rest()
 
     async def _follow(self, clock: VirtualClock) -> None:
         """While the tab navigates, let time pass in small portions, then up to the grid."""

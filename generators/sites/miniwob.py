@@ -152,6 +152,7 @@ class MiniWob:
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is no text: {goal!r}")
+        await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):
                 return goal
