@@ -26,6 +26,7 @@ from pyarrow.dataset import Dataset
 
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import arrow_schema
+from storage.access import FOLDER, Access
 from storage.scan import dataset_of, files_of
 from storage.statistics import Added
 
@@ -43,18 +44,21 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 class Handle:
     """A Delta table as this process last saw it. Every method blocks."""
 
-    def __init__(self, name: str, url: str) -> None:
+    def __init__(self, name: str, url: str, access: Access = FOLDER) -> None:
         self.name = name
         self.url = url
+        self._access = access
+        self._options: dict[str, str] | None = None
         self._schema = arrow_schema(name)
         self._table: DeltaTable | None = None
 
     def refresh(self) -> DeltaTable | None:
         """Return the table as it is now; None if nobody made it yet."""
+        self._renew()
         held = self._table
         try:
             if held is None:
-                self._table = DeltaTable(self.url)
+                self._table = DeltaTable(self.url, storage_options=self._options)
             else:
                 held.update_incremental()
         except TableNotFoundError:
@@ -66,6 +70,13 @@ class Handle:
             self._table = None
             return self.refresh()
         return self._table
+
+    def _renew(self) -> None:
+        """Let the table go if what it was opened with has become something else."""
+        options = self._access.options()
+        now = None if options is None else dict(options)
+        if now != self._options:
+            self._table, self._options = None, now
 
     def ask(self, transaction: str) -> int | None:
         """Return the token `transaction` was committed with; None if it was not."""
@@ -95,6 +106,7 @@ class Handle:
             schema=Schema.from_arrow(self._schema),
             mode="ignore",
             configuration=CONFIGURATION,
+            storage_options=self._options,
         )
 
     def write(
@@ -126,7 +138,11 @@ class Handle:
     def dataset(self, unit_id: str | None = None) -> Dataset | None:
         """Return the table's rows, or the files that can hold a unit's; None if nobody made it."""
         table = self.refresh()
-        return None if table is None else dataset_of(table, self.url, unit_id=unit_id)
+        return (
+            None
+            if table is None
+            else dataset_of(table, self.url, access=self._access, unit_id=unit_id)
+        )
 
     def files(self) -> pa.Table | None:
         """Return what the log says of every file; None if nobody made the table yet."""
@@ -188,14 +204,17 @@ class Table:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
-def dataset_at(url: str, version: int) -> Dataset:
+def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
     """Return the rows of the table at `url` as they were at a Delta version.
 
     Raises:
         Damaged: that version cannot be read.
     """
+    options = access.options()
+    told = None if options is None else dict(options)
     try:
-        return dataset_of(DeltaTable(url, version=version), url)
+        table = DeltaTable(url, version=version, storage_options=told)
+        return dataset_of(table, url, access=access)
     except (DeltaError, OSError) as error:
         raise Damaged(f"{url}: version {version} cannot be read: {_line(error)}") from error
 

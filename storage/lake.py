@@ -29,10 +29,11 @@ from schemas.tables import TABLES, UNIT_TABLES, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage import records
+from storage.access import FOLDER, Access
 from storage.commits import Commits
 from storage.delta import Handle, Table, dataset_at
 from storage.objects import ObjectStore
-from storage.places import table_url
+from storage.places import open_tables, table_url
 from storage.shards import MEGABYTE
 from storage.versions import Versions, find_version, seal
 
@@ -50,6 +51,8 @@ class Snapshot:
     """The Delta version of every table it has."""
     urls: Mapping[str, str] = field(repr=False)
     """Where the tables lie."""
+    access: Access = field(default=FOLDER, repr=False)
+    """The way to them."""
 
     async def dataset(self, table: str) -> Dataset | None:
         """Return the table at this version; None if nobody had written to it.
@@ -59,7 +62,9 @@ class Snapshot:
         """
         if table not in self.tables:
             return None
-        return await asyncio.to_thread(dataset_at, self.urls[table], self.tables[table])
+        return await asyncio.to_thread(
+            dataset_at, self.urls[table], self.tables[table], self.access
+        )
 
 
 class Lake:
@@ -68,7 +73,10 @@ class Lake:
     def __init__(self, url: str, store: ObjectStore, storage: StorageSection) -> None:
         self._store = store
         self._urls = {name: table_url(url, name) for name in TABLES}
-        self._tables = {name: Table(Handle(name, self._urls[name])) for name in TABLES}
+        self._access = open_tables(url, storage)
+        self._tables = {
+            name: Table(Handle(name, place, self._access)) for name, place in self._urls.items()
+        }
         self._commits = Commits(store, self._tables, shard_bytes=storage.shard_mb * MEGABYTE)
 
     async def commit_unit(
@@ -228,7 +236,7 @@ class Lake:
             Damaged: it cannot be read.
         """
         number, tables = await find_version(self._store, version)
-        return Snapshot(version=number, tables=tables, urls=self._urls)
+        return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
 
     async def close(self) -> None:
         """Let the tables go; what has begun ends first."""

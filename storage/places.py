@@ -1,8 +1,8 @@
 """From the URL of a run or destination to what can read and write there.
 
 One place decides what a URL means, so that a folder, `file://…` and a bucket are told apart the
-same way by every command. This version opens folders; a URL of any other kind is refused by name
-before anything is written.
+same way by every command. A URL of any other kind is refused by name before anything is written.
+AWS's client takes a while to load, so only a bucket's URL loads it.
 """
 
 import re
@@ -11,10 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import StorageSection
+from storage.access import FOLDER, Access
 from storage.local import LocalStore
 from storage.objects import ObjectStore
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_BUCKET = re.compile(r"(?i)s3://")
 
 
 def open_store(url: str, storage: StorageSection) -> ObjectStore:
@@ -24,8 +26,29 @@ def open_store(url: str, storage: StorageSection) -> ObjectStore:
         BadConfig: this version cannot open such a URL.
         Unwritable: there is a file where the folder should be.
     """
-    del storage  # a bucket's endpoint and region; folders have none
+    if is_bucket(url):
+        from storage import s3  # noqa: PLC0415 - heavy, and only for this
+
+        return s3.S3Store(s3.Connection(s3.Address.parse(url), storage))
     return LocalStore(folder(url))
+
+
+def open_tables(run: str, storage: StorageSection) -> Access:
+    """Return the way to the tables of a run for Delta's client, which knows no store of ours.
+
+    Raises:
+        BadConfig: this version cannot open such a URL.
+    """
+    if is_bucket(run):
+        from storage import s3  # noqa: PLC0415 - heavy, and only for this
+
+        return s3.BucketAccess(s3.Connection(s3.Address.parse(run), storage))
+    return FOLDER
+
+
+def is_bucket(url: str) -> bool:
+    """Say whether `url` names a place in a bucket."""
+    return _BUCKET.match(url) is not None
 
 
 def folder(url: str) -> Path:
@@ -47,18 +70,23 @@ def table_url(run: str, table: str) -> str:
     Raises:
         BadConfig: this version cannot open such a URL.
     """
+    if is_bucket(run):
+        from storage import s3  # noqa: PLC0415 - heavy, and only for this
+
+        return f"{s3.Address.parse(run).url}/tables/{table}"
     return str(folder(run).absolute() / "tables" / table)
 
 
 def _path_of(url: str) -> str:
     if not url or "\0" in url:
-        raise BadConfig(f"{url!r}: give a folder or file://…")
+        raise BadConfig(f"{url!r}: give a folder, file://… or s3://bucket/prefix")
     if not _SCHEME.match(url):
         return url
     parts = urlsplit(url)
     if parts.scheme.lower() != "file":
         raise BadConfig(
-            f"{url}: this version reads and writes folders only; give a folder or file://…"
+            f"{url}: this version reads and writes folders and buckets only; give a folder, "
+            "file://… or s3://bucket/prefix"
         )
     if parts.netloc not in ("", "localhost") or not parts.path:
         raise BadConfig(f"{url}: names another machine; write file:///path")

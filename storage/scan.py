@@ -13,8 +13,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
-from pyarrow import fs
 from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
+
+from storage.access import Access
 
 _LEAST, _GREATEST = "min.unit_id", "max.unit_id"
 
@@ -24,7 +25,9 @@ def files_of(table: DeltaTable) -> pa.Table:
     return pa.table(table.get_add_actions(flatten=True))
 
 
-def dataset_of(table: DeltaTable, url: str, *, unit_id: str | None = None) -> Dataset:
+def dataset_of(
+    table: DeltaTable, url: str, *, access: Access, unit_id: str | None = None
+) -> Dataset:
     """Return a table's rows, or those files of them that can hold a unit's.
 
     A table whose rows name no unit (`tasks`, `prompts`) is narrowed by file name alone: what the
@@ -34,10 +37,12 @@ def dataset_of(table: DeltaTable, url: str, *, unit_id: str | None = None) -> Da
         # Somebody turned on a feature that plain files do not show.
         return table.to_pyarrow_dataset()
     format_ = ParquetFileFormat()
-    filesystem = fs.SubTreeFileSystem(url, fs.LocalFileSystem())
+    files = files_of(table)
+    sizes = zip(*(files[column].to_pylist() for column in ("path", "size_bytes")), strict=True)
+    filesystem = access.filesystem(url, {unquote(path): size for path, size in sizes})
     fragments = [
         format_.make_fragment(path, filesystem=filesystem, partition_expression=units)
-        for path, units in _chosen(files_of(table), unit_id)
+        for path, units in _chosen(files, unit_id)
     ]
     schema = pa.schema(table.schema().to_arrow())  # type: ignore[arg-type] # by its C interface
     return FileSystemDataset(fragments, schema, format_, filesystem)

@@ -1,11 +1,15 @@
 """What every test stands on: an environment without the user's own settings, and golden files."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from weed import Weed
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
@@ -53,3 +57,22 @@ def golden(request: pytest.FixtureRequest) -> Golden:
         )
 
     return compare
+
+
+@pytest.fixture(scope="session")
+def weed(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Weed]":
+    """A real S3 server of this machine, started once."""
+    from weed import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need
+
+    server = Weed(tmp_path_factory.mktemp("weed"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def bucket_url(weed: "Weed", monkeypatch: pytest.MonkeyPatch) -> str:
+    """A place in a bucket where nobody wrote; its credentials are in the standard places."""
+    for name, value in weed.environment.items():
+        monkeypatch.setenv(name, value)
+    return weed.place()

@@ -7,13 +7,17 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import Conflict
+from schemas.sections import StorageSection
 from storage.local import LocalStore
 from storage.memory import MemoryStore
 from storage.objects import Missing, ObjectStore
+from storage.places import open_store
 
 
-@pytest.fixture(params=["local", "memory"])
+@pytest.fixture(params=["local", "memory", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    if request.param == "s3":
+        return open_store(request.getfixturevalue("bucket_url"), StorageSection())
     return LocalStore(tmp_path / "store") if request.param == "local" else MemoryStore()
 
 
@@ -154,6 +158,7 @@ async def test_deleted_objects_are_gone_and_the_others_stay(store: ObjectStore) 
         await store.get("a/b")
 
 
+@pytest.mark.parametrize("store", ["local", "memory"], indirect=True)  # SeaweedFS has folders too
 async def test_a_name_is_free_again_after_its_folder_was_emptied(store: ObjectStore) -> None:
     await store.put("a/b", b"1")
     await store.delete(["a/b"])
