@@ -1,0 +1,256 @@
+"""What an engine makes of many sessions: throughput, latency and cache hits, level by level.
+
+    .venv/bin/python bench/engine_load.py http://127.0.0.1:8000/v1 --plot load.png
+
+Each level lets so many sessions talk at once, in the shape of H Company's h_cua_perf: 38 steps an
+episode, a new screenshot in each request, ten tools in the system prompt, recorded think-times;
+prompts only grow, with one picture kept and two of slack, as those of runs do. What is counted is
+what ended within a level's seconds, after its warm-up. Without a URL it starts a scripted engine in
+a niced process of its own, for a short run with two lines to hold: no error, and at least half of
+the prompts' tokens from the prefix cache. At another engine only the first one is held. Prints one
+JSON line; `client_cpu` near the cores of this machine means that the bench itself was the limit.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from bench.loading.episodes import TEN_TOOLS, Session, Shape
+from bench.loading.figures import Answer, Level, level
+from bench.loading.plot import plot
+from bench.loading.streaming import STREAMED, StreamingClient
+from generators.engine.client import OpenAIEngine
+from generators.engine.metrics import EngineMetrics
+from generators.engine.protocol import EnginePrompt, Sampling
+from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.make import DEFAULT, make_dialect
+from generators.policy.window import Budget
+from schemas.base import JsonObject
+from schemas.errors import Refusal, StepmillError
+from schemas.sections import MODEL_VIEWPORT
+
+ROOT = Path(__file__).parent.parent
+KEY = "OPENAI_API_KEY"
+LEVELS = (1, 8, 32, 64, 100, 128, 256)
+SHORT_LEVELS = (1, 8, 32)
+SECONDS, SHORT_SECONDS = 60.0, 4.0
+WARM_UP = 0.25
+LEAST_HITS = 0.5
+KEEP, SLACK = 1, 2
+ENGINE_FLAGS = ("--delay-ms", "200,600", "--at-once", "64")
+QUIET_LOOKS, LOOK_SECONDS = 75, 0.2
+REFUSED = 2
+
+
+@contextlib.asynccontextmanager
+async def scripted_engine() -> AsyncIterator[str]:
+    """Run a scripted engine in a niced process of its own; yields its URL."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "generators.engine.scripted", *ENGINE_FLAGS),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    os.setpriority(os.PRIO_PROCESS, process.pid, 5)
+    try:
+        if process.stdout is None:
+            raise SystemExit("the scripted engine has no output")
+        async with asyncio.timeout(60):
+            line = await process.stdout.readline()
+        yield line.decode().strip()
+    finally:
+        process.kill()
+        await process.wait()
+
+
+def shape_of(said: argparse.Namespace, context: int | None) -> Shape:
+    """Return what requests are made of, for an engine of that context."""
+    options: JsonObject = {"leave_out": list(TEN_TOOLS)} if said.dialect == DEFAULT else {}
+    dialect = make_dialect(said.dialect, options)
+    width, height = said.viewport
+    sent = dialect.sent_size(width, height)
+    frame = Frame(
+        viewport_width=width,
+        viewport_height=height,
+        picture_width=width,
+        picture_height=height,
+        sent_width=sent[0],
+        sent_height=sent[1],
+    )
+    tokens = None if context is None else context - said.max_tokens
+    return Shape(
+        dialect=dialect,
+        frame=frame,
+        budget=Budget(keep_images=KEEP, slack_images=SLACK, tokens=tokens),
+        schema=None if said.free else dialect.schema(frame),
+        think_scale=said.think_scale,
+    )
+
+
+class Bench:
+    """One engine, level after level."""
+
+    def __init__(self, engine: OpenAIEngine, client: StreamingClient, shape: Shape) -> None:
+        self._engine = engine
+        self._client = client
+        self._shape = shape
+
+    async def level(self, sessions: int, seconds: float) -> Level:
+        """Let so many sessions talk, and return the figures of `seconds` after the warm-up."""
+        answers: list[Answer] = []
+        now = asyncio.get_running_loop().time
+
+        async def ask(prompt: EnginePrompt, session: str) -> Answer:
+            return await self._client.ask(prompt, session=session)
+
+        talking = [
+            asyncio.create_task(
+                Session(self._shape, ask, seed=f"{os.getpid()}-{sessions}-{number}").run(
+                    answers.append
+                )
+            )
+            for number in range(sessions)
+        ]
+        try:
+            await _pause(talking, WARM_UP * seconds)
+            before, begun, cpu = await self._metrics(), now(), time.process_time()
+            await _pause(talking, seconds)
+            ended, used = now(), time.process_time() - cpu
+            after = await self._metrics()
+        finally:
+            for task in talking:
+                task.cancel()
+            await asyncio.wait(talking)
+        await self._quiet()
+        return level(
+            [answer for answer in answers if begun <= answer.ended <= ended],
+            sessions=sessions,
+            seconds=ended - begun,
+            before=before,
+            after=after,
+            client_cpu=used / (ended - begun),
+        )
+
+    async def _metrics(self) -> EngineMetrics | None:
+        return next(iter((await self._engine.metrics()).values()))
+
+    async def _quiet(self) -> None:
+        """Wait until the engine has let go of what was cancelled, as far as it says."""
+        for _ in range(QUIET_LOOKS):
+            metrics = await self._metrics()
+            if not metrics or not (metrics.running or metrics.waiting):
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _pause(talking: Sequence[asyncio.Task[None]], seconds: float) -> None:
+    """Let sessions talk; they end by a defect alone, which is raised here."""
+    done, _ = await asyncio.wait(talking, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+async def measured(url: str, said: argparse.Namespace) -> tuple[list[Level], dict[str, object]]:
+    """Return the figures of every level, and what was measured."""
+    key = os.environ.get(KEY)
+    async with OpenAIEngine([url], model=said.model, api_key=key) as engine:
+        card = engine.card
+        sampling = Sampling(
+            temperature=said.temperature, max_tokens=said.max_tokens, extra=_extra(said)
+        )
+        client = StreamingClient(url, model=card.model, sampling=sampling, api_key=key)
+        async with client:
+            bench = Bench(engine, client, shape_of(said, card.context_tokens))
+            levels = []
+            for sessions in said.sessions:
+                one = await bench.level(sessions, said.seconds)
+                levels.append(one)
+                rate, errors = one.total_tokens_per_second, sum(one.errors.values())
+                sys.stderr.write(
+                    f"{sessions} sessions: {one.requests_per_second:g} requests/s, {rate} tokens/s, "
+                    f"{errors} errors\n"
+                )
+    about = card.model_dump(mode="json", include={"model", "product", "version", "context_tokens"})
+    return levels, about
+
+
+def _extra(said: argparse.Namespace) -> JsonObject:
+    """Return the fields of a request beside OpenAI's plainest."""
+    return {**STREAMED, "ignore_eos": True} if said.ignore_eos else dict(STREAMED)
+
+
+async def run(said: argparse.Namespace) -> bool:
+    """Measure, print one JSON line, and say whether every line is held."""
+    own = said.url is None
+    async with contextlib.AsyncExitStack() as stack:
+        url = await stack.enter_async_context(scripted_engine()) if own else said.url
+        levels, about = await measured(url, said)
+    held = all(one.requests and not one.errors for one in levels)
+    if own:
+        held = held and all((one.prefix_hit_rate or 0.0) >= LEAST_HITS for one in levels)
+    figures = {
+        "bench": "engine_load",
+        **about,
+        "dialect": said.dialect,
+        "viewport": list(said.viewport),
+        "think_scale": said.think_scale,
+        "max_tokens": said.max_tokens,
+        "least_prefix_hit_rate": LEAST_HITS if own else None,
+        "load_average": round(os.getloadavg()[0], 1),
+        "levels": [one.model_dump(mode="json") for one in levels],
+        "held": held,
+    }
+    print(json.dumps(figures))
+    if said.plot is not None:
+        plot(levels, said.plot, title=f"{about['model']} on {about['product']} {about['version']}")
+    return held
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("url", nargs="?", help="the endpoint; without one a scripted engine is started")
+    add("--model", help="the only one served by default")
+    add("--dialect", default=DEFAULT)
+    add("--sessions", type=_numbers, metavar="N,N", help="the levels")
+    add("--seconds", type=float, help="measured at each level, after a quarter of it to warm up")
+    add("--think-scale", type=float, default=1.0, help="stretches every think-time")
+    add("--viewport", type=_size, default=MODEL_VIEWPORT, metavar="WxH")
+    add("--max-tokens", type=int, default=150, help="of a reply")
+    add("--temperature", type=float, default=0.8)
+    add("--free", action="store_true", help="without a schema for replies")
+    add("--ignore-eos", action="store_true", help="vLLM: every reply takes all its tokens")
+    add("--plot", type=Path, metavar="FILE.png")
+    said = parser.parse_args()
+    own = said.url is None
+    said.sessions = said.sessions or (SHORT_LEVELS if own else LEVELS)
+    said.seconds = said.seconds or (SHORT_SECONDS if own else SECONDS)
+    return said
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(each) for each in text.split(","))
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    return int(width), int(height)
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every line is held."""
+    try:
+        return 0 if asyncio.run(run(_arguments())) else 1
+    except StepmillError as error:
+        sys.stderr.write(f"{error}\n")
+        return REFUSED if isinstance(error, Refusal) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
