@@ -44,6 +44,7 @@ class Pixels(Record):
     """Pixels of the picture as it was sent."""
 
     name: str = "pixels"
+    """For people."""
 
     def span(self, width: int, height: int) -> tuple[float, float]:
         """Return the size itself."""
@@ -54,6 +55,7 @@ class Patches(Record):
     """Pixels of the picture after a Qwen-VL processor has resized it."""
 
     name: str
+    """For people."""
     factor: int
     """Side of a patch, px."""
     least: int
@@ -73,6 +75,7 @@ class Parts(Record):
     """Parts of the picture, whatever its size."""
 
     name: str
+    """For people."""
     edge: float
     """What the far edges are called."""
 
