@@ -123,7 +123,12 @@ def _replay(parser: argparse.ArgumentParser) -> None:
 
 def _publish(parser: argparse.ArgumentParser) -> None:
     _run(parser)
-    parser.add_argument("--to", metavar="DEST", required=True, help="a folder or file://…")
+    parser.add_argument(
+        "--to",
+        metavar="DEST",
+        required=True,
+        help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
+    )
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )

@@ -160,17 +160,20 @@ class Generation:
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
         """Return what the run holds, where it was published, and what went wrong with that."""
-        summary, publications = Summary(version=0), list[PublishReport]()
+        publications, problems = list[PublishReport](), list[str]()
         try:
             for unit_id in self._found.leftovers:
                 await self._shop.spool.discard(unit_id)
             summary = await self._seal()
-            for to in self._config.publish.to:
-                if summary.version and not self._stopping.asked:
-                    publications.append(await self._publish(to))
         except StepmillError as error:
-            return summary, publications, [str(error)]
-        return summary, publications, []
+            return Summary(version=0), publications, [str(error)]
+        for to in self._config.publish.to:
+            if summary.version and not self._stopping.asked:
+                try:
+                    publications.append(await self._publish(to))
+                except StepmillError as error:  # the other destinations are no worse for it
+                    problems.append(str(error))
+        return summary, publications, problems
 
     async def _seal(self) -> Summary:
         lake = self._shop.lake
@@ -186,6 +189,6 @@ class Generation:
             self._run,
             self._config.accept,
             to,
-            include_rejected=self._config.publish.include_rejected,
-            shard_mb=self._config.storage.shard_mb,
+            terms=self._config.publish,
+            storage=self._config.storage,
         )

@@ -51,8 +51,8 @@ async def open_publication(
                     stored.run,
                     config.accept,
                     to,
-                    include_rejected=config.publish.include_rejected,
-                    shard_mb=config.storage.shard_mb,
+                    terms=config.publish,
+                    storage=config.storage,
                 )
             )
             yield Publication(working)

@@ -254,15 +254,28 @@ class StorageSection(Record):
     """The size a shard is closed at."""
 
 
+class Gate(StrEnum):
+    """How people get at a repository whose files must be asked for."""
+
+    AUTO = "auto"
+    """They agree to its terms, and have it."""
+    MANUAL = "manual"
+    """They ask, and its owner decides."""
+
+
 class PublishSection(Record):
-    """Where the dataset goes when the run ends."""
+    """Where the dataset goes when the run ends, and on what terms."""
 
     to: tuple[str, ...] = ()
     """Destinations: folders, `s3://…`, `hf://datasets/ORG/NAME`."""
     include_rejected: bool = False
     """Publish rejected episodes too, labelled."""
     private: bool = True
-    """Of a repository that is made."""
+    """Only into a private repository; one that is made is private. False: a new one is public."""
+    gated: Gate | None = None
+    """How people get at a repository on the Hub; None: as it is."""
+    license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
+    """The dataset's, by the Hub's name for it, as `cc-by-4.0`; None: none is stated."""
 
 
 class ScaleSection(Record):

@@ -12,14 +12,14 @@ from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
 
 from schemas.config import RunConfig
 from schemas.episode import Episode
-from schemas.sections import AcceptSection, StorageSection
+from schemas.sections import AcceptSection, PublishSection, StorageSection
 from schemas.tables import Row, arrow_schema, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake import Lake
 from storage.local import LocalStore
 from storage.publish.proof import Discrepancy, verify_published
-from storage.publish.publish import PublishReport, publish, publish_folder
+from storage.publish.publish import PublishReport, publish
 from storage.publish.rows import Tables, open_tables
 from storage.runs import RunFile, create_run
 
@@ -66,6 +66,9 @@ class MemoryRun:
 
 RULE = AcceptSection()
 """What an episode must meet in these tests: structure, outcome and replay."""
+
+STORAGE = StorageSection(shard_mb=64)
+"""How these tests write files."""
 
 
 def tables_of(snapshot: MemorySnapshot) -> Tables:
@@ -143,13 +146,13 @@ def published(
 ) -> PublishReport:
     """Publish a snapshot to a folder and wait for it."""
     return asyncio.run(
-        publish_folder(
+        publish(
             snapshot,
             run_file or make_run_file(),
             RULE,
-            to,
-            include_rejected=include_rejected,
-            shard_mb=shard_mb,
+            str(to),
+            terms=PublishSection(include_rejected=include_rejected),
+            storage=StorageSection(shard_mb=shard_mb),
         )
     )
 
@@ -160,7 +163,7 @@ async def publish_stored(at: Path, to: Path) -> PublishReport:
     run = await create_run(store, RunConfig(), provenance={})
     lake = Lake(str(at), store, StorageSection())
     report = await publish(
-        await lake.snapshot(), run, RULE, str(to), include_rejected=False, shard_mb=64
+        await lake.snapshot(), run, RULE, str(to), terms=PublishSection(), storage=STORAGE
     )
     await lake.close()
     return report

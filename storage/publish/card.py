@@ -3,7 +3,8 @@
 The front matter is `front`'s. The prose says
 what the dataset holds, how it was made and how well each template went. It is a pure function of
 the plan and its files: no day, no machine, no place but the name readers use. No licence is
-invented: what the pages, the tasks and the model allow is for the publisher to say.
+invented: what the pages, the tasks and the model allow is for the publisher to say, and the card
+repeats it.
 """
 
 from collections import Counter, defaultdict
@@ -15,8 +16,9 @@ from schemas.base import canonical_json
 from schemas.sections import AcceptSection
 from schemas.task import SPLITS
 from storage.publish.front import front_matter
-from storage.publish.manifest import PublishedFile, rows_by_config
-from storage.publish.markup import markdown, python_string
+from storage.publish.loading import Called, loading_lines
+from storage.publish.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
+from storage.publish.markup import markdown
 from storage.publish.plan import Plan
 from storage.publish.selection import Selection
 from storage.runs import RunFile
@@ -57,13 +59,15 @@ class CardFacts:
     """The run behind it."""
     rule: AcceptSection
     """What an episode had to meet."""
-    name: str
-    """What readers call the dataset: the folder's name, or the repository's."""
+    called: Called
+    """What readers call the dataset."""
+    license: str | None
+    """The publisher's word on it; None if there is none."""
 
 
 def make_card(facts: CardFacts) -> str:
     """Return the text of `README.md`."""
-    head = front_matter(_title(facts.run), facts.files)
+    head = front_matter(_title(facts.run), facts.files, license_name=facts.license)
     return "\n".join(["---", *head, "---", "", *_prose(facts), ""])
 
 
@@ -84,7 +88,7 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield "## Load it"
     yield ""
     yield "```python"
-    yield from loading_lines(facts.files, facts.name)
+    yield from loading_lines(facts.files, facts.called)
     yield "```"
     yield ""
     yield "## What it holds"
@@ -99,24 +103,15 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield ""
     yield "## Yield by template, worst first"
     yield ""
+    yield f"![How the episodes of each template stand]({YIELD_PLOT})"
+    yield ""
+    yield f"![How many actions the published episodes took]({LENGTH_PLOT})"
+    yield ""
     yield from _yields(chosen)
     yield ""
     yield "## How it was made"
     yield ""
     yield from _provenance(facts)
-
-
-def loading_lines(files: Sequence[PublishedFile], name: str) -> list[str]:
-    """Return the three lines of Python that load the dataset."""
-    rows = rows_by_config(files)
-    config = "steps" if "steps" in rows else next(iter(rows))
-    split = next(split for split in SPLITS if split in rows[config])
-    shown = '[0]["screenshot"].load()' if config == "steps" else "[0]"
-    return [
-        "from datasets import load_dataset",
-        f'data = load_dataset({python_string(name)}, "{config}", split="{split}")',
-        f"data{shown}",
-    ]
 
 
 def _contents(files: Sequence[PublishedFile]) -> Iterator[str]:
@@ -195,5 +190,8 @@ def _provenance(facts: CardFacts) -> Iterator[str]:
     yield "Pictures are the very bytes the policy saw before it acted. `manifest.json` lists every"
     yield "file with its rows, size and SHA-256."
     yield ""
-    yield "No licence is stated here. What may be done with the data follows from the pages it"
+    if facts.license is None:
+        yield "No licence is stated here. What may be done with the data follows from the pages it"
+    else:
+        yield f"Licence: {markdown(facts.license)}. Beside it stands what follows from the pages it"
     yield "shows, the tasks it poses and the model that acted."

@@ -1,10 +1,14 @@
 """A place a dataset is published to, and how a plan is carried out there.
 
 Every kind of destination does the same few things: say what lies there, put a file whole, remove
-one. `carry_out` holds the order, which is the same for all: data files that are missing, then the
-card, then the manifest, then what the plan no longer has goes. Whatever is there already is left
-alone, to the byte and the time of day. Killed anywhere, the next publication finds what is missing
-and ends in the same bytes; until the card is replaced, readers of the card see the version before.
+one, and finish. `carry_out` holds the order, which is the same for all: data files that are
+missing, then plots and the card, then the manifest, then what the plan no longer has goes.
+Whatever is there already is left alone, to the byte and the time of day. Killed anywhere, the next
+publication finds what is missing and ends in the same bytes; until the card is replaced, readers
+of the card see the version before.
+
+A place that has commits may hold back what it was told until `finish`, and make the card, the
+manifest and what goes visible in one of them.
 """
 
 import asyncio
@@ -17,23 +21,27 @@ from typing import Protocol
 
 from schemas.base import Record
 from storage.publish.build import build
-from storage.publish.manifest import CARD, MANIFEST, Manifest, PublishedFile
+from storage.publish.loading import Called
+from storage.publish.manifest import MANIFEST, TEXTS, Manifest, PublishedFile
+from storage.publish.owned import MARK
 from storage.publish.plan import CONFIGS, Plan, PlannedFile
 from storage.publish.rows import Tables
 from storage.shards import Shard
 
-MARK = ".publishing"
-"""Lies at a destination until its first publication has ended, and holds the run's id."""
-
 Progress = Callable[[int, int], None]
 """Told how many of how many planned files are at the destination."""
 
-Describe = Callable[[Sequence[PublishedFile]], tuple[bytes, bytes]]
-"""Makes the card and the manifest of the data files."""
+Describe = Callable[[Sequence[PublishedFile]], Mapping[str, bytes]]
+"""Makes the texts that go with the data files, by path, the manifest last."""
 
 _OURS = re.compile(
     rf"data/({'|'.join(CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-[0-9a-f]{{16}}\.parquet"
 )
+
+
+def is_ours(path: str) -> bool:
+    """Tell whether a file is one that publications write."""
+    return path in TEXTS or path == MARK or _OURS.fullmatch(path) is not None
 
 
 @dataclass(frozen=True)
@@ -44,8 +52,10 @@ class Stock:
     """Bytes of every file, by path."""
     manifest: Manifest | None = None
     """The manifest; None before the first publication has ended."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """SHA-256 of the files whose place tells it for nothing, by path."""
     texts: Mapping[str, bytes] = field(default_factory=dict)
-    """The very bytes of the card and the manifest."""
+    """The very bytes of what lies there of `TEXTS`."""
     unfinished: int = 0
     """Files that a killed publication left half written."""
 
@@ -59,8 +69,13 @@ class Destination(Protocol):
         ...
 
     @property
-    def name(self) -> str:
+    def called(self) -> Called:
         """What readers call the dataset there; no path of a machine."""
+        ...
+
+    @property
+    def called_here(self) -> Called:
+        """What whoever publishes calls it."""
         ...
 
     async def stock(self, run_id: str) -> Stock:
@@ -97,16 +112,38 @@ class Destination(Protocol):
         """
         ...
 
+    async def finish(self, version: int) -> None:
+        """End the publication of a version: everything is there for all to see when this returns.
+
+        It is also called where there was nothing to do.
+
+        Raises:
+            Unwritable: it cannot be ended.
+            Conflict: somebody else changed the dataset meanwhile.
+        """
+        ...
+
+    async def probe(self) -> None:
+        """Prove that something can be written, and leave nothing behind.
+
+        Raises:
+            BadConfig: whoever asks is not allowed to.
+            Unwritable: nothing can be written.
+        """
+        ...
+
 
 class Outcome(Record):
     """What carrying out a plan changed."""
 
     files: tuple[PublishedFile, ...]
     """Every data file there is now."""
-    card_bytes: int
-    """The size of the card."""
+    texts: int
+    """How many files describe them, the manifest not counted."""
+    text_bytes: int
+    """Their size."""
     put: int = 0
-    """Files written, card and manifest included."""
+    """Files written, the texts and the manifest included."""
     deleted: int = 0
     """Files removed."""
 
@@ -120,7 +157,7 @@ class Publication:
     tables: Tables
     """The rows it is made of."""
     describe: Describe
-    """Makes the card and the manifest."""
+    """Makes the texts."""
 
     async def carry_out(
         self, destination: Destination, *, progress: Progress | None = None
@@ -129,10 +166,13 @@ class Publication:
         stock = await destination.stock(self.plan.run_id)
         settled = self._settled(stock)
         if settled is not None:
+            await destination.finish(self.plan.version)
             return settled
         async with destination.hold():
             stock = await destination.stock(self.plan.run_id)
-            return await self._apply(destination, stock, progress)
+            outcome = await self._apply(destination, stock, progress)
+            await destination.finish(self.plan.version)
+            return outcome
 
     def _settled(self, stock: Stock) -> Outcome | None:
         """Return the outcome if there is nothing to do."""
@@ -141,7 +181,7 @@ class Publication:
         complete = all(planned.recipe in kept for planned in self.plan.files)
         if not complete or stock.unfinished or _stale(stock, files):
             return None
-        texts = self._texts(files)
+        texts = self.describe(files)
         return _outcome(files, texts, stock) if stock.texts == texts else None
 
     async def _apply(
@@ -155,7 +195,7 @@ class Publication:
             files += kept.get(planned.recipe) or await self._make(planned, destination, stock)
             if progress is not None:
                 progress(number, len(self.plan.files))
-        texts = self._texts(files)
+        texts = self.describe(files)
         for path, text in texts.items():
             if stock.texts.get(path) != text:
                 await destination.put(path, text)
@@ -172,14 +212,9 @@ class Publication:
         parts = build(self.tables, planned, shard_bytes=self.plan.shard_bytes)
         while (shard := await asyncio.to_thread(next, parts, None)) is not None:
             files.append(_described(planned, len(files), shard))
-            if stock.sizes.get(files[-1].path) != len(shard.data):
+            if not _is_there(stock, files[-1]):
                 await destination.put(files[-1].path, shard.data)
         return files
-
-    def _texts(self, files: Sequence[PublishedFile]) -> dict[str, bytes]:
-        """Return the card and the manifest, in the order they are written."""
-        card, manifest = self.describe(files)
-        return {CARD: card, MANIFEST: manifest}
 
 
 def _described(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
@@ -204,14 +239,20 @@ def _kept(stock: Stock) -> dict[str, list[PublishedFile]]:
     return {
         recipe: parts
         for recipe, parts in recipes.items()
-        if all(stock.sizes.get(part.path) == part.bytes for part in parts)
+        if all(_is_there(stock, part) for part in parts)
     }
+
+
+def _is_there(stock: Stock, file: PublishedFile) -> bool:
+    """Tell whether a file lies there whole, as far as its place tells."""
+    digest = stock.digests.get(file.path, file.sha256)
+    return stock.sizes.get(file.path) == file.bytes and digest == file.sha256
 
 
 def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
     """Return what a publication of ours left there and the plan does not have."""
     listed = {file.path for file in stock.manifest.files} if stock.manifest else set()
-    keep = {CARD, MANIFEST} | {file.path for file in files}
+    keep = {*TEXTS} | {file.path for file in files}
     return sorted(
         path
         for path in stock.sizes
@@ -220,10 +261,12 @@ def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
 
 
 def _outcome(files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: Stock) -> Outcome:
-    put = [file for file in files if stock.sizes.get(file.path) != file.bytes]
+    put = [file for file in files if not _is_there(stock, file)]
+    described = [text for path, text in texts.items() if path != MANIFEST]
     return Outcome(
         files=tuple(files),
-        card_bytes=len(texts[CARD]),
+        texts=len(described),
+        text_bytes=sum(map(len, described)),
         put=len(put) + sum(stock.texts.get(path) != text for path, text in texts.items()),
         deleted=sum(path != MARK for path in _stale(stock, files)),
     )

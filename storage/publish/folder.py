@@ -10,13 +10,14 @@ import fcntl
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from schemas.errors import BadConfig, Damaged, OtherRun, Unwritable
+from schemas.errors import BadConfig, Unwritable
 from storage.local import LocalStore
-from storage.objects import Missing
-from storage.publish.destination import MARK, Stock
-from storage.publish.manifest import CARD, MANIFEST, Manifest, read_manifest
+from storage.publish.destination import Stock
+from storage.publish.loading import Called
+from storage.publish.store import Store
 from storage.runs import KEY as RUN_FILE
 
 
@@ -25,6 +26,7 @@ class Folder:
 
     def __init__(self, root: Path) -> None:
         self._store = LocalStore(root)
+        self._objects = Store(self._store)
 
     @property
     def address(self) -> str:
@@ -32,18 +34,24 @@ class Folder:
         return self._store.url
 
     @property
-    def name(self) -> str:
+    def called(self) -> Called:
         """The folder's own name."""
-        return self._store.root.name or self.address
+        return Called(self._store.root.name or self.address)
+
+    @property
+    def called_here(self) -> Called:
+        """The folder's path."""
+        return Called(self.address)
 
     async def stock(self, run_id: str) -> Stock:
         """See `Destination.stock`."""
         await asyncio.to_thread(self._refuse_run_folder)
         try:
-            texts = {path: await self._text(path) for path in (CARD, MANIFEST, MARK)}
-            return await self._stock(run_id, {p: t for p, t in texts.items() if t is not None})
+            stock = await self._objects.stock(run_id)
+            unfinished = [item async for item in self._store.unfinished()]
         except OSError as error:
             raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
+        return replace(stock, unfinished=len(unfinished))
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -56,11 +64,18 @@ class Folder:
 
     async def put(self, path: str, data: bytes) -> None:
         """See `Destination.put`."""
-        await self._store.put(path, data)
+        await self._objects.put(path, data)
 
     async def delete(self, paths: Sequence[str]) -> None:
         """See `Destination.delete`."""
         await self._store.delete(paths)
+
+    async def finish(self, version: int) -> None:
+        """See `Destination.finish`; what was put is there already."""
+
+    async def probe(self) -> None:
+        """See `Destination.probe`."""
+        await self._store.probe()
 
     def _refuse_run_folder(self) -> None:
         root = self._store.root.resolve()
@@ -70,49 +85,6 @@ class Folder:
                     f"{self.address}: lies in the folder of a run ({place}); "
                     "publish to a folder outside it"
                 )
-
-    async def _stock(self, run_id: str, texts: dict[str, bytes]) -> Stock:
-        manifest = self._owned(run_id, texts)
-        sizes: dict[str, int] = {}
-        async for item in self._store.list():
-            if manifest is None and MARK not in texts:
-                raise Unwritable(
-                    f"{self.address}: is not empty and holds no dataset of this run "
-                    f"(there is {item.key}); publish to an empty folder"
-                )
-            sizes[item.key] = item.size
-        return Stock(
-            sizes=sizes,
-            manifest=manifest,
-            texts={path: text for path, text in texts.items() if path != MARK},
-            unfinished=len([item async for item in self._store.unfinished()]),
-        )
-
-    def _owned(self, run_id: str, texts: dict[str, bytes]) -> Manifest | None:
-        """Return the manifest that lies there, if it and the mark are of this run."""
-        try:
-            manifest = (
-                read_manifest(texts[MANIFEST], f"{self.address}/{MANIFEST}")
-                if MANIFEST in texts
-                else None
-            )
-        except Damaged as error:
-            raise Unwritable(f"{error}; publish to an empty folder") from None
-        owner = (
-            manifest.run if manifest else texts.get(MARK, run_id.encode()).decode(errors="replace")
-        )
-        if owner != run_id:
-            raise OtherRun(
-                f"{self.address}: holds the dataset of another run ({owner}, not {run_id}); "
-                "publish to another folder"
-            )
-        return manifest
-
-    async def _text(self, path: str) -> bytes | None:
-        try:
-            return await self._store.get(path)
-        except Missing:
-            return None
 
     def _clear(self, unfinished: Sequence[str]) -> None:
         for key in unfinished:

@@ -28,11 +28,15 @@ _SIZES = (
 _LARGEST = "10B<n<100B"
 
 
-def front_matter(title: str, files: Sequence[PublishedFile]) -> Iterator[str]:
+def front_matter(
+    title: str, files: Sequence[PublishedFile], *, license_name: str | None
+) -> Iterator[str]:
     """Yield the lines of the front matter, without the fences around it."""
     rows = rows_by_config(files)
     largest = max((sum(splits.values()) for splits in rows.values()), default=0)
     yield f"pretty_name: {yaml_string(title)}"
+    if license_name is not None:
+        yield f"license: {yaml_string(license_name)}"
     yield "tags:"
     yield from (f"- {tag}" for tag in ("computer-use", "trajectories", "web-agents"))
     yield "size_categories:"

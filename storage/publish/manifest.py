@@ -23,6 +23,15 @@ MANIFEST = "manifest.json"
 CARD = "README.md"
 """Where the card lies."""
 
+YIELD_PLOT = "plots/yield.svg"
+"""Where the plot of the yield by template lies."""
+
+LENGTH_PLOT = "plots/length.svg"
+"""Where the plot of the episodes' lengths lies."""
+
+TEXTS = (YIELD_PLOT, LENGTH_PLOT, CARD, MANIFEST)
+"""What describes the data files, in the order it is written."""
+
 
 class PublishedFile(Record):
     """One file of a published dataset."""
@@ -30,17 +39,17 @@ class PublishedFile(Record):
     path: str = Field(pattern=r"^[^/\\][^\\]*$")
     """Below the dataset's root, parts separated by `/`."""
     config: str | None
-    """The config it belongs to; None for the card."""
+    """The config it belongs to; None for the card and its plots."""
     split: str | None
-    """The split it belongs to; None for the card."""
+    """The split it belongs to; None for the card and its plots."""
     rows: int = Field(ge=0)
-    """Rows; 0 for the card."""
+    """Rows; 0 for the card and its plots."""
     bytes: int = Field(ge=0)
     """Its size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     """Of its bytes."""
     recipe: str | None
-    """Hash of what it was made from; None for the card."""
+    """Hash of what it was made from; None for the card and its plots."""
 
 
 class Counts(Record):

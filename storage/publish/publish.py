@@ -1,29 +1,36 @@
 """The way in: publish a version of a run to a destination.
 
-`publish` chooses the kind of destination by its URL; this version publishes to folders. The plan,
-the files and the order of things are the same for every kind.
+`publish` chooses the kind of destination by its URL: a folder, a bucket or a repository on the
+Hugging Face Hub. The plan, the files and the order of things are the same for every kind.
 """
 
 import asyncio
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 from schemas.acceptance import Standing
 from schemas.base import Record, sha256_hex
-from schemas.errors import BadConfig
-from schemas.sections import AcceptSection
-from storage.places import folder
-from storage.publish.card import CardFacts, loading_lines, make_card
+from schemas.sections import AcceptSection, PublishSection, StorageSection
+from storage.places import folder, open_store
+from storage.publish.card import CardFacts, make_card
 from storage.publish.destination import Destination, Outcome, Progress, Publication
 from storage.publish.folder import Folder
-from storage.publish.manifest import CARD, PublishedFile, make_manifest, rows_by_config
+from storage.publish.loading import loading_lines
+from storage.publish.manifest import (
+    CARD,
+    LENGTH_PLOT,
+    MANIFEST,
+    YIELD_PLOT,
+    PublishedFile,
+    make_manifest,
+    rows_by_config,
+)
 from storage.publish.plan import Plan, make_plan
+from storage.publish.plots import length_plot, yield_plot
 from storage.publish.rows import Snapshot, Tables, open_tables, reading
 from storage.publish.selection import select
+from storage.publish.store import Store
 from storage.runs import RunFile
 from storage.shards import MEGABYTE
-
-_LATER = ("s3://", "hf://")
 
 
 class PublishReport(Record):
@@ -44,7 +51,7 @@ class PublishReport(Record):
     rows: dict[str, int]
     """Rows by config."""
     files: int
-    """Files of the dataset, the card included and the manifest not."""
+    """Files of the dataset, the card and its plots included and the manifest not."""
     bytes: int
     """Their size."""
     put: int
@@ -55,56 +62,49 @@ class PublishReport(Record):
     """The lines of Python that load it."""
 
 
+def open_destination(to: str, terms: PublishSection, storage: StorageSection) -> Destination:
+    """Return the destination that `to` names; nothing is asked or written there yet.
+
+    Raises:
+        BadConfig: nothing can be published to such a URL.
+        Unwritable: there is a file where the folder should be.
+    """
+    scheme = to.partition("://")[0].lower()
+    if scheme == "hf":
+        from storage.publish.hub import Hub  # noqa: PLC0415 - heavy, and only for this
+
+        return Hub(to, terms)
+    return Store(open_store(to, storage)) if scheme == "s3" else Folder(folder(to))
+
+
 async def publish(
     snapshot: Snapshot,
     run_file: RunFile,
     rule: AcceptSection,
     to: str,
     *,
-    include_rejected: bool,
-    shard_mb: int,
+    terms: PublishSection,
+    storage: StorageSection,
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish what `rule` accepts of `snapshot` to the destination that `to` names.
 
     Raises:
-        BadConfig: this version cannot publish there, or no dataset may lie there.
+        BadConfig: nothing can be published there, or whoever asks is not allowed to.
         NotFound: the version holds no episode.
         OtherRun: the dataset of another run lies there.
         Unwritable: something else lies there, or nothing can be written there.
+        Conflict: somebody else changed the dataset there.
         Damaged: the run's tables are not whole.
     """
-    if to.lower().startswith(_LATER):
-        raise BadConfig(f"{to}: this version publishes to folders; give a folder or file://…")
-    return await publish_folder(
-        snapshot,
-        run_file,
-        rule,
-        folder(to),
-        include_rejected=include_rejected,
-        shard_mb=shard_mb,
-        progress=progress,
-    )
-
-
-async def publish_folder(
-    snapshot: Snapshot,
-    run_file: RunFile,
-    rule: AcceptSection,
-    to: Path,
-    *,
-    include_rejected: bool,
-    shard_mb: int,
-    progress: Progress | None = None,
-) -> PublishReport:
-    """Publish what `rule` accepts of `snapshot` to the folder `to`; see `publish`."""
+    destination = open_destination(to, terms, storage)
     return await publish_to(
         snapshot,
         run_file,
         rule,
-        Folder(to),
-        include_rejected=include_rejected,
-        shard_mb=shard_mb,
+        destination,
+        terms=terms,
+        shard_mb=storage.shard_mb,
         progress=progress,
     )
 
@@ -115,7 +115,7 @@ async def publish_to(
     rule: AcceptSection,
     destination: Destination,
     *,
-    include_rejected: bool,
+    terms: PublishSection,
     shard_mb: int,
     progress: Progress | None = None,
 ) -> PublishReport:
@@ -127,18 +127,24 @@ async def publish_to(
         tables,
         rule,
         run_id=run_file.run_id,
-        include_rejected=include_rejected,
+        include_rejected=terms.include_rejected,
         shard_bytes=shard_mb * MEGABYTE,
     )
 
-    def describe(files: Sequence[PublishedFile]) -> tuple[bytes, bytes]:
-        facts = CardFacts(plan=plan, files=files, run=run_file, rule=rule, name=destination.name)
-        card = make_card(facts).encode()
-        return card, make_manifest(plan, rule, [*files, _card_file(card)]).to_bytes()
+    def describe(files: Sequence[PublishedFile]) -> Mapping[str, bytes]:
+        facts = CardFacts(
+            plan=plan,
+            files=files,
+            run=run_file,
+            rule=rule,
+            called=destination.called,
+            license=terms.license,
+        )
+        return _texts(facts)
 
     publication = Publication(plan=plan, tables=tables, describe=describe)
     outcome = await publication.carry_out(destination, progress=progress)
-    return _report(plan, outcome, destination.address)
+    return _report(plan, outcome, destination)
 
 
 def _plan(
@@ -154,33 +160,44 @@ def _plan(
         return make_plan(tables, chosen, run_id=run_id, shard_bytes=shard_bytes)
 
 
-def _card_file(card: bytes) -> PublishedFile:
+def _texts(facts: CardFacts) -> Mapping[str, bytes]:
+    """Return what describes the data files, the manifest last."""
+    texts = {
+        YIELD_PLOT: yield_plot(facts.plan.selection),
+        LENGTH_PLOT: length_plot(facts.plan.selection),
+        CARD: make_card(facts).encode(),
+    }
+    files = [*facts.files, *(_text_file(path, text) for path, text in texts.items())]
+    return texts | {MANIFEST: make_manifest(facts.plan, facts.rule, files).to_bytes()}
+
+
+def _text_file(path: str, text: bytes) -> PublishedFile:
     return PublishedFile(
-        path=CARD,
+        path=path,
         config=None,
         split=None,
         rows=0,
-        bytes=len(card),
-        sha256=sha256_hex(card),
+        bytes=len(text),
+        sha256=sha256_hex(text),
         recipe=None,
     )
 
 
-def _report(plan: Plan, outcome: Outcome, address: str) -> PublishReport:
+def _report(plan: Plan, outcome: Outcome, destination: Destination) -> PublishReport:
     rows = {
         config: sum(splits.values()) for config, splits in rows_by_config(outcome.files).items()
     }
     return PublishReport(
-        destination=address,
+        destination=destination.address,
         version=plan.version,
         episodes=len(plan.selection.candidates),
         accepted=plan.selection.count(Standing.ACCEPTED),
         rejected=plan.selection.count(Standing.REJECTED),
         unjudged=plan.selection.count(Standing.UNJUDGED),
         rows=rows,
-        files=len(outcome.files) + 1,
-        bytes=sum(file.bytes for file in outcome.files) + outcome.card_bytes,
+        files=len(outcome.files) + outcome.texts,
+        bytes=sum(file.bytes for file in outcome.files) + outcome.text_bytes,
         put=outcome.put,
         deleted=outcome.deleted,
-        loading=tuple(loading_lines(outcome.files, address)),
+        loading=tuple(loading_lines(outcome.files, destination.called_here)),
     )

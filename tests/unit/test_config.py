@@ -308,6 +308,8 @@ OPEN = {
     "publish.to": ["out"],
     "publish.include_rejected": True,
     "publish.private": False,
+    "publish.gated": "manual",
+    "publish.license": "mit",
     "scale.runner": "ray",
     "scale.workers": 2,
 }

@@ -125,7 +125,9 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path) -> None:
     assert str(front["pretty_name"]).startswith("x|y` --- # h <img")
     page = MarkdownIt("gfm-like", {"linkify": False}).parse(card.split("---\n", 2)[2])
     kinds = {child.type for token in page for child in token.children or []}
-    assert kinds <= {"text", "text_special", "code_inline", "softbreak"}
+    assert kinds <= {"text", "text_special", "code_inline", "softbreak", "image"}
+    images = [c for token in page for c in token.children or [] if c.type == "image"]
+    assert [image.attrs["src"] for image in images] == ["plots/yield.svg", "plots/length.svg"]
     headings = [page[n + 1].content for n, t in enumerate(page) if t.type == "heading_open"]
     assert len(headings) == 6
     assert "html_block" not in {token.type for token in page}

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 from factories import make_verdict
 from published import (
     RULE,
+    STORAGE,
     TRAIN,
     MemoryRun,
     commit_unit,
@@ -19,6 +20,7 @@ from published import (
     written_at,
 )
 
+from schemas.sections import PublishSection
 from schemas.verdict import Status
 from storage.publish.proof import Discrepancy
 from storage.publish.publish import publish
@@ -117,7 +119,7 @@ def test_a_new_judgement_changes_the_labels(tmp_path: Path) -> None:
     [path] = tmp_path.glob("data/trajectories/*.parquet")
     rows = pq.read_table(path).to_pylist()
     assert [row["episode_id"] for row in rows if not row["accepted"]] == [episode.episode_id]
-    assert (report.put, report.deleted) == (3, 1)  # one file, the card and the manifest
+    assert (report.put, report.deleted) == (4, 1)  # one file, a plot, the card and the manifest
 
 
 def test_a_file_that_was_removed_or_cut_short_is_put_back(tmp_path: Path) -> None:
@@ -158,8 +160,8 @@ def test_progress_counts_the_planned_files(tmp_path: Path) -> None:
             make_run_file(),
             RULE,
             f"file://{tmp_path}/to",
-            include_rejected=False,
-            shard_mb=64,
+            terms=PublishSection(),
+            storage=STORAGE,
             progress=lambda done, total: seen.append((done, total)),
         )
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from published import (
     RULE,
+    STORAGE,
     MemorySnapshot,
     contents,
     make_run_file,
@@ -17,6 +18,7 @@ from published import (
     two_versions,
 )
 
+from schemas.sections import PublishSection
 from storage.publish.destination import Stock
 from storage.publish.folder import Folder
 from storage.publish.publish import PublishReport, publish, publish_to
@@ -33,7 +35,8 @@ class _Interrupted:
         self._folder = Folder(root)
         self._left = writes
         self._after = after
-        self.address, self.name = self._folder.address, self._folder.name
+        self.address = self._folder.address
+        self.called, self.called_here = self._folder.called, self._folder.called_here
 
     async def stock(self, run_id: str) -> Stock:
         return await self._folder.stock(run_id)
@@ -51,6 +54,12 @@ class _Interrupted:
             self._count(before=True)
             await self._folder.delete([path])
             self._count(before=False)
+
+    async def finish(self, version: int) -> None:
+        await self._folder.finish(version)
+
+    async def probe(self) -> None:
+        await self._folder.probe()
 
     def _count(self, *, before: bool) -> None:
         if before:
@@ -70,7 +79,7 @@ def _publish_interrupted(
                 make_run_file(),
                 RULE,
                 _Interrupted(to, writes=writes, after=after),
-                include_rejected=False,
+                terms=PublishSection(),
                 shard_mb=64,
             )
         )
@@ -149,8 +158,8 @@ def test_cancelling_leaves_what_the_next_publication_completes(tmp_path: Path) -
                 make_run_file(),
                 RULE,
                 str(to),
-                include_rejected=False,
-                shard_mb=64,
+                terms=PublishSection(),
+                storage=STORAGE,
                 progress=stop_after_three,
             )
         )

@@ -1,6 +1,5 @@
 """Destinations that are something else, full or taken: refused, and left alone."""
 
-import asyncio
 import fcntl
 import os
 import resource
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from published import (
-    RULE,
     TRAIN,
     MemoryRun,
     commit_unit,
@@ -23,7 +21,6 @@ from published import (
 )
 
 from schemas.errors import BadConfig, OtherRun, Refusal, Unwritable
-from storage.publish.publish import publish
 
 _OTHER_RUN = "f" * 32
 
@@ -90,21 +87,6 @@ def test_a_run_folder_is_recognised_through_a_link(tmp_path: Path) -> None:
 
     with pytest.raises(BadConfig, match="lies in the folder of a run"):
         published(small_run().seal(), tmp_path / "link" / "to")
-
-
-@pytest.mark.parametrize("url", ["s3://bucket/prefix", "hf://datasets/org/name", "HF://x"])
-def test_a_destination_of_a_later_kind_is_refused_by_name(url: str) -> None:
-    with pytest.raises(BadConfig, match="this version publishes to folders"):
-        asyncio.run(
-            publish(
-                small_run().seal(),
-                make_run_file(),
-                RULE,
-                url,
-                include_rejected=False,
-                shard_mb=64,
-            )
-        )
 
 
 @contextmanager

@@ -1,0 +1,151 @@
+"""What the Hugging Face Hub answers when it says no, in our words, and when to ask again.
+
+The client's errors are named here: who may not do what, what is to be done about it, and whether
+asking again may help. Nothing is repeated from a request, and a token that stood in an answer is
+blotted out. `Patience` is the one layer of retries around what the client itself does not ask
+again for; it waits as long as the Hub says, up to a bound.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from random import Random
+
+from httpx2 import HTTPError
+from huggingface_hub.errors import (
+    HfHubHTTPError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from schemas.errors import BadConfig, Conflict, NotFound, StepmillError, Unwritable
+
+LONGEST_WAIT = 300.0
+"""Seconds: whoever asks for more patience than this is left alone."""
+
+_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+_CONFLICTS = frozenset({409, 412})
+_BUSY = frozenset({408, 425, 429})
+_SERVER = 500
+_TOKEN = re.compile(r"\b(?:hf|api_org)_[A-Za-z0-9]{8,}")
+_RESET = re.compile(r"\bt=(\d+)")
+_MOST_CHARS = 300
+
+
+class Busy(StepmillError):
+    """No answer came, or one that asks for another try."""
+
+    def __init__(self, message: str, seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+        """How long the Hub asks to be left alone; None: it does not say."""
+
+    def __reduce__(self) -> tuple[type["Busy"], tuple[str, float | None]]:
+        """Keep the error picklable: it may cross a process."""
+        return type(self), (str(self), self.seconds)
+
+
+class Absent(NotFound):
+    """There is no such repository, or whoever asks may not see it."""
+
+
+class NoBranch(NotFound):
+    """The repository is there, and has no such branch."""
+
+
+class Patience:
+    """How often, and how long, something is asked for again."""
+
+    def __init__(self) -> None:
+        self._pauses = iter(_PAUSES)
+        self._random = Random()
+
+    async def rest(self, after: Busy | Conflict) -> None:
+        """Wait before the next try.
+
+        Raises:
+            Unwritable: there has been enough of it, or the Hub asks for too much.
+        """
+        pause, asked = next(self._pauses, None), getattr(after, "seconds", None) or 0.0
+        if asked > LONGEST_WAIT:
+            raise Unwritable(
+                f"{after}; it asks to be left alone for {asked:.0f} s: run the same command again "
+                "then, what was uploaded is not lost"
+            ) from after
+        if pause is None:
+            raise Unwritable(
+                f"{after}; run the same command again later, what was uploaded is not lost"
+            ) from after
+        await asyncio.sleep(asked + pause * self._random.uniform(0.5, 1.0))
+
+
+@contextmanager
+def named(where: str) -> Iterator[None]:
+    """Name what the client raises in the block.
+
+    Raises:
+        Busy: no answer, or one that asks for another try.
+        Conflict: somebody else was faster.
+        Absent: no such repository.
+        NoBranch: no such branch.
+        BadConfig: whoever asks may not, or what was asked for is refused for good.
+        Unwritable: the Hub refuses to take more.
+    """
+    try:
+        yield
+    except RevisionNotFoundError as error:
+        raise NoBranch(f"{where}: has no such branch") from error
+    except RepositoryNotFoundError as error:
+        raise Absent(
+            f"{where}: there is no such repository, or the token may not see it"
+        ) from error
+    except HfHubHTTPError as error:
+        raise _answer(where, error) from error
+    except OfflineModeIsEnabled as error:
+        raise BadConfig(f"{where}: HF_HUB_OFFLINE is set; unset it to publish there") from error
+    except HTTPError as error:
+        raise Busy(
+            f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
+        ) from error
+    except ValueError as error:  # the card's front matter, judged by the Hub before a commit
+        raise BadConfig(f"{where}: the Hub refuses this: {_line(str(error))}") from error
+
+
+def _answer(where: str, error: HfHubHTTPError) -> StepmillError:
+    status, said = error.response.status_code, _said(error)
+    if status in _CONFLICTS:
+        return Conflict(f"{where}: somebody else changed it at the same time{said}")
+    if status in _BUSY or status >= _SERVER:
+        why = "has had enough requests or commits for now" if status == 429 else "is not well"  # noqa: PLR2004 - the one every reader knows
+        return Busy(f"{where}: the Hub {why} ({status}){said}", _seconds(error.response.headers))
+    if status == 401:  # noqa: PLR2004
+        return BadConfig(
+            f"{where}: the Hub does not know the token{said}; set HF_TOKEN to one that is valid, "
+            "or run `hf auth login`"
+        )
+    if status in (402, 403, 413, 507):
+        return Unwritable(
+            f"{where}: the Hub does not allow it ({status}){said}; it takes a token with write "
+            "access to this repository, and room in its owner's storage"
+        )
+    return BadConfig(f"{where}: the Hub refuses this ({status}){said}")
+
+
+def _said(error: HfHubHTTPError) -> str:
+    text = error.server_message or error.response.headers.get("X-Error-Message") or ""
+    return f": {_line(text)}" if text.strip() else ""
+
+
+def _line(text: str) -> str:
+    return _TOKEN.sub("***", " ".join(text.split()))[:_MOST_CHARS]
+
+
+def _seconds(headers: Mapping[str, str]) -> float | None:
+    """Return how long the Hub asks to be left alone."""
+    told = headers.get("Retry-After", "")
+    if told.isdigit():
+        return float(told)
+    reset = _RESET.search(headers.get("RateLimit", ""))
+    return float(reset[1]) if reset else None

@@ -1,0 +1,283 @@
+"""A dataset repository on the Hugging Face Hub as a destination.
+
+Files go to the Hub as they are made and become visible by commits of at most a hundred of them.
+The last commit holds the card, the manifest and what goes, so readers of the branch pass from one
+version to the next in one step; then the version gets a tag, which is never moved. A publication
+that is killed leaves uploads that nobody sees, or data files that no card names, and the next one
+goes on from there.
+
+Every commit names its parent. Where its answer is lost, or somebody else was faster, the branch is
+read again: it shows whether the commit got in, and whether the other's commit touched what is
+ours. If it did not, ours goes on top of it; if it did, nothing of theirs is overwritten.
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from schemas.base import sha256_hex
+from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
+from schemas.sections import PublishSection
+from storage.publish.answers import Busy, Patience
+from storage.publish.destination import Stock, is_ours
+from storage.publish.loading import Called
+from storage.publish.manifest import MANIFEST, TEXTS, Manifest
+from storage.publish.membership import refuse_powerless
+from storage.publish.owned import MARK, owned, refuse_foreign
+from storage.publish.repository import MAIN, Addition, Entry, Look, Repository
+
+COMMIT_FILES = 100
+"""The most files in a commit: larger ones are slow to check, smaller ones use up the quota."""
+
+_URL = re.compile(r"(?i:hf)://datasets/(?P<name>[^/@]+/[^/@]+?)/?(?:@(?P<branch>[^@\s]+))?")
+_BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]*")
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
+_NAME_CHARS = 96
+_MADE_BY_THE_HUB = ".gitattributes"
+
+
+class Hub:
+    """A `Destination` in a dataset repository, made when the first file is put."""
+
+    def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
+        self._repository_name, self._branch = _parsed(url)
+        branch = None if self._branch == MAIN else self._branch
+        self._called = Called(self._repository_name, branch=branch)
+        self._terms = terms
+        self._repository = Repository(
+            self._repository_name, self._branch, address=self.address, endpoint=endpoint
+        )
+        self._run_id = ""
+        self._look: Look | None = None
+        self._entries: dict[str, Entry] = {}
+        self._manifest = b""
+        self._additions: dict[str, Addition] = {}
+        self._committed: dict[str, Addition] = {}
+        self._deletions: set[str] = set()
+
+    @property
+    def address(self) -> str:
+        """The repository's URL, with the branch where it is not the main one."""
+        branch = "" if self._branch == MAIN else f"@{self._branch}"
+        return f"hf://datasets/{self._repository_name}{branch}"
+
+    @property
+    def called(self) -> Called:
+        """The repository's name."""
+        return self._called
+
+    @property
+    def called_here(self) -> Called:
+        """The repository's name."""
+        return self._called
+
+    async def stock(self, run_id: str) -> Stock:
+        """See `Destination.stock`."""
+        self._run_id = run_id
+        self._look = await self._repository.look()
+        self._entries, texts = {}, dict[str, bytes]()
+        if self._look is not None:
+            self._refuse_exposure(self._look)
+        head = self._look.head if self._look else None
+        if head is not None:
+            self._entries = await self._repository.tree(head)
+            wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
+            texts = {path: await self._repository.read(path, head) for path in wanted}
+        manifest = owned(self.address, run_id, texts=texts)
+        sizes = {path: e.size for path, e in self._entries.items() if path != _MADE_BY_THE_HUB}
+        refuse_foreign(self.address, sorted(sizes), manifest=manifest, texts=texts)
+        digests = {path: e.digest for path, e in self._entries.items() if e.large}
+        digests |= {path: sha256_hex(text) for path, text in texts.items()}
+        self._refuse_edits(manifest, digests)
+        self._manifest = texts.pop(MANIFEST, b"")
+        texts.pop(MARK, None)
+        kept = texts | ({MANIFEST: self._manifest} if self._manifest else {})
+        return Stock(sizes=sizes, digests=digests, manifest=manifest, texts=kept)
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """See `Destination.hold`; nobody is kept out here, who was faster is seen by each commit."""
+        if self._look is None:
+            await self._repository.make(private=self._terms.private)
+        await self._gate()
+        if self._look is None or self._look.head is None:
+            await self._make_branch()
+        self._additions, self._committed, self._deletions = {}, {}, set()
+        yield
+
+    async def put(self, path: str, data: bytes) -> None:
+        """See `Destination.put`; it becomes visible with a later commit."""
+        if len(self._additions) >= COMMIT_FILES and path not in TEXTS:
+            await self._commit(f"Add {len(self._additions)} files")
+        if path == MANIFEST:
+            self._manifest = data
+        self._additions[path] = await self._repository.upload(path, data)
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        """See `Destination.delete`; it happens with the last commit."""
+        for path in paths:
+            self._additions.pop(path, None)
+            if path in self._entries or path in self._committed:
+                self._deletions.add(path)
+
+    async def finish(self, version: int) -> None:
+        """See `Destination.finish`."""
+        if self._additions or self._deletions:
+            await self._commit(f"Publish version {version} of run {self._run_id}")
+        await self._gate()
+        await self._tag(version)
+
+    async def probe(self) -> None:
+        """See `Destination.probe`; the Hub is asked what the token is good for."""
+        refuse_powerless(await self._repository.who(), self._repository_name, self.address)
+
+    async def _make_branch(self) -> None:
+        if self._branch != MAIN:
+            await self._repository.make_branch()
+
+    async def _gate(self) -> None:
+        wanted, look = self._terms.gated, self._look
+        if wanted is not None and (look is None or look.gated != wanted.value):
+            await self._repository.gate(wanted)
+            if look is not None:
+                self._look = replace(look, gated=wanted.value)
+
+    async def _commit(self, message: str) -> None:
+        """Commit what is pending, once, whatever answers get lost."""
+        patience = Patience()
+        head: str | None = None
+        while head is None:
+            look = self._looked()
+            try:
+                head = await self._repository.commit(
+                    list(self._additions.values()),
+                    sorted(self._deletions),
+                    parent=look.head or "",
+                    message=message,
+                )
+            except (Busy, Conflict) as error:
+                await patience.rest(error)
+                head = await self._found()
+        self._look = replace(self._looked(), head=head)
+        self._committed |= self._additions
+        self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}
+        self._additions, self._deletions = {}, set()
+
+    async def _found(self) -> str | None:
+        """Return the head that holds what is pending; None if it is to be committed again.
+
+        Raises:
+            Conflict: somebody else's commit touched what is ours.
+        """
+        look = await self._repository.look()
+        if look is None or look.head is None:
+            raise NotFound(f"{self.address}: was removed while it was being published to")
+        if look.head == self._looked().head:
+            return None
+        tree = await self._repository.tree(look.head)
+        if self._is_in(tree):
+            return look.head
+        self._refuse_meddling(tree, look.head)
+        self._look, self._entries = look, tree
+        self._deletions &= tree.keys()
+        return None
+
+    def _looked(self) -> Look:
+        if self._look is None or self._look.head is None:
+            raise Unwritable(f"{self.address}: was not there after it was made; run this again")
+        return self._look
+
+    def _is_in(self, tree: Mapping[str, Entry]) -> bool:
+        """Tell whether everything pending is there already."""
+        added = all(addition.is_at(tree.get(path)) for path, addition in self._additions.items())
+        return added and not self._deletions & tree.keys()
+
+    def _refuse_meddling(self, tree: Mapping[str, Entry], head: str) -> None:
+        """Refuse a commit of somebody else's that touched what is ours.
+
+        Raises:
+            Conflict: it did; a file is named.
+        """
+        mine = {path for path in self._entries.keys() | tree.keys() if is_ours(path)}
+        touched = sorted(path for path in mine if not self._is_as_left(path, tree.get(path)))
+        if touched:
+            raise Conflict(
+                f"{self.address}: somebody else changed {touched[0]} meanwhile "
+                f"(commit {head[:12]}); run this again, nothing of theirs was overwritten"
+            )
+
+    def _is_as_left(self, path: str, entry: Entry | None) -> bool:
+        """Tell whether a file is as this publication found it, left it, or is about to."""
+        added = self._additions.get(path) or self._committed.get(path)
+        if added is not None and added.is_at(entry):
+            return True
+        gone = entry is None and path in self._deletions
+        return gone or (path not in self._committed and entry == self._entries.get(path))
+
+    def _refuse_exposure(self, look: Look) -> None:
+        if self._terms.private and not look.private:
+            raise BadConfig(
+                f"{self.address}: is public, and publish.private is true; make the repository "
+                "private, or set publish.private = false"
+            )
+
+    def _refuse_edits(self, manifest: Manifest | None, digests: Mapping[str, str]) -> None:
+        """Refuse a dataset that somebody changed since it was published.
+
+        Raises:
+            Conflict: a file is not the one published; deleted ones are put back.
+        """
+        for file in manifest.files if manifest else ():
+            if digests.get(file.path, file.sha256) != file.sha256:
+                raise Conflict(
+                    f"{self.address}: somebody changed {file.path} since it was published; "
+                    "revert that commit, or delete the file to have it written again"
+                )
+
+    async def _tag(self, version: int) -> None:
+        """Name the commit after the version, unless a tag of it holds the very same dataset."""
+        tags = await self._repository.tags()
+        for name in _tag_names(self._branch, version, len(tags)):
+            if name not in tags:
+                await self._repository.tag(name, self._looked().head or "")
+                return
+            if await self._is_tagged(tags[name]):
+                return
+
+    async def _is_tagged(self, commit: str) -> bool:
+        try:
+            return await self._repository.read(MANIFEST, commit) == self._manifest
+        except NotFound:
+            return False
+
+
+def _tag_names(branch: str, version: int, there: int) -> Iterable[str]:
+    """Yield the names a version may get; one that was published anew gets the next one."""
+    first = f"v{version}" if branch == MAIN else f"{branch}-v{version}"
+    return [first, *(f"{first}.{number}" for number in range(1, there + 1))]
+
+
+def _parsed(url: str) -> tuple[str, str]:
+    """Return the repository's name and the branch.
+
+    Raises:
+        BadConfig: the URL names none.
+    """
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise BadConfig(f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH")
+    branch = found["branch"] or MAIN
+    if not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith(("/", ".lock")):
+        raise BadConfig(f"{url}: '{branch}' is no name of a branch")
+    if not all(_is_name(part) for part in found["name"].split("/")):
+        raise BadConfig(
+            f"{url}: the Hub does not allow the name {found['name']}: letters, digits, '-', '_' and "
+            f"'.', at most {_NAME_CHARS}, neither '--' nor '..', no '-' or '.' at an end, no '.git'"
+        )
+    return found["name"], branch
+
+
+def _is_name(part: str) -> bool:
+    plain = _NAME.fullmatch(part) is not None and len(part) <= _NAME_CHARS
+    return plain and "--" not in part and ".." not in part and not part.endswith(".git")

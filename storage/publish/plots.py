@@ -1,0 +1,110 @@
+"""The plots beside the card, as SVG written out by hand: the same rows draw the same bytes.
+
+Two pictures: how each template's episodes stand, and how long the published episodes are. Names
+of templates are foreign text and are escaped; nothing else in a picture is anybody's but ours.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import accumulate
+
+from schemas.acceptance import Standing
+from storage.publish.markup import visible
+from storage.publish.selection import Selection
+
+MAX_BARS = 40
+"""Templates drawn, the worst first."""
+
+MAX_LENGTHS = 40
+"""Bars of the lengths' plot; the last one holds all that is longer."""
+
+_COLOURS = {
+    Standing.ACCEPTED: "#2a7f62",
+    Standing.REJECTED: "#c8553d",
+    Standing.UNJUDGED: "#9aa0a6",
+}
+_WIDTH, _LEFT, _ROW, _TOP = 720, 220, 18, 56
+_HEIGHT, _BASE = 220, 180
+_NAME_CHARS = 32
+
+
+def yield_plot(chosen: Selection) -> bytes:
+    """Return the picture of how the episodes of each template stand, the worst first."""
+    tallies: defaultdict[str, Counter[Standing]] = defaultdict(Counter)
+    for item in chosen.candidates:
+        tallies[item.template_id][item.standing] += 1
+    worst = sorted(
+        tallies.items(), key=lambda pair: (pair[1][Standing.ACCEPTED] / pair[1].total(), pair[0])
+    )[:MAX_BARS]
+    title = "Episodes by template, the lowest yield first"
+    body = [*_legend(), *(line for row, pair in enumerate(worst) for line in _bar(row, *pair))]
+    return _drawing(title, body, height=_TOP + _ROW * len(worst) + 12)
+
+
+def length_plot(chosen: Selection) -> bytes:
+    """Return the picture of how many actions the published episodes took."""
+    counts = Counter(min(item.n_steps, MAX_LENGTHS) for item in chosen.published)
+    most = max(counts.values(), default=1)
+    width = (_WIDTH - 80) / (MAX_LENGTHS + 1)
+    body = [_text(_WIDTH / 2, _HEIGHT - 8, "actions", anchor="middle")]
+    for actions in range(MAX_LENGTHS + 1):
+        left, height = 50 + actions * width, (_BASE - _TOP) * counts[actions] / most
+        body.append(_box(left, _BASE - height, width - 2, height, _COLOURS[Standing.ACCEPTED]))
+        if actions % 5 == 0:
+            label = f"{actions}+" if actions == MAX_LENGTHS else str(actions)
+            body.append(_text(left + width / 2, _BASE + 16, label, anchor="middle"))
+    body.append(_text(44, _TOP + 8, f"{most:,}", anchor="end"))
+    return _drawing("Published episodes by number of actions", body, height=_HEIGHT)
+
+
+def _legend() -> Iterator[str]:
+    for place, (standing, colour) in enumerate(_COLOURS.items()):
+        left = _LEFT + place * 110
+        yield _box(left, 32, 10, 10, colour)
+        yield _text(left + 15, 41, standing.value)
+
+
+def _bar(row: int, template: str, tally: Counter[Standing]) -> Iterator[str]:
+    """Yield one template's name, its bar in parts, and its yield."""
+    top, room = _TOP + row * _ROW, _WIDTH - _LEFT - 60
+    name = visible(template)
+    shown = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
+    yield _text(_LEFT - 8, top + 11, shown, anchor="end")
+    widths = [room * tally[standing] / tally.total() for standing in _COLOURS]
+    for left, width, colour in zip(
+        accumulate(widths, initial=0.0), widths, _COLOURS.values(), strict=False
+    ):
+        if width:
+            yield _box(_LEFT + left, top, width, _ROW - 5, colour)
+    share = tally[Standing.ACCEPTED] / tally.total()
+    yield _text(_LEFT + room + 8, top + 11, f"{share:.0%}")
+
+
+def _box(left: float, top: float, width: float, height: float, colour: str) -> str:
+    return (
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
+        f'fill="{colour}"/>'
+    )
+
+
+def _text(left: float, base: float, text: str, *, anchor: str = "start") -> str:
+    return f'<text x="{left:.1f}" y="{base:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _drawing(title: str, body: Sequence[str], *, height: int) -> bytes:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
+        f'width="{_WIDTH}" height="{height}" font-family="sans-serif" font-size="12" '
+        'fill="#202124" role="img">'
+    )
+    lines = [
+        head,
+        f"<title>{escape(title)}</title>",
+        _box(0, 0, _WIDTH, height, "#ffffff"),
+        f'<text x="12" y="20" font-size="14">{escape(title)}</text>',
+        *body,
+        "</svg>",
+        "",
+    ]
+    return "\n".join(lines).encode()

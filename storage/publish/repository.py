@@ -1,0 +1,257 @@
+"""A dataset repository on the Hugging Face Hub, as the few things publication does with one.
+
+Every call runs in a thread, its failures are named by `answers`, and each is retried in one
+layer: uploads and trees by the client itself, everything else here. A commit is not, for
+only who made it can tell whether it got in before its answer was lost: that is `hub`'s matter.
+The token comes from `HF_TOKEN` or from where `hf auth login` keeps it, and goes nowhere else.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import httpx2
+from huggingface_hub import (
+    CommitOperationAdd,
+    CommitOperationCopy,
+    CommitOperationDelete,
+    HfApi,
+    get_session,
+    get_token,
+    hf_hub_url,
+    hf_raise_for_status,
+    set_client_factory,
+)
+from huggingface_hub.hf_api import RepoFile
+from huggingface_hub.utils.tqdm import disable_progress_bars
+
+from schemas.base import sha256_hex
+from schemas.errors import BadConfig, Unwritable
+from schemas.sections import Gate
+from storage.publish.answers import Absent, Busy, NoBranch, Patience, named
+
+T = TypeVar("T")
+
+MAIN = "main"
+"""The branch that every repository has."""
+
+_KIND = "dataset"
+_SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What the Hub says of a file."""
+
+    size: int
+    """Bytes."""
+    digest: str
+    """SHA-256 of a large file, git's own hash of a small one."""
+    large: bool
+    """It lies outside git."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a repository looks like."""
+
+    head: str | None
+    """The branch's last commit; None: there is no such branch."""
+    private: bool
+    """Only its owners see it."""
+    gated: str | None
+    """How others get at its files; None: they need not ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """A file to be committed, whose bytes are on the Hub already if it is a large one."""
+
+    operation: CommitOperationAdd
+    """As the client has it."""
+    size: int
+    """Bytes."""
+    sha256: str
+    """Of its bytes."""
+    git: str
+    """Git's own hash of it."""
+
+    def is_at(self, entry: Entry | None) -> bool:
+        """Tell whether this is the file that the Hub has."""
+        if entry is None:
+            return False
+        digest = self.sha256 if entry.large else self.git
+        return (self.size, digest) == (entry.size, entry.digest)
+
+
+class Repository:
+    """A dataset repository, which need not be there yet."""
+
+    def __init__(self, name: str, branch: str, *, address: str, endpoint: str | None) -> None:
+        self._name = name
+        self._branch = branch
+        self._address = address
+        set_client_factory(_client)
+        disable_progress_bars()
+        self._api = HfApi(endpoint=endpoint)
+
+    async def look(self) -> Look | None:
+        """Return what the repository looks like; None if there is none."""
+        try:
+            return await self._patiently(lambda: self._look(self._branch))
+        except Absent:
+            return None
+        except NoBranch:
+            main = await self._patiently(lambda: self._look(None))
+            return Look(head=None, private=main.private, gated=main.gated)
+
+    async def who(self) -> dict[str, object]:
+        """Return what the Hub says of whoever holds the token.
+
+        Raises:
+            BadConfig: there is no token, or the Hub does not know it.
+        """
+        if get_token() is None:
+            raise BadConfig(
+                f"{self._address}: there is no token; set HF_TOKEN, or run `hf auth login`"
+            )
+        return await self._patiently(lambda: dict(self._api.whoami()))
+
+    async def tree(self, revision: str) -> dict[str, Entry]:
+        """Return every file of a revision, by path."""
+        return await self._once(lambda: self._tree(revision))
+
+    async def read(self, path: str, revision: str) -> bytes:
+        """Return a file's bytes."""
+        return await self._patiently(lambda: self._read(path, revision))
+
+    async def make(self, *, private: bool) -> None:
+        """Make the repository unless it is there."""
+        await self._patiently(
+            lambda: self._api.create_repo(
+                self._name, repo_type=_KIND, private=private, exist_ok=True
+            )
+        )
+
+    async def make_branch(self) -> None:
+        """Make the branch unless it is there, from the repository's first commit."""
+        commits = await self._once(lambda: self._api.list_repo_commits(self._name, repo_type=_KIND))
+        await self._patiently(
+            lambda: self._api.create_branch(
+                self._name,
+                branch=self._branch,
+                revision=commits[-1].commit_id,
+                repo_type=_KIND,
+                exist_ok=True,
+            )
+        )
+
+    async def gate(self, kind: Gate) -> None:
+        """Have others ask for the files."""
+        await self._patiently(
+            lambda: self._api.update_repo_settings(self._name, repo_type=_KIND, gated=kind.value)
+        )
+
+    async def upload(self, path: str, data: bytes) -> Addition:
+        """Take a file to the Hub, ready for a commit; uploading one again costs next to nothing."""
+        operation = CommitOperationAdd(path_in_repo=path, path_or_fileobj=data)
+        try:
+            await self._once(lambda: self._upload(operation))
+        except (Busy, RuntimeError, OSError) as error:
+            raise Unwritable(
+                f"{self._address}: {path} could not be uploaded: {str(error)[:300]}; "
+                "run the same command again, what was uploaded is not lost"
+            ) from error
+        blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
+        blob.update(data)
+        return Addition(operation, len(data), sha256_hex(data), blob.hexdigest())
+
+    async def commit(
+        self, additions: Sequence[Addition], deletions: Sequence[str], *, parent: str, message: str
+    ) -> str:
+        """Commit files on top of `parent` and return the commit; nothing is asked twice.
+
+        Raises:
+            Conflict: the branch has moved on.
+            Busy: it may be in or not.
+        """
+        operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
+            *(addition.operation for addition in additions),
+            *(CommitOperationDelete(path_in_repo=path) for path in deletions),
+        ]
+        return await self._once(
+            lambda: (
+                self._api.create_commit(
+                    self._name,
+                    operations,
+                    commit_message=message,
+                    repo_type=_KIND,
+                    revision=self._branch,
+                    parent_commit=parent,
+                ).oid
+            )
+        )
+
+    async def tags(self) -> dict[str, str]:
+        """Return every tag with its commit."""
+        refs = await self._patiently(lambda: self._api.list_repo_refs(self._name, repo_type=_KIND))
+        return {tag.name: tag.target_commit for tag in refs.tags}
+
+    async def tag(self, name: str, commit: str) -> None:
+        """Give a commit a name, unless another one has it."""
+        await self._patiently(
+            lambda: self._api.create_tag(
+                self._name, tag=name, revision=commit, repo_type=_KIND, exist_ok=True
+            )
+        )
+
+    def _look(self, branch: str | None) -> Look:
+        info = self._api.dataset_info(self._name, revision=branch)
+        gated = info.gated if isinstance(info.gated, str) else None
+        return Look(head=info.sha, private=bool(info.private), gated=gated)
+
+    def _tree(self, revision: str) -> dict[str, Entry]:
+        found = self._api.list_repo_tree(
+            self._name, recursive=True, revision=revision, repo_type=_KIND
+        )
+        return {item.path: _entry(item) for item in found if isinstance(item, RepoFile)}
+
+    def _read(self, path: str, revision: str) -> bytes:
+        url = hf_hub_url(
+            self._name, path, repo_type=_KIND, revision=revision, endpoint=self._api.endpoint
+        )
+        token = get_token()
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        answer = get_session().get(url, headers=headers)
+        hf_raise_for_status(answer)
+        return answer.content
+
+    def _upload(self, operation: CommitOperationAdd) -> None:
+        # A `.gitignore` that somebody put there would have the client leave files out and say nothing.
+        self._api.preupload_lfs_files(
+            self._name, [operation], repo_type=_KIND, revision=self._branch, gitignore_content=""
+        )
+
+    async def _once(self, work: Callable[[], T]) -> T:
+        with named(self._address):
+            return await asyncio.to_thread(work)
+
+    async def _patiently(self, work: Callable[[], T]) -> T:
+        patience = Patience()
+        while True:
+            try:
+                return await self._once(work)
+            except Busy as busy:
+                await patience.rest(busy)
+
+
+def _client() -> httpx2.Client:
+    """Return the connections the client uses: its own would wait for ever."""
+    return httpx2.Client(follow_redirects=True, timeout=_SECONDS)
+
+
+def _entry(item: RepoFile) -> Entry:
+    digest = item.blob_id if item.lfs is None else item.lfs.sha256
+    return Entry(size=item.size, digest=digest, large=item.lfs is not None)

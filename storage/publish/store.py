@@ -1,0 +1,114 @@
+"""Objects in any store as a destination: a bucket, above all.
+
+Nothing can be locked there, so nothing is. Data files are named by their content, and two
+publications that write the same one write the same bytes. The mark is put only if there is none,
+which parts two runs that find the same empty place; the manifest replaces only the one that was
+read, so of two publications that overlap one ends and the other is told to run again. What the
+other removed or replaced meanwhile, that next run puts back.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from schemas.errors import Conflict, OtherRun
+from storage.objects import Missing, ObjectStore
+from storage.publish.destination import Stock
+from storage.publish.loading import Called
+from storage.publish.manifest import MANIFEST, TEXTS
+from storage.publish.owned import MARK, owned, refuse_foreign
+
+
+class Store:
+    """A `Destination` in an `ObjectStore`."""
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._manifest: bytes | None = None
+
+    @property
+    def address(self) -> str:
+        """The store's URL."""
+        return self._store.url
+
+    @property
+    def called(self) -> Called:
+        """The store's URL: readers give the whole of it."""
+        return Called(self._store.url, by_file=True)
+
+    @property
+    def called_here(self) -> Called:
+        """The store's URL."""
+        return self.called
+
+    async def stock(self, run_id: str) -> Stock:
+        """See `Destination.stock`."""
+        texts = {path: await self._text(path) for path in (*TEXTS, MARK)}
+        there = {path: text for path, text in texts.items() if text is not None}
+        manifest = owned(self.address, run_id, texts=there)
+        sizes = {item.key: item.size async for item in self._store.list()}
+        refuse_foreign(self.address, sorted(sizes), manifest=manifest, texts=there)
+        self._manifest = there.get(MANIFEST)
+        return Stock(
+            sizes=sizes,
+            manifest=manifest,
+            texts={path: text for path, text in there.items() if path != MARK},
+        )
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """See `Destination.hold`; nobody is kept out here."""
+        await self._store.probe()
+        yield
+
+    async def put(self, path: str, data: bytes) -> None:
+        """See `Destination.put`."""
+        if path == MARK:
+            await self._claim(data)
+        elif path == MANIFEST:
+            await self._conclude(data)
+        else:
+            await self._store.put(path, data)
+
+    async def delete(self, paths: Sequence[str]) -> None:
+        """See `Destination.delete`."""
+        await self._store.delete(paths)
+
+    async def finish(self, version: int) -> None:
+        """See `Destination.finish`; what was put is there already."""
+
+    async def probe(self) -> None:
+        """See `Destination.probe`."""
+        await self._store.probe()
+
+    async def _claim(self, mark: bytes) -> None:
+        """Put the mark; another run may have come first."""
+        if await self._store.put_new(MARK, mark):
+            return
+        there = await self._text(MARK)
+        if there != mark:
+            raise OtherRun(
+                f"{self.address}: another run began to publish here at the same time; "
+                "publish to another place"
+            )
+
+    async def _conclude(self, manifest: bytes) -> None:
+        """Put the manifest over the one that was read, and over no other."""
+        try:
+            if self._manifest is None:
+                done = await self._store.put_new(MANIFEST, manifest)
+            else:
+                await self._store.replace(MANIFEST, manifest, expected=self._manifest)
+                done = True
+        except Conflict:
+            done = False
+        # A refused write may be our own, carried out before its answer was lost.
+        if not done and await self._text(MANIFEST) != manifest:
+            raise Conflict(
+                f"{self.address}: another publication ended here meanwhile; run this again"
+            )
+
+    async def _text(self, path: str) -> bytes | None:
+        try:
+            return await self._store.get(path)
+        except Missing:
+            return None

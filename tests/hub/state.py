@@ -1,0 +1,208 @@
+"""What the local Hub holds: repositories with their commits, and whose token may do what.
+
+Commits are whole: each has all files of its revision. A commit that names another parent than
+the branch's head is refused, as is one that names a large file nobody uploaded, or one that would
+take its owner over the quota. Nothing here knows HTTP; what is refused is a `Refused`.
+"""
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from hub.xet import Cas
+
+LARGE_SUFFIXES = {".parquet", ".arrow", ".jpg", ".png", ".bin", ".zst"}
+LARGE_BYTES = 10_000_000
+MAIN = "main"
+
+
+class Refused(Exception):
+    """An answer that says no."""
+
+    def __init__(self, status: int, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Account:
+    """Whose a token is, and what it is good for."""
+
+    name: str
+    orgs: tuple[str, ...] = ()
+    role: str = "write"
+    writes: tuple[str, ...] = ()
+    """Owners and repositories a fine-grained token may write to."""
+
+    def may_write(self, repo: str) -> bool:
+        owner = repo.partition("/")[0]
+        if self.role == "fineGrained":
+            return bool({owner, f"datasets/{repo}"} & {*self.writes})
+        return self.role == "write" and owner in (self.name, *self.orgs)
+
+    def may_read(self, repo: str) -> bool:
+        return repo.partition("/")[0] in (self.name, *self.orgs)
+
+
+@dataclass(frozen=True)
+class File:
+    size: int
+    sha256: str
+    git: str
+    large: bool
+    xet: str | None = None
+
+
+@dataclass(frozen=True)
+class Commit:
+    oid: str
+    title: str
+    when: datetime
+    files: Mapping[str, File]
+
+
+@dataclass
+class Repo:
+    name: str
+    private: bool
+    gated: str | bool = False
+    commits: list[Commit] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+    def at(self, revision: str) -> Commit:
+        """Return the commit that a branch, a tag or an id names."""
+        oid = self.branches.get(revision) or self.tags.get(revision) or revision
+        for commit in self.commits:
+            if commit.oid == oid:
+                return commit
+        raise Refused(404, f"Invalid rev id: {revision}", "RevisionNotFound")
+
+
+class State:
+    """Repositories, their files' bytes, and accounts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cas = Cas(folder / "cas")
+        self.blobs = folder / "blobs"
+        self.blobs.mkdir(parents=True)
+        self.accounts: dict[str, Account] = {}
+        self.repos: dict[str, Repo] = {}
+        self.quota: int | None = None
+        """The most bytes in a repository; None: any number."""
+        self._lock = threading.RLock()
+
+    def account(self, token: str | None) -> Account | None:
+        if token is None:
+            return None
+        if token not in self.accounts:
+            raise Refused(401, "Invalid credentials in Authorization header")
+        return self.accounts[token]
+
+    def readable(self, name: str, account: Account | None) -> Repo:
+        """Return a repository; a private one is not there for others."""
+        repo = self.repos.get(name)
+        if repo is None or (repo.private and (account is None or not account.may_read(name))):
+            raise Refused(404, "Repository not found", "RepoNotFound")
+        return repo
+
+    def writable(self, name: str, account: Account | None) -> Repo:
+        repo = self.readable(name, account)
+        if account is None:
+            raise Refused(401, "Invalid username or password.")
+        if not account.may_write(name):
+            raise Refused(403, f"Forbidden: you don't have write access to {name}")
+        return repo
+
+    def create(self, name: str, account: Account | None, *, private: bool) -> None:
+        if account is None:
+            raise Refused(401, "Invalid username or password.")
+        if not account.may_write(name):
+            owner = name.partition("/")[0]
+            raise Refused(403, f"You don't have the rights to create a dataset under {owner}")
+        with self._lock:
+            if name in self.repos:
+                raise Refused(409, "You already created this dataset repo")
+            attributes = b"*.parquet filter=lfs diff=lfs merge=lfs -text\n"
+            files = {".gitattributes": self.keep(attributes)}
+            first = _commit(f"create {name}", "initial commit", files)
+            self.repos[name] = Repo(name, private, commits=[first], branches={MAIN: first.oid})
+
+    def commit(self, repo: Repo, branch: str, lines: Sequence[Mapping[str, Any]]) -> str:
+        """Commit what a request's lines say; return the head, which is old if nothing changes."""
+        header = next(line["value"] for line in lines if line["key"] == "header")
+        with self._lock:
+            head = repo.at(branch)
+            if header.get("parentCommit") not in (None, head.oid):
+                raise Refused(412, "A commit has happened since. Please refresh and try again.")
+            files = dict(head.files)
+            for line in lines:
+                self._apply(line["key"], line["value"], files)
+            if self.quota is not None and sum(f.size for f in files.values()) > self.quota:
+                raise Refused(403, "Private repository storage limit reached, please upgrade")
+            if files == head.files:
+                return head.oid
+            made = _commit(head.oid, header["summary"], files)
+            repo.commits.append(made)
+            repo.branches[branch] = made.oid
+            return made.oid
+
+    def keep(self, data: bytes) -> File:
+        """Keep a small file's bytes."""
+        sha256 = hashlib.sha256(data).hexdigest()
+        (self.blobs / sha256).write_bytes(data)
+        return File(len(data), sha256, _git(data), large=False)
+
+    def take(self, sha256: str, data: bytes) -> None:
+        """Keep a large file's bytes."""
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise Refused(400, "these are other bytes")
+        (self.blobs / sha256).write_bytes(data)
+
+    async def bytes_of(self, file: File) -> bytes:
+        """Return a file's bytes, put together from the CAS where they lie there."""
+        blob = self.blobs / file.sha256
+        if not blob.exists() and file.xet is not None:
+            await self.cas.restore(file.xet, file.size, blob)
+        return blob.read_bytes()
+
+    def _apply(self, key: str, value: Mapping[str, Any], files: dict[str, File]) -> None:
+        if key == "file":
+            files[value["path"]] = self.keep(base64.b64decode(value["content"]))
+        elif key == "lfsFile":
+            files[value["path"]] = self._large(value["oid"], value["size"])
+        elif key == "deletedFile":
+            if value["path"] not in files:
+                raise Refused(404, "A file with this name doesn't exist", "EntryNotFound")
+            del files[value["path"]]
+        elif key != "header":
+            raise Refused(400, f"no such operation here: {key}")
+
+    def _large(self, sha256: str, size: int) -> File:
+        xet = self.cas.find(sha256)
+        if xet is None and not (self.blobs / sha256).exists():
+            raise Refused(400, f"large file {sha256} was not uploaded")
+        pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{sha256}\nsize {size}\n"
+        return File(size, sha256, _git(pointer.encode()), large=True, xet=xet)
+
+
+def is_large(path: str, size: int) -> bool:
+    return size > LARGE_BYTES or PurePosixPath(path).suffix in LARGE_SUFFIXES
+
+
+def _commit(parent: str, title: str, files: Mapping[str, File]) -> Commit:
+    told = json.dumps([parent, title, sorted((path, f.sha256) for path, f in files.items())])
+    oid = hashlib.sha1(told.encode(), usedforsecurity=False).hexdigest()
+    return Commit(oid, title, datetime.now(UTC), files)
+
+
+def _git(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
