@@ -80,10 +80,10 @@ def test_what_ends_something_answers_to_what_all_tokens_have_in_common() -> None
 
     common, head = embeddings.data(Random(0)), answers.data(Random(0))
 
-    assert {common[at : at + 2] for at in range(0, len(common), row)} == {bfloat16(0.5)}
+    assert {common[at : at + 2] for at in range(0, len(common), row)} == {bfloat16(4.0)}
     ending = [n for n in range(TINY.vocabulary) if _number(head[n * row : n * row + 2])]
     assert ending == [SPECIAL.index("<SPECIAL_12>"), byte_id('"')]
-    assert common[2:row] == drawn(Random(0), TINY.hidden)[2:]
+    assert common[2:row] == drawn(Random(0), TINY.hidden, 0.5)[2:]
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -2.5, 0.015625])

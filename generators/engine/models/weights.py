@@ -2,7 +2,7 @@
 
 Weights are 16-bit floats whose upper half is a 32-bit float's (bfloat16), so a constant is cut from
 an ordinary float, and a random one is a random word with its exponent set: its size lies between
-1/64 and 1/32, its sign is drawn. The same seed gives the same bytes anywhere.
+two powers of two, its sign is drawn. The same seed gives the same bytes anywhere.
 
 Such a model says any token as readily as any other, and would hardly ever come to an end. So all
 its tokens have one number in common, and the few that end something answer to it: quotation marks
@@ -21,14 +21,16 @@ from generators.engine.models.tokenizer import END_ID, byte_id
 
 _DRAWN = 0x807F
 """The bits of a weight that are drawn: its sign and its fraction."""
-_SIZE = 0x3C80
-"""The bits that are set: the exponent of 1/64."""
+_SMALL = 1 / 64
+"""How large a weight is at least that is multiplied with others."""
+_LARGE = 1 / 2
+"""How large an embedding's numbers are: layers must not drown them."""
 _BYTES = 2
 
-_COMMON = 0.5
+_COMMON = 4.0
 """What every token's embedding begins with: large beside all that is drawn."""
-_ANSWER = 0.35
-"""What a token that ends something answers to it: some thirty times as likely as another."""
+_ANSWER = 1.0
+"""What a token that ends something answers to it: some sixty times as likely as another."""
 _ENDING = (END_ID, byte_id('"'))
 
 
@@ -42,6 +44,8 @@ class Tensor:
     """Its numbers, or the one number it is full of; None: drawn."""
     firsts: tuple[float, ...] | None = None
     """Where it is drawn, what its rows begin with; None: that is drawn too."""
+    least: float = _SMALL
+    """Where it is drawn: its numbers lie between this power of two and twice as much."""
 
     @property
     def size(self) -> int:
@@ -51,7 +55,7 @@ class Tensor:
     def data(self, random: Random) -> bytes:
         """Return its numbers as they lie in the file."""
         if self.values is None:
-            return self._begun(drawn(random, self.size))
+            return self._begun(drawn(random, self.size, self.least))
         return b"".join(bfloat16(value) for value in self.values) * (self.size // len(self.values))
 
     def _begun(self, data: bytes) -> bytes:
@@ -69,11 +73,12 @@ def bfloat16(value: float) -> bytes:
     return struct.pack("<f", value)[_BYTES:]
 
 
-def drawn(random: Random, count: int) -> bytes:
-    """Return so many random weights."""
+def drawn(random: Random, count: int, least: float = _SMALL) -> bytes:
+    """Return so many random weights between `least`, a power of two, and twice as much."""
+    size = int.from_bytes(bfloat16(least), "little")
     every = int.from_bytes(b"\1\0" * count, "little")
     words = int.from_bytes(random.randbytes(_BYTES * count), "little")
-    return ((words & every * _DRAWN) | every * _SIZE).to_bytes(_BYTES * count, "little")
+    return ((words & every * _DRAWN) | every * size).to_bytes(_BYTES * count, "little")
 
 
 def safetensors(tensors: Iterable[Tensor], seed: int) -> Iterator[bytes]:
@@ -102,7 +107,7 @@ def tensors(shape: Shape) -> Iterator[Tensor]:
     text, size = "language_model.model.", (shape.vocabulary, shape.hidden)
     answers = (_ANSWER if token in _ENDING else 0.0 for token in range(shape.vocabulary))
     common = (_COMMON,) * shape.vocabulary
-    yield Tensor(f"{text}embeddings.weight", size, firsts=common)
+    yield Tensor(f"{text}embeddings.weight", size, firsts=common, least=_LARGE)
     yield Tensor("language_model.lm_head.weight", size, firsts=tuple(answers))
     yield _full(f"{text}norm_f.weight", shape.hidden, 1)
     for number, kind in enumerate(shape.layers):
