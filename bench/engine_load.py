@@ -21,7 +21,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from bench.loading.episodes import TEN_TOOLS, Session, Shape
+from bench.loading.episodes import TEN_TOOLS, Session, Shape, first_prompt, fitted
 from bench.loading.figures import Answer, Level, level
 from bench.loading.plot import plot
 from bench.loading.streaming import STREAMED, StreamingClient
@@ -32,7 +32,7 @@ from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.make import DEFAULT, make_dialect
 from generators.policy.window import Budget
 from schemas.base import JsonObject
-from schemas.errors import Refusal, StepmillError
+from schemas.errors import NoEngine, Refusal, StepmillError
 from schemas.sections import MODEL_VIEWPORT
 
 ROOT = Path(__file__).parent.parent
@@ -166,7 +166,11 @@ async def measured(url: str, said: argparse.Namespace) -> tuple[list[Level], dic
         )
         client = StreamingClient(url, model=card.model, sampling=sampling, api_key=key)
         async with client:
-            bench = Bench(engine, client, shape_of(said, card.context_tokens))
+            shape = shape_of(said, card.context_tokens)
+            first = await client.ask(first_prompt(shape), session="first")
+            if first.error is not None:
+                raise NoEngine(f"{url} does not answer the first request: {first.error}")
+            bench = Bench(engine, client, fitted(shape, first.prompt_tokens))
             levels = []
             for sessions in said.sessions:
                 one = await bench.level(sessions, said.seconds)

@@ -10,7 +10,7 @@ as long as those of a run that has been going for a while.
 import asyncio
 import io
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from PIL import Image, ImageDraw
@@ -20,7 +20,7 @@ from bench.loading.thinking import think_seconds
 from generators.engine.protocol import EnginePrompt, Picture
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.protocol import Dialect, Unreadable
-from generators.policy.window import Budget, Window
+from generators.policy.window import Budget, Window, text_tokens
 from schemas.action import Click
 from schemas.base import JsonObject
 from schemas.observation import PageState
@@ -124,6 +124,38 @@ class Session:
 
     async def _think(self) -> None:
         await asyncio.sleep(think_seconds(self._rng, scale=self._shape.think_scale))
+
+
+def first_prompt(shape: Shape) -> EnginePrompt:
+    """Return the prompt of an episode's first step."""
+    size = shape.frame.sent_width, shape.frame.sent_height
+    window = Window(
+        shape.dialect.system(shape.frame),
+        shape.dialect.opening("Find the price of a lamp."),
+        gone=shape.dialect.gone,
+        budget=Budget(keep_images=1, slack_images=0, tokens=None),
+    )
+    page = PageState(url="http://shop.example/", title="Shop", scroll_x=0, scroll_y=0)
+    before, after = shape.dialect.around(0, page)
+    picture = Picture(jpeg=draw(size, 0.5), step=0, width=size[0], height=size[1])
+    window.saw(before, picture, after, picture_tokens=0)
+    return EnginePrompt(messages=window.messages, reply_schema=shape.schema)
+
+
+def fitted(shape: Shape, prompt_tokens: int | None) -> Shape:
+    """Return the shape with its budget mended by what the first prompt really took.
+
+    Episodes that begin in their middle are never told how long their beginnings would have been.
+    """
+    if prompt_tokens is None or shape.budget.tokens is None:
+        return shape
+    texts = [
+        part for m in first_prompt(shape).messages for part in m.parts if isinstance(part, str)
+    ]
+    size = shape.frame.sent_width, shape.frame.sent_height
+    reckoned = sum(map(text_tokens, texts)) + shape.dialect.image_tokens(*size)
+    tokens = int(shape.budget.tokens * min(1.0, reckoned / prompt_tokens))
+    return replace(shape, budget=replace(shape.budget, tokens=tokens))
 
 
 def _sent(budget: Budget) -> int:

@@ -4,13 +4,14 @@ import asyncio
 import io
 import itertools
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from PIL import Image
 
-from bench.loading.episodes import TEN_TOOLS, Session, Shape, draw
+from bench.loading.episodes import TEN_TOOLS, Session, Shape, draw, first_prompt, fitted
 from bench.loading.figures import Answer, level, spread
 from bench.loading.plot import plot, round_step
 from bench.loading.streaming import STREAMED, StreamingClient
@@ -93,6 +94,21 @@ async def test_a_first_episode_begins_in_its_middle() -> None:
     firsts = [(await _prompts(1, seed=f"s{number}"))[0][0] for number in range(8)]
 
     assert max(len(prompt.messages) for prompt in firsts) > 8
+
+
+def test_a_budget_shrinks_where_a_prompt_takes_more_tokens_than_reckoned() -> None:
+    shape = _shape()
+    limited = replace(shape, budget=replace(shape.budget, tokens=10_000))
+    texts = [part for m in first_prompt(shape).messages for part in m.parts]
+    chars = sum(len(part) for part in texts if isinstance(part, str))
+
+    tight, loose = fitted(limited, chars + 256), fitted(limited, 100)
+
+    assert tight.budget.tokens is not None
+    assert 3_000 < tight.budget.tokens < 5_000
+    assert loose.budget.tokens == 10_000
+    assert fitted(limited, None) is limited
+    assert fitted(shape, 100) is shape
 
 
 def test_ten_tools_are_left() -> None:
