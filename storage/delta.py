@@ -12,7 +12,6 @@ A process that used `deltalake` must never fork.
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -27,8 +26,10 @@ from pyarrow.dataset import Dataset
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import arrow_schema
 from storage.access import FOLDER, Access
+from storage.patience import patiently
 from storage.scan import dataset_of, files_of
 from storage.statistics import Added
+from storage.words import in_words, unread
 
 T = TypeVar("T")
 
@@ -37,8 +38,6 @@ CONFIGURATION = {"delta.logRetentionDuration": "interval 3650 days"}
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.5, 2.0)
 """Seconds before a commit is tried again."""
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Handle:
@@ -196,9 +195,9 @@ class Table:
 
     async def _read(self, work: Callable[[], T]) -> T:
         try:
-            return await self._run(work)
+            return await self._run(partial(patiently, work))
         except (DeltaError, OSError) as error:
-            raise Damaged(f"{self._handle.url}: cannot be read: {_line(error)}") from error
+            raise unread(error, f"{self._handle.url}: cannot be read") from None
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
@@ -210,25 +209,23 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
     Raises:
         Damaged: that version cannot be read.
     """
-    options = access.options()
-    told = None if options is None else dict(options)
-    try:
+
+    def opened() -> Dataset:
+        options = access.options()
+        told = None if options is None else dict(options)
         table = DeltaTable(url, version=version, storage_options=told)
         return dataset_of(table, url, access=access)
+
+    try:
+        return patiently(opened)
     except (DeltaError, OSError) as error:
-        raise Damaged(f"{url}: version {version} cannot be read: {_line(error)}") from error
+        raise unread(error, f"{url}: version {version} cannot be read") from None
 
 
 def _named(error: DeltaError | OSError, what: str) -> StepmillError:
-    text = f"{what}: {_line(error)}"
+    text = f"{what}: {in_words(error)}"
     if isinstance(error, CommitFailedError):
         return Conflict(text)
     if isinstance(error, OSError | TableNotFoundError):
         return Unwritable(text)
     return Damaged(text)
-
-
-def _line(error: Exception) -> str:
-    """Return an error's text on one line, without its colours and its back trace."""
-    text, _, _ = _COLOUR.sub("", str(error)).partition("\n   0:")
-    return " ".join(text.split()) or type(error).__name__

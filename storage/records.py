@@ -19,6 +19,7 @@ from schemas.errors import Damaged
 from schemas.tables import Row, episode_from_rows, record
 from schemas.task import Task
 from schemas.verdict import Verdict
+from storage.words import unread
 
 Datasets = Mapping[str, Dataset | None]
 """Tables by name; None where nobody wrote to one."""
@@ -135,7 +136,7 @@ def read(
     try:
         return dataset.to_table(columns=None if columns is None else list(columns), filter=where)
     except (pa.ArrowException, OSError) as error:
-        raise Damaged(f"a committed file cannot be read: {error}") from error
+        raise unread(error, "a committed file cannot be read") from None
 
 
 def _by_episode(found: Iterable[Row]) -> Mapping[str, list[Row]]:

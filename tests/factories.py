@@ -22,7 +22,8 @@ from schemas.sections import StorageSection, TasksSection
 from schemas.task import Task, split_of, task_id
 from schemas.verdict import Status, Verdict
 from storage.lake import Lake
-from storage.local import LocalStore
+from storage.objects import ObjectStore
+from storage.places import open_store
 from storage.runs import RunFile, create_run
 
 RUN_ID = "0123456789abcdef0123456789abcdef"
@@ -269,10 +270,18 @@ class Unit(NamedTuple):
 class MadeRun:
     """A small run at rest."""
 
-    folder: Path
-    store: LocalStore
+    place: Path | str
+    store: ObjectStore
     run: RunFile
     units: list[Unit] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return str(self.place)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.place)
 
     @property
     def run_id(self) -> str:
@@ -289,20 +298,20 @@ class MadeRun:
 
     def lake(self, *, shard_mb: int = 256) -> Lake:
         """Return the run's lake, opened anew."""
-        return Lake(str(self.folder), self.store, StorageSection(shard_mb=shard_mb))
+        return Lake(self.url, self.store, StorageSection(shard_mb=shard_mb))
 
 
-async def make_run(folder: Path) -> MadeRun:
+async def make_run(place: Path | str) -> MadeRun:
     """Return a run without rows, with two attempts at each task."""
-    store = LocalStore(folder)
+    store = open_store(str(place), StorageSection())
     config = RunConfig(tasks=TasksSection(attempts=2))
     run = await create_run(store, config, provenance={"version": "0.1.0"})
-    return MadeRun(folder=folder, store=store, run=run)
+    return MadeRun(place=place, store=store, run=run)
 
 
-async def make_whole_run(folder: Path, *, units: int = 2) -> MadeRun:
+async def make_whole_run(place: Path | str, *, units: int = 2) -> MadeRun:
     """Return a finished run: units with calls, verdicts on them, a sealed version."""
-    made = await make_run(folder)
+    made = await make_run(place)
     lake = made.lake()
     for number in range(units):
         unit = made.unit(number * 10)

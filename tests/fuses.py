@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from handles import Cut
 
 from storage.delta import Handle
+from storage.drafts import Draft, Source
 from storage.lake import Lake
 from storage.objects import ObjectInfo, ObjectStore
 from storage.statistics import Added
@@ -40,12 +41,12 @@ class FusedStore:
     async def info(self, key: str) -> ObjectInfo:
         return await self._store.info(key)
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: Source) -> None:
         self._fuse.burn()
         await self._store.put(key, data)
         self._fuse.burn()
 
-    async def put_new(self, key: str, data: bytes) -> bool:
+    async def put_new(self, key: str, data: Source) -> bool:
         self._fuse.burn()
         done = await self._store.put_new(key, data)
         self._fuse.burn()
@@ -64,6 +65,9 @@ class FusedStore:
             self._fuse.burn()
             await self._store.delete([key])
         self._fuse.burn()
+
+    def draft(self, prefix: str) -> Draft:
+        return self._store.draft(prefix)
 
     def unfinished(self) -> AsyncIterator[ObjectInfo]:
         return self._store.unfinished()
@@ -87,6 +91,6 @@ class FusedHandle(Handle):
 def fuse_tables(lake: Lake, fuse: Fuse) -> None:
     """Have every table of `lake` burn `fuse`."""
     for name, table in lake._tables.items():
-        handle = FusedHandle(name, lake._urls[name])
+        handle = FusedHandle(name, lake._urls[name], lake._access)
         handle.fuse = fuse
         table._handle = handle

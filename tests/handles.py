@@ -12,10 +12,12 @@ from factories import MadeRun, Unit
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode
+from schemas.sections import StorageSection
 from schemas.tables import UNIT_TABLES
 from schemas.verdict import Verdict
 from storage.delta import Handle
 from storage.lake import Lake
+from storage.places import open_tables, table_url
 from storage.statistics import Added
 
 
@@ -36,7 +38,9 @@ def fingerprint(folder: Path) -> dict[str, str]:
 
 
 def count(run: MadeRun, table: str) -> int:
-    return DeltaTable(str(run.folder / "tables" / table)).to_pyarrow_dataset().count_rows()
+    access = open_tables(run.url, StorageSection())
+    found = Handle(table, table_url(run.url, table), access).dataset()
+    return 0 if found is None else found.count_rows()
 
 
 def counts(run: MadeRun) -> dict[str, int]:
@@ -59,7 +63,7 @@ def whole(*units: Unit) -> dict[str, int]:
 
 def swap(lake: Lake, table: str, kind: type[Handle]) -> None:
     """Give a table of `lake` a handle of another kind."""
-    lake._tables[table]._handle = kind(table, lake._urls[table])
+    lake._tables[table]._handle = kind(table, lake._urls[table], lake._access)
 
 
 class CutBefore(Handle):

@@ -4,23 +4,26 @@ Spawned, never forked: a process that used `deltalake` must not fork.
 """
 
 import asyncio
-from pathlib import Path
+import os
+from collections.abc import Mapping
 
 from factories import MadeRun
 
 from schemas.errors import Conflict
-from storage.local import LocalStore
+from schemas.sections import StorageSection
+from storage.places import open_store
 from storage.runs import open_run
 
 
-def race(folder: str, salt: int, units: int) -> list[str]:
+def race(url: str, salt: int, units: int, environ: Mapping[str, str]) -> list[str]:
     """Commit every unit of a run with episodes of its own; return how each went."""
-    return asyncio.run(_race(Path(folder), salt, units))
+    os.environ.update(environ)
+    return asyncio.run(_race(url, salt, units))
 
 
-async def _race(folder: Path, salt: int, units: int) -> list[str]:
-    store = LocalStore(folder)
-    run = MadeRun(folder, store, await open_run(store))
+async def _race(url: str, salt: int, units: int) -> list[str]:
+    store = open_store(url, StorageSection())
+    run = MadeRun(url, store, await open_run(store))
     lake = run.lake()
     said = []
     for number in range(units):

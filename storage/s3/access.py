@@ -5,13 +5,19 @@ anew when there are others; so are the files behind a dataset, each of which is 
 credentials of its own moment.
 """
 
+import io
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
+from storage.patience import patiently
 from storage.s3.connection import Connection
+
+if TYPE_CHECKING:
+    from deltalake._internal import ObjectInputFile
 
 
 class BucketAccess:
@@ -45,4 +51,42 @@ class _Files(DeltaStorageHandler):
         if options != self._options:
             super().__init__(self._where, dict(options), self._sizes)
             self._options = options
-        return super().open_input_file(path)
+        return pa.PythonFile(_Patient(patiently(lambda: self._handler.open_input_file(path))))
+
+
+class _Patient(io.RawIOBase):
+    """A file whose reads are asked again."""
+
+    mode = "rb"
+
+    def __init__(self, file: "ObjectInputFile") -> None:
+        self._file = file
+        self._at = 0
+
+    def seekable(self) -> bool:
+        """Say that any part of it may be read."""
+        return True
+
+    def readable(self) -> bool:
+        """Say that it may be read."""
+        return True
+
+    def tell(self) -> int:
+        """Return where the next read begins."""
+        return self._at
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Let the next read begin elsewhere."""
+        self._at = self._file.seek(offset, whence)
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+
+        def read() -> bytes:
+            self._file.seek(self._at)
+            return self._file.read(size)
+
+        data = patiently(read)
+        self._at += len(data)
+        return data

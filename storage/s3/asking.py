@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from random import SystemRandom
 from typing import TYPE_CHECKING, TypeVar
 
+from storage.s3.address import SCHEME
 from storage.s3.connection import CONCURRENCY, Connection
 from storage.s3.errors import FAILURES, Failure, answer, passes, told
 
@@ -38,7 +39,7 @@ class Asker:
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="s3")
 
     async def read(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, for reading `key`.
+        """Return what `work` returns, for reading the whole key `key`.
 
         Raises:
             Answer: what the store says of it.
@@ -49,7 +50,7 @@ class Asker:
         return await self._ask(work, key, writing=False)
 
     async def write(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, for writing `key`.
+        """Return what `work` returns, for writing the whole key `key`.
 
         Raises:
             Answer: what the store says of it.
@@ -76,7 +77,9 @@ class Asker:
         expected = answer(error)
         if expected is not None or (passes(error) and not last):
             return expected
-        return told(error, f"{self._connection.address.url}/{key}".rstrip("/"), writing=writing)
+        return told(
+            error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), writing=writing
+        )
 
 
 def pauses() -> Iterator[float | None]:

@@ -31,6 +31,15 @@ CONNECT_SECONDS = 10.0
 READ_SECONDS = 60.0
 """How long the store may be silent; a loser of a race may wait for seconds."""
 
+_MANNERS = {
+    "aws_conditional_put": "etag",
+    "connect_timeout": f"{CONNECT_SECONDS:.0f}s",
+    "timeout": f"{READ_SECONDS:.0f}s",
+    "max_retries": "8",
+    "retry_timeout": "60s",
+}
+"""How Delta's client asks, whose retries are its own; left alone it would try for minutes."""
+
 _AWS = (".amazonaws.com", ".amazonaws.com.cn")
 _ANYWHERE = "us-east-1"
 """What stores other than AWS are told where no region is set."""
@@ -114,7 +123,7 @@ class Connection:
     def _place(self) -> Mapping[str, str]:
         """Where the bucket is, for Delta's client."""
         client = self.client()
-        place = {"AWS_REGION": self._bucket_region(client), "aws_conditional_put": "etag"}
+        place = {**_MANNERS, "AWS_REGION": self._bucket_region(client)}
         endpoint = urlsplit(client.meta.endpoint_url)
         if str(endpoint.hostname).endswith(_AWS):
             return place

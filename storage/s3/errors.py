@@ -34,9 +34,16 @@ from botocore.exceptions import (
 from botocore.parsers import ResponseParserError
 
 from schemas.errors import BadConfig, Damaged, NotFound, StepmillError, Unwritable
-
-SEE = "see `A run in a bucket` in docs/operating.md"
-"""Where the rights are listed."""
+from storage.words import (
+    GET_NEW,
+    KEEPS_FAILING,
+    NO_ANSWER,
+    NO_BUCKET,
+    REGION,
+    SEE,
+    passing_code,
+    words_for,
+)
 
 Failure = ClientError | BotoCoreError | ResponseParserError | OSError
 """What a call of AWS's client may end with."""
@@ -76,62 +83,6 @@ _ANSWERS: Mapping[str, type[Answer]] = {
     "416": OutOfRange,
 }
 
-_PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504}
-
-_PASSING_CODES = {
-    "BadDigest",
-    "ConditionalRequestConflict",
-    "IncompleteBody",
-    "InternalError",
-    "InvalidDigest",
-    "OperationAborted",
-    "RequestTimeout",
-    "ServiceUnavailable",
-    "SlowDown",
-    "Throttling",
-    "ThrottlingException",
-    "XAmzContentChecksumMismatch",
-}
-
-NO_BUCKET = "NoSuchBucket"
-"""The code for it."""
-
-_GET_NEW = "get new ones (`aws sso login`, or what made them) and run the same command again"
-_EXPIRED = f"the credentials have expired; {_GET_NEW}"
-_UNKNOWN = (
-    "the store does not know these credentials; check AWS_PROFILE, the AWS_… variables "
-    "and storage.endpoint_url"
-)
-_REGION = "the bucket lies in another region"
-
-_WORDS: Mapping[str, str] = {
-    NO_BUCKET: "there is no such bucket; create it, or correct the URL or storage.endpoint_url",
-    "InvalidBucketName": "the store allows no bucket of this name; correct the URL",
-    "AccessDenied": f"the credentials do not allow it; {SEE} for the rights it takes",
-    "403": f"the credentials do not allow it, or are not known; {SEE}",
-    "AllAccessDisabled": "the store has closed this bucket; ask whoever pays for it",
-    "ExpiredToken": _EXPIRED,
-    "ExpiredTokenException": _EXPIRED,
-    "RequestExpired": _EXPIRED,
-    "TokenRefreshRequired": _EXPIRED,
-    "InvalidAccessKeyId": _UNKNOWN,
-    "InvalidClientTokenId": _UNKNOWN,
-    "InvalidToken": _UNKNOWN,
-    "SignatureDoesNotMatch": "the secret key is not the access key's; correct the pair",
-    "PermanentRedirect": _REGION,
-    "301": _REGION,
-    "307": _REGION,
-    "400": f"the store refuses the request without a reason; try other credentials, and {SEE}",
-    "TemporaryRedirect": _REGION,
-    "AuthorizationHeaderMalformed": _REGION,
-    "IllegalLocationConstraintException": _REGION,
-    "NotImplemented": f"the store does not offer what is asked of it; {SEE}",
-    "EntityTooLarge": "the object is too large for the store; lower storage.shard_mb",
-    "QuotaExceeded": "the quota is used up; make room, and run the same command again",
-    "XMinioStorageFull": "the store is full; make room, and run the same command again",
-    "507": "the store is full; make room, and run the same command again",
-}
-
 
 def answer(error: Failure) -> Answer | None:
     """Return what the store says, if it is something a caller may expect."""
@@ -142,16 +93,11 @@ def answer(error: Failure) -> Answer | None:
 def passes(error: Failure) -> bool:
     """Say whether the same request may well succeed in a moment."""
     if isinstance(error, ClientError):
-        return code_of(error) in _PASSING_CODES or _status(error) in _PASSING_STATUS
+        return passing_code(code_of(error)) or passing_code(str(_status(error)))
     if isinstance(error, SSLError):
         return False
     broken = NoConnectionError | HTTPClientError | IncompleteReadError | FlexibleChecksumError
     return isinstance(error, broken | ResponseParserError | OSError)
-
-
-def passing_code(code: str) -> bool:
-    """Say whether an error of this code is one that passes."""
-    return code in _PASSING_CODES
 
 
 def told(error: Failure, what: str, *, writing: bool) -> StepmillError:
@@ -178,11 +124,6 @@ def code_of(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
-def words_for(code: str) -> str | None:
-    """Return what an error of this code means and what to do; None if we do not know."""
-    return _WORDS.get(code)
-
-
 def _status(error: ClientError) -> int:
     return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
 
@@ -195,13 +136,13 @@ def _client_words(error: ClientError) -> str:
     code, headers = code_of(error), _headers(error)
     if code == "RequestTimeTooSkewed":
         return f"this machine's clock {_skew(headers)} the store's; set it, and run again"
-    words = _WORDS.get(code) or _WORDS.get(str(_status(error)))
-    if words == _REGION:
+    words = words_for(code) or words_for(str(_status(error)))
+    if words == REGION:
         details: Mapping[str, Any] = error.response.get("Error", {})
         region = headers.get("x-amz-bucket-region") or details.get("Region")
         return f"{words}; set storage.region" + (f' = "{region}"' if region else " to its region")
     if words is None and passes(error):
-        words = "the store keeps failing; run the same command again later"
+        words = KEEPS_FAILING
     return f"{words or 'the store refuses the request'} ({code or _status(error)})"
 
 
@@ -221,12 +162,9 @@ def _other_words(error: Failure) -> str:
             f"or AWS_PROFILE, or give the machine a role; {SEE}"
         )
     if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError):
-        return f"the credentials cannot be had ({type(error).__name__}); {_GET_NEW}"
+        return f"the credentials cannot be had ({type(error).__name__}); {GET_NEW}"
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
         return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
     if passes(error):
-        return (
-            f"the store does not answer ({type(error).__name__}); check storage.endpoint_url and "
-            "the network, and run the same command again"
-        )
+        return f"{NO_ANSWER} ({type(error).__name__})"
     return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

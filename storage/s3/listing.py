@@ -15,7 +15,7 @@ from schemas.errors import Unwritable
 from storage.objects import ObjectInfo
 from storage.s3.address import Address
 from storage.s3.asking import Asker, pauses
-from storage.s3.errors import passing_code, words_for
+from storage.words import passing_code, words_for
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client

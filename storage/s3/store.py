@@ -16,12 +16,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import Conflict, Unwritable
+from storage.drafts import Draft, Source
 from storage.objects import UNFINISHED, Missing, ObjectInfo, checked_key
 from storage.s3.asking import Asker, pauses
 from storage.s3.connection import Connection
-from storage.s3.errors import SEE, Absent, Changed, OutOfRange, UploadGone
+from storage.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.s3.listing import delete, info_of, objects, uploads
 from storage.s3.uploads import MARK, Write, carry_out
+from storage.words import SEE
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -58,13 +60,14 @@ class S3Store:
         """See `ObjectStore.info`."""
         try:
             found = await self._ask.read(
-                lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)), key
+                lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)),
+                self._key(key),
             )
         except Absent:
             raise Missing(key, self.url) from None
         return info_of(key, found["ContentLength"], found["LastModified"])
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: Source) -> None:
         """See `ObjectStore.put`."""
         write = self._write(key, data)
         for pause in pauses():
@@ -76,7 +79,7 @@ class S3Store:
             await self._pause(key, pause)
         return None
 
-    async def put_new(self, key: str, data: bytes) -> bool:
+    async def put_new(self, key: str, data: Source) -> bool:
         """See `ObjectStore.put_new`."""
         write = self._write(key, data, IfNoneMatch="*")
         for pause in pauses():
@@ -126,6 +129,11 @@ class S3Store:
         """See `ObjectStore.delete`."""
         await delete(self._ask, self._bucket, [self._key(key) for key in keys])
 
+    def draft(self, prefix: str) -> Draft:
+        """See `ObjectStore.draft`."""
+        del prefix
+        return Draft.nameless()
+
     async def probe(self) -> None:
         """See `ObjectStore.probe`; a store that ignores conditions is refused too."""
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
@@ -156,7 +164,7 @@ class S3Store:
 
     async def _get(self, key: str, span: Mapping[str, str]) -> "Found":
         place = {"Bucket": self._bucket, "Key": self._key(key), **span}
-        return await self._ask.read(lambda client: _read(client, place), key)
+        return await self._ask.read(lambda client: _read(client, place), place["Key"])
 
     async def _is_ours(self, write: Write) -> bool | None:
         """Say whether what lies under the key is of this very write; None if nothing does."""
@@ -169,7 +177,7 @@ class S3Store:
             found = await self._ask.read(lambda client: _read(client, place), write.key)
         except Absent:
             return None
-        return found.data == write.data
+        return found.data == write.data[:]
 
     async def _pause(self, key: str, seconds: float | None) -> None:
         if seconds is None:
@@ -179,7 +187,7 @@ class S3Store:
             )
         await asyncio.sleep(seconds)
 
-    def _write(self, key: str, data: bytes, *, mark: str | None = None, **condition: str) -> Write:
+    def _write(self, key: str, data: Source, *, mark: str | None = None, **condition: str) -> Write:
         write = Write(self._bucket, self._key(key), data, condition)
         return write if mark is None else replace(write, mark=mark)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.errors import StepmillError
+from storage.drafts import Source
 from storage.s3.asking import Asker
 from storage.s3.errors import Answer
 
@@ -41,8 +42,8 @@ class Write:
     """Where."""
     key: str
     """Its whole key."""
-    data: bytes = field(repr=False)
-    """Its bytes."""
+    data: Source = field(repr=False)
+    """Its bytes, which are read part by part."""
     condition: Mapping[str, str] = field(default_factory=dict)
     """`IfNoneMatch` or `IfMatch`, or nothing."""
     mark: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -110,11 +111,12 @@ async def _give_up(ask: Asker, write: Write, upload: str) -> None:
 
 
 def _put(client: "S3Client", write: Write) -> None:
+    data = write.data[:]
     client.put_object(
         Bucket=write.bucket,
         Key=write.key,
-        Body=write.data,
-        ChecksumCRC32=_crc32(write.data),
+        Body=data,
+        ChecksumCRC32=_crc32(data),
         Metadata=write.metadata,
         **write.condition,  # type: ignore[arg-type] # names of arguments
     )

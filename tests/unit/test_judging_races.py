@@ -83,7 +83,7 @@ class Late(Handle):
 async def test_who_comes_second_in_a_round_is_told_so(tmp_path: Path) -> None:
     run, lake, unit = await judged_run(tmp_path)
     late = run.lake()
-    late._tables["verdicts"]._handle = Late("verdicts", late._urls["verdicts"])
+    late._tables["verdicts"]._handle = Late("verdicts", late._urls["verdicts"], late._access)
 
     ours = await late.commit_verdicts(
         unit.unit_id, verifier="outcome", version="1", round_=0, verdicts=verdicts(unit)

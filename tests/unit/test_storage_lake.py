@@ -28,6 +28,7 @@ from schemas.tables import UNIT_TABLES, unit_rows
 from schemas.verdict import Status
 from storage.delta import Handle
 from storage.lake import Lake
+from storage.local import LocalStore
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ async def test_the_order_of_the_episodes_changes_no_shard(run: MadeRun, tmp_path
     names: list[set[str]] = []
     for number, episodes in enumerate((unit.episodes, unit.episodes[::-1])):
         folder = tmp_path / str(number)
-        other = MadeRun(folder, type(run.store)(folder), run.run)
+        other = MadeRun(folder, LocalStore(folder), run.run)
         lake = other.lake()
         await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes)
         await lake.close()

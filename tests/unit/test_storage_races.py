@@ -1,6 +1,7 @@
 """Workers that commit the same units at the same time, with other episodes in each."""
 
 import multiprocessing
+import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -22,13 +23,21 @@ def processes() -> Iterator[ProcessPoolExecutor]:
         yield processes
 
 
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    found: str = request.getfixturevalue("bucket_url") if request.param == "s3" else str(tmp_path)
+    return found
+
+
+@pytest.mark.parametrize("place", ["local", "s3"], indirect=True)
 @pytest.mark.parametrize("salts", [(0, 0, 0), (0, 1, 2)])
 async def test_every_unit_is_in_once_and_of_one_worker(
-    tmp_path: Path, processes: ProcessPoolExecutor, salts: tuple[int, ...]
+    place: str, processes: ProcessPoolExecutor, salts: tuple[int, ...]
 ) -> None:
-    run = await make_run(tmp_path)
+    run = await make_run(place)
 
-    racers = [processes.submit(race, str(tmp_path), salt, UNITS) for salt in salts]
+    environ = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    racers = [processes.submit(race, place, salt, UNITS, environ) for salt in salts]
     said = [racer.result(timeout=120) for racer in racers]
 
     units = [run.unit(number * 10) for number in range(UNITS)]

@@ -1,0 +1,171 @@
+"""A store on a bad day: a proxy before a real S3 server that answers, delays or cuts as it is told.
+
+What a request is met with is decided by a function of it, so a test can say "every tenth" as well
+as "the answer to this one commit is lost". The proxy passes on what it does not spoil, to the
+byte: signatures cover the name of the host, so it keeps that of the client's request.
+"""
+
+import asyncio
+import io
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import Self
+
+from aiohttp import ClientSession, DummyCookieJar, TCPConnector, web
+from yarl import URL
+
+_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "expect"}
+_SECONDS = 20.0
+
+
+class Spoil(StrEnum):
+    """What is done to a request."""
+
+    ERROR = "500"
+    SLOW_DOWN = "503"
+    CHANGED = "412"
+    """A condition that is said not to hold, though nobody looked."""
+    SILENCE = "silence"
+    """No answer; the connection is dropped in the end."""
+    CUT = "cut"
+    """Carried out, and the answer breaks off in the middle."""
+    LOST = "lost"
+    """Carried out, and the answer never comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request on its way."""
+
+    method: str
+    path: str
+    query: str
+    conditional: bool
+
+
+Mood = Callable[[Asked], Spoil | None]
+"""Decides what a request is met with; None: it passes."""
+
+_CODES = {
+    Spoil.ERROR: (500, "InternalError"),
+    Spoil.SLOW_DOWN: (503, "SlowDown"),
+    Spoil.CHANGED: (412, "PreconditionFailed"),
+}
+
+
+def one_in(number: int, *, seed: int, spoils: tuple[Spoil, ...] = tuple(Spoil)) -> Mood:
+    """Return the mood to spoil one request in `number`, each in one of the ways there are."""
+    random = Random(seed)
+    lock = threading.Lock()
+
+    def mood(asked: Asked) -> Spoil | None:
+        with lock:
+            hit, spoil = random.random() * number < 1, random.choice(spoils)
+        if spoil is Spoil.CHANGED and not asked.conditional:
+            spoil = Spoil.ERROR
+        return spoil if hit else None
+
+    return mood
+
+
+class Flaky:
+    """The proxy, in a thread of its own."""
+
+    def __init__(self, upstream: str) -> None:
+        self._upstream = URL(upstream)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._stop: Callable[[], object] = lambda: None
+        self.port = 0
+        self.mood: Mood = lambda _: None
+        self.silence = 1.0
+        """Seconds until a silent connection is dropped."""
+        self.met: Counter[Spoil | None] = Counter()
+        """How often what was done."""
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(_SECONDS)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _open(self) -> None:
+        self._client = ClientSession(
+            connector=TCPConnector(limit=0),
+            auto_decompress=False,
+            cookie_jar=DummyCookieJar(),
+            skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
+        )
+        app = web.Application(client_max_size=1 << 30)
+        app.router.add_route("*", "/{path:.*}", self._serve)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _close(self) -> None:
+        await self._runner.cleanup()
+        await self._client.close()
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        asked = Asked(
+            request.method,
+            request.path,
+            request.query_string,
+            bool({"If-None-Match", "If-Match"} & request.headers.keys()),
+        )
+        body = await request.read()
+        spoil = self.mood(asked)
+        self.met[spoil] += 1
+        if spoil in _CODES:
+            status, code = _CODES[spoil]
+            xml = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>no</Message></Error>"
+            return web.Response(status=status, text=xml, content_type="application/xml")
+        if spoil is Spoil.SILENCE:
+            await asyncio.sleep(self.silence)
+            return await _dropped(request)
+        return await self._pass(request, body, spoil)
+
+    async def _pass(
+        self, request: web.Request, body: bytes, spoil: Spoil | None
+    ) -> web.StreamResponse:
+        headers = {k: v for k, v in request.headers.items() if k.lower() not in _HOP}
+        url = URL(f"{self._upstream}{request.raw_path}", encoded=True)
+        async with self._client.request(
+            request.method, url, headers=headers, data=io.BytesIO(body), allow_redirects=False
+        ) as answer:
+            data = await answer.read()
+            if spoil is Spoil.LOST or (spoil is Spoil.CUT and not data):
+                return await _dropped(request)
+            kept = {k: v for k, v in answer.headers.items() if k.lower() not in _HOP}
+            length = answer.headers.get("Content-Length", str(len(data)))
+            response = web.StreamResponse(status=answer.status, headers=kept)
+            response.headers["Content-Length"] = length
+            await response.prepare(request)
+            if spoil is Spoil.CUT:
+                await response.write(data[: len(data) // 2])
+                return await _dropped(request)
+            if request.method != "HEAD" and data:
+                await response.write(data)
+            return response
+
+
+async def _dropped(request: web.Request) -> web.StreamResponse:
+    """Break the connection off."""
+    if request.transport is not None:
+        request.transport.abort()
+    raise asyncio.CancelledError
