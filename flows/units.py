@@ -18,7 +18,6 @@ from flows.plan import PlannedUnit
 from flows.tally import Tally
 from flows.wiring import Workshop
 from schemas.base import Record
-from schemas.episode import Episode
 from schemas.errors import Conflict, NoBrowser, StepmillError, Unwritable
 from schemas.verdict import Verdict
 from storage.objects import Missing
@@ -127,53 +126,62 @@ class Units:
         """
         for left in reversed(range(COMMIT_TRIES)):
             try:
-                episodes = await self._commit_episodes(unit)
+                contents = await self._commit_episodes(unit)
             except Conflict as conflict:
                 if not left:
                     raise
                 LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
                 continue
             await self._shop.spool.discard(unit.unit_id)
-            await self._commit_verdicts(unit.unit_id, episodes, results)
+            await self._commit_verdicts(unit.unit_id, contents, results)
             return
 
-    async def _commit_episodes(self, unit: PlannedUnit) -> list[Episode]:
-        """Return the unit's episodes as they are committed now, by whomever.
+    async def _commit_episodes(self, unit: PlannedUnit) -> Mapping[str, str]:
+        """Return the hashes of the unit's episodes as they are committed now, by whomever.
 
         Raises:
             Conflict: the spool is to be asked again.
         """
-        lake, episodes = self._shop.lake, await self._read_back(unit)
-        if episodes is None:
-            if unit.unit_id in await lake.committed_units():
-                return await lake.episodes(unit.unit_id)
-            raise Conflict("an episode left the spool, and the unit is not committed")
-        goals = {e.task_id: e.instruction for e in episodes if e.instruction}
-        tasks = told(unit.tasks, goals)
-        if await lake.commit_unit(unit.unit_id, tasks=tasks, episodes=episodes):
-            return episodes
-        return await lake.episodes(unit.unit_id)
+        lake = self._shop.lake
+        if not await lake.has(unit.unit_id):
+            contents = await self._commit_spooled(unit)
+            if contents is not None:
+                return contents
+        return await lake.contents(unit.unit_id)
+
+    async def _commit_spooled(self, unit: PlannedUnit) -> Mapping[str, str] | None:
+        """Return what was committed from the spool, read one episode at a time; None if nothing.
+
+        Raises:
+            Conflict: the spool is to be asked again.
+        """
+        lake, contents, goals = self._shop.lake, dict[str, str](), dict[str, str]()
+        async with lake.unit(unit.unit_id) as writer:
+            for planned in unit.attempts:
+                try:
+                    episode = await self._shop.spool.get(unit.unit_id, planned.episode_id)
+                except Missing:
+                    if await lake.has(unit.unit_id):
+                        return None
+                    raise Conflict(
+                        "an episode left the spool, and the unit is not committed"
+                    ) from None
+                if episode.instruction:
+                    goals[episode.task_id] = episode.instruction
+                contents[episode.episode_id] = episode.content_sha256
+                await writer.add(episode)
+            return contents if await writer.commit(told(unit.tasks, goals)) else None
 
     async def _commit_verdicts(
-        self, unit_id: str, episodes: Sequence[Episode], results: Results
+        self, unit_id: str, contents: Mapping[str, str], results: Results
     ) -> None:
         """Commit the verdicts on the episodes that were really committed."""
         new: list[Verdict] = []
-        for episode in episodes:
-            result = results[episode.episode_id]
-            if result.content_sha256 == episode.content_sha256:
+        for episode_id, content_sha256 in contents.items():
+            result = results[episode_id]
+            if result.content_sha256 == content_sha256:
                 new += result.verdicts or ()
         await commit(self._shop.lake, unit_id, new)
-
-    async def _read_back(self, unit: PlannedUnit) -> list[Episode] | None:
-        """Return the unit's episodes from the spool; None if some are not there."""
-        try:
-            return [
-                await self._shop.spool.get(unit.unit_id, planned.episode_id)
-                for planned in unit.attempts
-            ]
-        except Missing:
-            return None
 
     def _failed(self, unit_id: str, errors: Sequence[Exception]) -> UnitReport:
         reason = "; ".join(dict.fromkeys(str(error) for error in errors))

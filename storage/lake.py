@@ -20,12 +20,11 @@ from dataclasses import dataclass, field
 import pyarrow.compute as pc
 from pyarrow.dataset import Dataset
 
-from schemas.base import content_hash
 from schemas.episode import Episode
-from schemas.errors import Conflict, Damaged, NotFound
+from schemas.errors import Damaged, NotFound
 from schemas.keys import verdict_transaction
 from schemas.sections import StorageSection
-from schemas.tables import TABLES, UNIT_TABLES, row, unit_rows
+from schemas.tables import TABLES, row
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage import records
@@ -35,10 +34,8 @@ from storage.delta import Handle, Table, dataset_at
 from storage.objects import ObjectStore
 from storage.places import open_tables, table_url
 from storage.shards import MEGABYTE
+from storage.unit_writer import UnitWriter, token_of
 from storage.versions import Versions, find_version, seal
-
-_TOKEN_CHARS = 15
-"""Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
 
 
 @dataclass(frozen=True)
@@ -90,22 +87,28 @@ class Lake:
             Conflict: the unit was begun with other episodes than these: read the spool again.
             Unwritable: the run cannot be written.
         """
-        ordered = _ordered(unit_id, tasks, episodes)
-        if await self._tables["episodes"].ask(unit_id) is not None:
-            return False
-        rows = await asyncio.to_thread(unit_rows, tasks, ordered)
-        added = {
-            table: await self._commits.put_shards(table, unit_id, rows=rows[table])
-            for table in UNIT_TABLES
-            if rows[table]
-        }
-        token = _token([[e.episode_id, e.content_sha256, e.started_at] for e in ordered])
-        for table, files in added.items():
-            if await self._commits.commit(table, unit_id, token=token, files=files) != token:
-                if await self._tables["episodes"].ask(unit_id) is not None:
-                    return False
-                raise Conflict(f"unit {unit_id}: {table} was committed with other episodes")
-        return True
+        order = {task.task_id: number for number, task in enumerate(tasks)}
+        for episode in episodes:
+            if episode.task_id not in order:
+                raise ValueError(f"episode {episode.episode_id} is of no task of unit {unit_id}")
+        async with self.unit(unit_id) as writer:
+            if await self.has(unit_id):
+                return False
+            for episode in sorted(episodes, key=lambda e: (order[e.task_id], e.attempt)):
+                await writer.add(episode)
+            return await writer.commit(tasks)
+
+    def unit(self, unit_id: str) -> UnitWriter:
+        """Return what takes the episodes of a unit one by one and commits them; see `has`."""
+        return UnitWriter(unit_id, self._commits, self._tables)
+
+    async def has(self, unit_id: str) -> bool:
+        """Say whether a unit is committed.
+
+        Raises:
+            Damaged: the log cannot be read.
+        """
+        return await self._tables["episodes"].ask(unit_id) is not None
 
     async def commit_verdicts(
         self,
@@ -130,7 +133,7 @@ class Lake:
             return False
         ordered = sorted(verdicts, key=lambda v: v.episode_id)
         files = await self._commits.put_shards("verdicts", unit_id, rows=list(map(row, ordered)))
-        token = _token([[v.episode_id, v.status, v.judged_at] for v in ordered])
+        token = token_of([[v.episode_id, v.status, v.judged_at] for v in ordered])
         return (
             await self._commits.commit("verdicts", transaction, token=token, files=files) == token
         )
@@ -183,6 +186,20 @@ class Lake:
             Damaged: the rows cannot be read.
         """
         return await self._read_episodes(unit_id)
+
+    async def contents(self, unit_id: str) -> dict[str, str]:
+        """Return a committed unit's episodes and the hash of each one's steps.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        heads = await asyncio.to_thread(
+            records.rows,
+            await self._tables["episodes"].dataset(unit_id),
+            where=pc.field("unit_id") == unit_id,
+            columns=["episode_id", "content_sha256"],
+        )
+        return {head["episode_id"]: head["content_sha256"] for head in heads}
 
     async def episode(self, episode_id: str) -> tuple[Task, Episode]:
         """Return a committed episode whole, with its task.
@@ -273,26 +290,6 @@ class Lake:
                 records.read_prompts, await table.dataset(), parts.prompts
             )
         return await asyncio.to_thread(records.read_episodes, parts, prompts)
-
-
-def _ordered(unit_id: str, tasks: Sequence[Task], episodes: Sequence[Episode]) -> list[Episode]:
-    """Return `episodes` by task and attempt: the one order a unit is written in."""
-    order = {task.task_id: number for number, task in enumerate(tasks)}
-    seen: set[tuple[str, int]] = set()
-    for episode in episodes:
-        address = (episode.task_id, episode.attempt)
-        if episode.unit_id != unit_id or episode.task_id not in order or address in seen:
-            raise ValueError(f"episode {episode.episode_id} is not of unit {unit_id}, or is twice")
-        seen.add(address)
-    if not order or len(order) < len(tasks) or {task_id for task_id, _ in seen} != order.keys():
-        raise ValueError(f"unit {unit_id}: no task, one twice, or one without an episode")
-    return sorted(episodes, key=lambda episode: (order[episode.task_id], episode.attempt))
-
-
-def _token(told: Sequence[Sequence[object]]) -> int:
-    """Return what tells what one worker made from what any other made under the same address."""
-    texts = [[str(value) for value in one] for one in told]
-    return int(content_hash(["token", texts])[:_TOKEN_CHARS], 16)
 
 
 def _address(verdict: Verdict) -> tuple[str, str, str, int]:

@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from schemas.errors import Conflict, Damaged, Unwritable
+from storage.drafts import Draft, Source
 from storage.objects import UNFINISHED, Missing, ObjectInfo, checked_key
 
 _PAGE = 1_000
@@ -29,6 +30,9 @@ _PAGE = 1_000
 
 _PROBE_BYTES = 65_536
 """Enough that a full disk notices."""
+
+_COPIED = 1 << 24
+"""Bytes copied at once."""
 
 _MKDIR_TRIES = 20
 """How often a folder may vanish under a writer because another one emptied it."""
@@ -65,11 +69,11 @@ class LocalStore:
             raise Missing(key, self.url)
         return _info(key, found)
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: Source) -> None:
         """See `ObjectStore.put`."""
         await asyncio.to_thread(self._put, self._path(key), data)
 
-    async def put_new(self, key: str, data: bytes) -> bool:
+    async def put_new(self, key: str, data: Source) -> bool:
         """See `ObjectStore.put_new`."""
         return await asyncio.to_thread(self._put_new, self._path(key), data)
 
@@ -94,6 +98,12 @@ class LocalStore:
         """See `ObjectStore.delete`."""
         await asyncio.to_thread(self._delete, [self._path(key) for key in keys])
 
+    def draft(self, prefix: str) -> Draft:
+        """See `ObjectStore.draft`."""
+        path = _temporary_in(self._path(prefix))
+        with _writing(path):
+            return Draft(os.fdopen(_create(path), "w+b"), path)
+
     async def probe(self) -> None:
         """See `ObjectStore.probe`."""
         await asyncio.to_thread(self._probe)
@@ -111,12 +121,12 @@ class LocalStore:
         except OSError as error:
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
-    def _put(self, path: Path, data: bytes) -> None:
+    def _put(self, path: Path, data: Source) -> None:
         with _writing(path), self._temporary(path, data) as temporary, _locked(path.parent):
             temporary.replace(path)
             _sync(path.parent)
 
-    def _put_new(self, path: Path, data: bytes) -> bool:
+    def _put_new(self, path: Path, data: Source) -> bool:
         with _writing(path):
             if path.exists():
                 return False
@@ -168,12 +178,17 @@ class LocalStore:
                     folder.rmdir()
 
     @contextmanager
-    def _temporary(self, path: Path, data: bytes) -> Iterator[Path]:
+    def _temporary(self, path: Path, data: Source) -> Iterator[Path]:
         """Yield a synchronised file of `data` beside `path`; remove it unless it was renamed."""
-        temporary = path.parent / f".tmp-{secrets.token_hex(8)}"
+        if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
+            data.sync()
+            yield data.path  # it is the draft's: who made that removes it
+            return
+        temporary = _temporary_in(path.parent)
         try:
             with os.fdopen(_create(temporary), "wb") as file:
-                file.write(data)
+                for start in range(0, len(data), _COPIED):
+                    file.write(data[start : start + _COPIED])
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
@@ -186,6 +201,10 @@ class LocalStore:
         while page := await asyncio.to_thread(_page, found):
             for item in page:
                 yield item
+
+
+def _temporary_in(folder: Path) -> Path:
+    return folder / f".tmp-{secrets.token_hex(8)}"
 
 
 def _page(found: Iterator[ObjectInfo]) -> list[ObjectInfo]:
@@ -201,7 +220,7 @@ def _create(path: Path) -> int:
     for _ in range(_MKDIR_TRIES):
         _make_folders(path.parent)
         with suppress(FileNotFoundError):
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     raise FileNotFoundError(errno.ENOENT, "its folder cannot be made, or goes again and again")
 
 

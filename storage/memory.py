@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict
+from storage.drafts import Draft, Source
 from storage.objects import Missing, ObjectInfo, checked_key
 
 
@@ -35,13 +36,13 @@ class MemoryStore:
         data, modified = self._found(key)
         return ObjectInfo(key=key, size=len(data), modified=modified)
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: Source) -> None:
         """See `ObjectStore.put`."""
-        self._objects[checked_key(key)] = (data, datetime.now(UTC))
+        self._objects[checked_key(key)] = (data[:], datetime.now(UTC))
 
-    async def put_new(self, key: str, data: bytes) -> bool:
+    async def put_new(self, key: str, data: Source) -> bool:
         """See `ObjectStore.put_new`."""
-        entry = (data, datetime.now(UTC))
+        entry = (data[:], datetime.now(UTC))
         with self._lock:
             return self._objects.setdefault(checked_key(key), entry) is entry
 
@@ -64,6 +65,11 @@ class MemoryStore:
         """See `ObjectStore.delete`."""
         for key in keys:
             self._objects.pop(checked_key(key), None)
+
+    def draft(self, prefix: str) -> Draft:
+        """See `ObjectStore.draft`."""
+        del prefix
+        return Draft.in_memory()
 
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
         """See `ObjectStore.unfinished`; a dictionary has no such state."""

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from schemas.base import Record
 from schemas.errors import StepmillError
+from storage.drafts import Draft, Source
 
 UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
 """The last part of a name under which a folder holds a write that has not ended."""
@@ -76,7 +77,7 @@ class ObjectStore(Protocol):
         """
         ...
 
-    async def put(self, key: str, data: bytes) -> None:
+    async def put(self, key: str, data: Source) -> None:
         """Write `key` whole, over whatever was there.
 
         Raises:
@@ -84,7 +85,7 @@ class ObjectStore(Protocol):
         """
         ...
 
-    async def put_new(self, key: str, data: bytes) -> bool:
+    async def put_new(self, key: str, data: Source) -> bool:
         """Write `key` whole if it is not there; return False and change nothing if it is.
 
         Raises:
@@ -110,6 +111,14 @@ class ObjectStore(Protocol):
 
         Raises:
             Unwritable: an object cannot be removed.
+        """
+        ...
+
+    def draft(self, prefix: str) -> Draft:
+        """Return an empty draft of an object in the folder `prefix`; it blocks, but not for long.
+
+        Raises:
+            Unwritable: nothing can be written there.
         """
         ...
 

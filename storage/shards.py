@@ -12,21 +12,27 @@ One set of settings for everything this program writes, committed or published:
 
 The bytes of a file depend on its rows alone: not on how many calls brought them, nor on the day.
 That is what lets a shard be named by its hash and two workers write the same one.
+
+A file grows group by group in a draft, which takes memory or, where the store gives one, does
+not.
 """
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
-from typing import Any
+from typing import IO, Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from schemas.base import canonical_json, sha256_hex
+from schemas.base import canonical_json
+from schemas.errors import StepmillError
 from schemas.tables import Row
+from storage.drafts import Draft
 
 ROW_GROUP_BYTES = 100_000_000
 """The most a row group holds, before compression."""
@@ -41,37 +47,64 @@ _FULL = 0.75
 _HF_NAMES = {"double": "float64", "float": "float32"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shard:
-    """A whole Parquet file."""
+    """A whole Parquet file; whoever takes it closes its draft, or lets memory be memory."""
 
-    data: bytes = field(repr=False)
+    draft: Draft = field(repr=False)
     """The file."""
     rows: int
     """How many."""
 
     @property
+    def data(self) -> bytes:
+        """The file's bytes, in memory."""
+        return self.draft[:]
+
+    @property
     def sha256(self) -> str:
         """Of the file, hex."""
-        return sha256_hex(self.data)
+        return self.draft.sha256
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether it is the same file."""
+        return isinstance(other, Shard) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        """Return the same for the same file."""
+        return hash(self.sha256)
 
 
 class ShardWriter:
     """Cuts a stream of rows into Parquet files of about a size.
 
-    At most one unfinished file and one row group are in memory. Push rows in with `write`, which
-    returns the files that they filled, and take the last one from `close`.
+    At most one unfinished file and one row group are at hand. Push rows in with `write`, which
+    returns the files that they filled, and take the last one from `close`; or `abandon` it. Each
+    file is written to a draft that `begin` returns.
     """
 
-    def __init__(self, schema: pa.Schema, *, shard_bytes: int) -> None:
+    def __init__(
+        self, schema: pa.Schema, *, shard_bytes: int, begin: Callable[[], Draft] = Draft.in_memory
+    ) -> None:
         self._schema = schema.with_metadata(footer(schema))
         self._shard_bytes = shard_bytes
         self._group_bytes = min(ROW_GROUP_BYTES, shard_bytes)
-        self._sink = io.BytesIO()
+        self._begin = begin
+        self._sink: Draft | None = None
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
         self._pending: list[pa.RecordBatch] = []
         self._pending_bytes = 0
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of the unfinished file that are written."""
+        return 0 if self._sink is None else len(self._sink)
+
+    @property
+    def pending_bytes(self) -> int:
+        """About the bytes of the rows that wait to be written, before compression."""
+        return self._pending_bytes
 
     def write(self, rows: pa.RecordBatch | pa.Table) -> list[Shard]:
         """Take `rows`, of the writer's columns; return the files that are full."""
@@ -83,8 +116,32 @@ class ShardWriter:
 
     def close(self) -> Shard | None:
         """Return the file of the rows that are left; None if there are none."""
-        self._flush()
+        self.flush()
         return self._finish()
+
+    def abandon(self) -> None:
+        """Let the unfinished file go."""
+        if self._sink is None:
+            return
+        self._sink.mute()
+        if self._writer is not None:
+            with suppress(StepmillError, pa.ArrowException, OSError):
+                self._writer.close()
+        self._sink.close()
+        self._sink, self._writer, self._pending = None, None, []
+
+    def flush(self) -> None:
+        """Write what was gathered as one row group, in one piece: pages must not show the calls."""
+        if not self._pending:
+            return
+        if self._sink is None or self._writer is None:
+            self._sink = self._begin()
+            sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
+            self._writer = pq.ParquetWriter(sink, self._schema, **_settings(self._schema))
+        group = _gathered(self._pending)
+        self._writer.write_table(group, row_group_size=max(1, group.num_rows))
+        self._rows += group.num_rows
+        self._pending_bytes = 0
 
     def _write_batch(self, batch: pa.RecordBatch) -> list[Shard]:
         full: list[Shard] = []
@@ -93,8 +150,8 @@ class ShardWriter:
             if not self._fits(size):
                 self._hold(batch.slice(start, row - start))
                 start = row
-                self._flush()
-                if self._sink.tell() + size > self._shard_bytes * _FULL:
+                self.flush()
+                if self.file_bytes + size > self._shard_bytes * _FULL:
                     full += [shard for shard in [self._finish()] if shard is not None]
             self._pending_bytes += size
         self._hold(batch.slice(start))
@@ -103,31 +160,27 @@ class ShardWriter:
     def _fits(self, size: int) -> bool:
         """Whether a row of `size` may join the row group that is being gathered."""
         group = self._pending_bytes + size
-        small = group <= self._group_bytes and self._sink.tell() + group <= self._shard_bytes
-        return small or self._pending_bytes == self._sink.tell() == 0
+        small = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
+        return small or self._pending_bytes == self.file_bytes == 0
 
     def _hold(self, rows: pa.RecordBatch) -> None:
         if rows.num_rows:
             self._pending.append(rows)
 
-    def _flush(self) -> None:
-        """Write what was gathered as one row group, in one piece: pages must not show the calls."""
-        if not self._pending:
-            return
-        if self._writer is None:
-            self._writer = pq.ParquetWriter(self._sink, self._schema, **_settings(self._schema))
-        group = pa.Table.from_batches(self._pending).combine_chunks()
-        self._writer.write_table(group, row_group_size=max(1, group.num_rows))
-        self._rows += group.num_rows
-        self._pending, self._pending_bytes = [], 0
-
     def _finish(self) -> Shard | None:
-        if self._writer is None:
+        if self._writer is None or self._sink is None:
             return None
         self._writer.close()
-        shard = Shard(data=self._sink.getvalue(), rows=self._rows)
-        self._sink, self._writer, self._rows = io.BytesIO(), None, 0
+        shard = Shard(draft=self._sink, rows=self._rows)
+        self._sink, self._writer, self._rows = None, None, 0
         return shard
+
+
+def _gathered(pending: list[pa.RecordBatch]) -> pa.Table:
+    """Return the rows of `pending`, each column in one piece; `pending` is empty then."""
+    table = pa.Table.from_batches(pending)
+    pending.clear()
+    return table.combine_chunks()
 
 
 def shards(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow.parquet as pq
 
 from schemas.base import canonical_json
+from storage.drafts import Draft, Source
 
 LOOKED_UP = frozenset(
     {
@@ -52,13 +53,13 @@ class Added:
     """Delta's statistics, JSON."""
 
 
-def statistics(data: bytes, *, columns: AbstractSet[str] = LOOKED_UP) -> str:
+def statistics(data: Source, *, columns: AbstractSet[str] = LOOKED_UP) -> str:
     """Return Delta's statistics of a Parquet file, with the range of `columns`.
 
     Raises:
         pyarrow.ArrowInvalid: `data` is no Parquet file.
     """
-    metadata = pq.read_metadata(io.BytesIO(data))
+    metadata = pq.read_metadata(data.reader() if isinstance(data, Draft) else io.BytesIO(data))
     paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
     spans = {path: _span(metadata, number) for number, path in enumerate(paths) if path in columns}
     known = {path: span for path, span in spans.items() if span is not None}
