@@ -28,6 +28,9 @@ NO_ANSWER = (
 KEEPS_FAILING = "the store keeps failing; run the same command again later"
 """What an error of the store's own means, once it was asked often enough."""
 
+REFUSES = "the store refuses the request"
+"""What is left to say."""
+
 _EXPIRED = f"the credentials have expired; {GET_NEW}"
 _UNKNOWN = (
     "the store does not know these credentials; check AWS_PROFILE, the AWS_… variables "
@@ -46,6 +49,7 @@ _WORDS: Mapping[str, str] = {
     "ExpiredTokenException": _EXPIRED,
     "RequestExpired": _EXPIRED,
     "TokenRefreshRequired": _EXPIRED,
+    "RequestTimeTooSkewed": "this machine's clock is not the store's; set it, and run again",
     "InvalidAccessKeyId": _UNKNOWN,
     "InvalidClientTokenId": _UNKNOWN,
     "InvalidToken": _UNKNOWN,
@@ -132,8 +136,12 @@ def _access(error: Exception) -> str | None:
         return f"{REGION}; set storage.region to its region"
     code = _code(text)
     if code is not None:
-        return None if code in _ABSENT else f"{_WORDS.get(code, KEEPS_FAILING)} ({code})"
+        return None if code in _ABSENT else f"{_meaning(code)} ({code})"
     return NO_ANSWER if _SILENT.search(text) else None
+
+
+def _meaning(code: str) -> str:
+    return _WORDS.get(code) or (KEEPS_FAILING if passing_code(code) else REFUSES)
 
 
 def _code(text: str) -> str | None:

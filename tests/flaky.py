@@ -13,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import Self
 
 from aiohttp import ClientSession, DummyCookieJar, TCPConnector, web
+from loopback import Loopback
 from yarl import URL
 
 _HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "expect"}
-_SECONDS = 20.0
 
 
 class Spoil(StrEnum):
@@ -72,56 +71,32 @@ def one_in(number: int, *, seed: int, spoils: tuple[Spoil, ...] = tuple(Spoil)) 
     return mood
 
 
-class Flaky:
-    """The proxy, in a thread of its own."""
+class Flaky(Loopback):
+    """The proxy."""
 
     def __init__(self, upstream: str) -> None:
+        super().__init__()
         self._upstream = URL(upstream)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._stop: Callable[[], object] = lambda: None
-        self.port = 0
         self.mood: Mood = lambda _: None
         self.silence = 1.0
         """Seconds until a silent connection is dropped."""
         self.met: Counter[Spoil | None] = Counter()
         """How often what was done."""
 
-    @property
-    def endpoint(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._open(), self._loop).result(_SECONDS)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result(_SECONDS)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _open(self) -> None:
+    async def open(self) -> None:
         self._client = ClientSession(
             connector=TCPConnector(limit=0),
             auto_decompress=False,
             cookie_jar=DummyCookieJar(),
             skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
         )
-        app = web.Application(client_max_size=1 << 30)
-        app.router.add_route("*", "/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
+        await super().open()
 
-    async def _close(self) -> None:
-        await self._runner.cleanup()
+    async def close(self) -> None:
+        await super().close()
         await self._client.close()
 
-    async def _serve(self, request: web.Request) -> web.StreamResponse:
+    async def serve(self, request: web.Request) -> web.StreamResponse:
         asked = Asked(
             request.method,
             request.path,

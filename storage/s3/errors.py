@@ -39,6 +39,7 @@ from storage.words import (
     KEEPS_FAILING,
     NO_ANSWER,
     NO_BUCKET,
+    REFUSES,
     REGION,
     SEE,
     passing_code,
@@ -143,7 +144,7 @@ def _client_words(error: ClientError) -> str:
         return f"{words}; set storage.region" + (f' = "{region}"' if region else " to its region")
     if words is None and passes(error):
         words = KEEPS_FAILING
-    return f"{words or 'the store refuses the request'} ({code or _status(error)})"
+    return f"{words or REFUSES} ({code or _status(error)})"
 
 
 def _skew(headers: Mapping[str, str]) -> str:

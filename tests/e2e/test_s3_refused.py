@@ -1,0 +1,203 @@
+"""A store that cannot be used says so in our words, with what to do, and without a secret."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from commands import SMALL, called
+from loopback import Canned, Forgetful
+from weed import READER_KEY, READER_SECRET, Weed, credentials
+
+from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
+from schemas.sections import StorageSection
+from storage.delta import Handle, Table
+from storage.objects import ObjectStore
+from storage.places import open_store, open_tables, table_url
+
+PLANTED = "planted"
+"""Is in every secret here, and may be in no message."""
+
+TOKEN = "planted-session-token"  # noqa: S105 - planted, to be searched for
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("storage.s3.asking.TRIES", 2)
+    monkeypatch.setattr("storage.patience._PAUSES", ())
+
+
+@pytest.fixture
+def environ(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def given(environ: pytest.MonkeyPatch, variables: Mapping[str, str]) -> None:
+    for name, value in variables.items():
+        environ.setenv(name, value)
+
+
+async def refusals(store: ObjectStore, url: str) -> list[str]:
+    """Return what reading, writing and Delta's client say."""
+    table = Table(Handle("steps", table_url(url, "steps"), open_tables(url, StorageSection())))
+    said: list[str] = []
+    for attempt in (store.get("a"), store.put_new("a", b"1"), store.probe(), table.version()):
+        with pytest.raises(Refusal) as refused:
+            await attempt
+        said.append(str(refused.value))
+        assert PLANTED not in said[-1]
+        assert "<" not in said[-1]
+    table.close()
+    return said
+
+
+@pytest.mark.parametrize(
+    ("key", "secret", "words"),
+    [
+        ("AKIAUNKNOWNUNKNOWN00", "planted", "does not know these credentials"),
+        ("AKIATESTTESTTESTTEST", "planted", "the secret key is not the access key's"),
+    ],
+)
+async def test_wrong_credentials_are_told_apart(
+    weed: Weed, environ: pytest.MonkeyPatch, key: str, secret: str, words: str
+) -> None:
+    given(environ, credentials(weed.endpoint, key=key, secret=secret))
+    place = weed.place()
+
+    for said in await refusals(open_store(place, StorageSection()), place):
+        assert words in said
+
+
+async def test_a_bucket_that_is_not_there_is_named(weed: Weed, environ: pytest.MonkeyPatch) -> None:
+    given(environ, weed.environment)
+    store = open_store("s3://no-such-bucket/x", StorageSection())
+
+    with pytest.raises(NotFound, match=r"s3://no-such-bucket.*there is no such bucket; create it"):
+        await store.get("a")
+    with pytest.raises(NotFound, match="there is no such bucket"):
+        assert [item async for item in store.list()]
+    with pytest.raises(Unwritable, match="there is no such bucket; create it"):
+        await store.put_new("a", b"1")
+    with pytest.raises(Unwritable, match="there is no such bucket"):
+        await store.probe()
+
+
+async def test_who_may_only_read_reads_and_is_told_what_writing_takes(
+    weed: Weed, environ: pytest.MonkeyPatch
+) -> None:
+    given(environ, weed.environment)
+    place = weed.place()
+    await open_store(place, StorageSection()).put("a", b"1")
+    given(environ, credentials(weed.endpoint, key=READER_KEY, secret=READER_SECRET))
+    store = open_store(place, StorageSection())
+
+    assert await store.get("a") == b"1"
+    assert [item.key async for item in store.list()] == ["a"]
+    for attempt in (store.put("a", b"2"), store.probe(), store.delete(["a"])):
+        with pytest.raises(Unwritable, match="the credentials do not allow it; see `A run in a"):
+            await attempt
+    assert await store.get("a") == b"1"
+
+
+async def test_without_credentials_the_places_for_them_are_named(
+    weed: Weed, environ: pytest.MonkeyPatch
+) -> None:
+    given(environ, weed.environment)
+    environ.delenv("AWS_ACCESS_KEY_ID")
+    environ.delenv("AWS_SECRET_ACCESS_KEY")
+    place = weed.place()
+
+    for said in await refusals(open_store(place, StorageSection()), place):
+        assert "there are no credentials; set AWS_ACCESS_KEY_ID" in said
+
+
+async def test_an_unknown_profile_is_named(environ: pytest.MonkeyPatch) -> None:
+    environ.setenv("AWS_PROFILE", "nobody")
+
+    with pytest.raises(BadConfig, match="AWS_PROFILE names a profile that is not in"):
+        await open_store("s3://bucket/x", StorageSection()).get("a")
+
+
+async def test_an_endpoint_where_nobody_answers_is_told(
+    weed: Weed, environ: pytest.MonkeyPatch
+) -> None:
+    given(environ, credentials("http://127.0.0.1:9"))
+    environ.setattr("storage.s3.connection._MANNERS", {"max_retries": "1"})
+    place = weed.place()
+
+    for said in await refusals(open_store(place, StorageSection()), place):
+        assert "the store does not answer; check storage.endpoint_url" in said
+
+
+SKEWED = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (
+            lambda: Canned(400, "ExpiredToken", more=f"<Token-0>{TOKEN}</Token-0>"),
+            "the credentials have expired; get new ones",
+        ),
+        (
+            lambda: Canned(301, "PermanentRedirect", x_amz_bucket_region="eu-west-1"),
+            "the bucket lies in another region; set storage.region",
+        ),
+        (
+            lambda: Canned(403, "RequestTimeTooSkewed", Date=SKEWED),
+            "this machine's clock is",
+        ),
+        (
+            lambda: Canned(403, "AccessDenied", more=f"<Message>{TOKEN}</Message>"),
+            "the credentials do not allow it",
+        ),
+    ],
+    ids=["expired", "region", "clock", "denied"],
+)
+async def test_what_aws_refuses_is_told_in_our_words(
+    environ: pytest.MonkeyPatch, answer: Callable[[], Canned], words: str
+) -> None:
+    with answer() as server:
+        given(environ, {**credentials(server.endpoint), "AWS_SESSION_TOKEN": TOKEN})
+        store = open_store("s3://bucket/x", StorageSection())
+
+        for said in await refusals(store, "s3://bucket/x"):
+            assert words in said, said
+
+
+async def test_the_right_region_is_named(environ: pytest.MonkeyPatch) -> None:
+    with Canned(301, "PermanentRedirect", x_amz_bucket_region="eu-west-1") as server:
+        given(environ, credentials(server.endpoint))
+
+        with pytest.raises(Unwritable, match=r'set storage\.region = "eu-west-1"'):
+            await open_store("s3://bucket/x", StorageSection()).get("a")
+
+
+async def test_how_far_the_clock_is_off_is_told(environ: pytest.MonkeyPatch) -> None:
+    with Canned(403, "RequestTimeTooSkewed", Date=SKEWED) as server:
+        given(environ, credentials(server.endpoint))
+
+        with pytest.raises(Unwritable, match=r"clock is 3[56]\d\d s behind the store's; set it"):
+            await open_store("s3://bucket/x", StorageSection()).put("a", b"1")
+
+
+async def test_a_store_that_ignores_conditions_is_refused(environ: pytest.MonkeyPatch) -> None:
+    with Forgetful() as server:
+        given(environ, credentials(server.endpoint))
+
+        with pytest.raises(Unwritable, match="the store ignores If-None-Match: of two writers"):
+            await open_store("s3://bucket/x", StorageSection()).probe()
+
+        assert server.objects == {}
+
+
+def test_a_command_refuses_it_before_any_work_and_leaves_nothing() -> None:
+    with Forgetful() as server:
+        said = called("generate", *SMALL, "--run=s3://bucket/x", env=credentials(server.endpoint))
+
+        assert server.objects == {}
+    assert said.code == 2
+    assert "the store ignores If-None-Match" in said.err
+    assert PLANTED not in said.err

@@ -1,0 +1,98 @@
+"""Small HTTP servers on loopback, in a thread of their own, for clients that block.
+
+`Canned` gives one answer to everything; `Forgetful` is a store that ignores every condition.
+"""
+
+import asyncio
+import re
+import threading
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Self
+
+from aiohttp import web
+
+_SECONDS = 20.0
+
+
+class Loopback:
+    """A server whose answers are `serve`'s."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    @property
+    def endpoint(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.open(), self._loop).result(_SECONDS)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.close(), self._loop).result(_SECONDS)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def open(self) -> None:
+        app = web.Application(client_max_size=1 << 30)
+        app.router.add_route("*", "/{path:.*}", self.serve)
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @abstractmethod
+    async def serve(self, request: web.Request) -> web.StreamResponse: ...
+
+
+class Canned(Loopback):
+    """One answer to everything."""
+
+    def __init__(self, status: int, code: str, *, more: str = "", **headers: str) -> None:
+        super().__init__()
+        self._status = status
+        self._body = f"<?xml version='1.0'?><Error><Code>{code}</Code>{more}</Error>"
+        self._headers: Mapping[str, str] = {k.replace("_", "-"): v for k, v in headers.items()}
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        del request
+        return web.Response(
+            status=self._status,
+            text=self._body,
+            headers=self._headers,
+            content_type="application/xml",
+        )
+
+
+class Forgetful(Loopback):
+    """A store that takes every write, whatever its condition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.objects: dict[str, bytes] = {}
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        data = await request.read()
+        if request.method == "PUT":
+            self.objects[request.path] = data
+            return web.Response(headers={"ETag": '"1"'})
+        if request.method == "POST":
+            for key in re.findall(r"<Key>([^<]*)</Key>", data.decode()):
+                self.objects.pop(f"/bucket/{key}", None)
+            return web.Response(text="<DeleteResult/>", content_type="application/xml")
+        if "list-type" in request.query:
+            return web.Response(text="<ListBucketResult/>", content_type="application/xml")
+        if request.path not in self.objects:
+            text = "<Error><Code>NoSuchKey</Code></Error>"
+            return web.Response(status=404, text=text, content_type="application/xml")
+        return web.Response(body=self.objects[request.path], headers={"ETag": '"1"'})
