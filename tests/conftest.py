@@ -20,6 +20,10 @@ settings.register_profile(
     "gate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, max_examples=1_000)
+# The Hub's client reads where tokens are kept, and caches, when it is imported.
+os.environ["HF_HOME"] = str(ROOT / ".pytest_cache" / "hf")
+os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 Golden = Callable[[str, str], None]
@@ -38,6 +42,8 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith("STEPMILL_") and "__" in name:
             monkeypatch.delenv(name)
+    for name in ("HF_TOKEN", "HF_TOKEN_PATH", "HUGGING_FACE_HUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

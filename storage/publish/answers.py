@@ -15,7 +15,6 @@ from random import Random
 from httpx2 import HTTPError
 from huggingface_hub.errors import (
     HfHubHTTPError,
-    OfflineModeIsEnabled,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -90,6 +89,7 @@ def named(where: str) -> Iterator[None]:
         Conflict: somebody else was faster.
         Absent: no such repository.
         NoBranch: no such branch.
+        NotFound: no such file.
         BadConfig: whoever asks may not, or what was asked for is refused for good.
         Unwritable: the Hub refuses to take more.
     """
@@ -103,8 +103,6 @@ def named(where: str) -> Iterator[None]:
         ) from error
     except HfHubHTTPError as error:
         raise _answer(where, error) from error
-    except OfflineModeIsEnabled as error:
-        raise BadConfig(f"{where}: HF_HUB_OFFLINE is set; unset it to publish there") from error
     except HTTPError as error:
         raise Busy(
             f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
@@ -125,6 +123,8 @@ def _answer(where: str, error: HfHubHTTPError) -> StepmillError:
             f"{where}: the Hub does not know the token{said}; set HF_TOKEN to one that is valid, "
             "or run `hf auth login`"
         )
+    if status == 404:  # noqa: PLR2004
+        return NotFound(f"{where}: is not there{said}")
     if status in (402, 403, 413, 507):
         return Unwritable(
             f"{where}: the Hub does not allow it ({status}){said}; it takes a token with write "

@@ -11,8 +11,7 @@ read again: it shows whether the commit got in, and whether the other's commit t
 ours. If it did not, ours goes on top of it; if it did, nothing of theirs is overwritten.
 """
 
-import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -24,16 +23,13 @@ from storage.publish.destination import Stock, is_ours
 from storage.publish.loading import Called
 from storage.publish.manifest import MANIFEST, TEXTS, Manifest
 from storage.publish.membership import refuse_powerless
+from storage.publish.naming import MAIN, parse_url, tag_names
 from storage.publish.owned import MARK, owned, refuse_foreign
-from storage.publish.repository import MAIN, Addition, Entry, Look, Repository
+from storage.publish.repository import Addition, Entry, Look, Repository
 
 COMMIT_FILES = 100
 """The most files in a commit: larger ones are slow to check, smaller ones use up the quota."""
 
-_URL = re.compile(r"(?i:hf)://datasets/(?P<name>[^/@]+/[^/@]+?)/?(?:@(?P<branch>[^@\s]+))?")
-_BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]*")
-_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
-_NAME_CHARS = 96
 _MADE_BY_THE_HUB = ".gitattributes"
 
 
@@ -41,7 +37,7 @@ class Hub:
     """A `Destination` in a dataset repository, made when the first file is put."""
 
     def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
-        self._repository_name, self._branch = _parsed(url)
+        self._repository_name, self._branch = parse_url(url)
         branch = None if self._branch == MAIN else self._branch
         self._called = Called(self._repository_name, branch=branch)
         self._terms = terms
@@ -50,6 +46,7 @@ class Hub:
         )
         self._run_id = ""
         self._look: Look | None = None
+        self._stock: Stock | None = None
         self._entries: dict[str, Entry] = {}
         self._manifest = b""
         self._additions: dict[str, Addition] = {}
@@ -73,27 +70,32 @@ class Hub:
         return self._called
 
     async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
+        """See `Destination.stock`; what a commit holds is read once."""
         self._run_id = run_id
-        self._look = await self._repository.look()
-        self._entries, texts = {}, dict[str, bytes]()
-        if self._look is not None:
-            self._refuse_exposure(self._look)
-        head = self._look.head if self._look else None
-        if head is not None:
-            self._entries = await self._repository.tree(head)
-            wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
-            texts = {path: await self._repository.read(path, head) for path in wanted}
+        before, self._look = self._look, await self._repository.look()
+        if self._look is None:
+            return Stock()
+        self._refuse_exposure(self._look)
+        if self._look.head is None:
+            return Stock()
+        if self._stock is None or before is None or before.head != self._look.head:
+            self._stock = await self._read(run_id, self._look.head)
+        return self._stock
+
+    async def _read(self, run_id: str, head: str) -> Stock:
+        """Return what lies at a commit, unless it is somebody else's."""
+        self._entries = await self._repository.tree(head)
+        wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
+        texts = {path: await self._repository.read(path, head) for path in wanted}
         manifest = owned(self.address, run_id, texts=texts)
         sizes = {path: e.size for path, e in self._entries.items() if path != _MADE_BY_THE_HUB}
         refuse_foreign(self.address, sorted(sizes), manifest=manifest, texts=texts)
         digests = {path: e.digest for path, e in self._entries.items() if e.large}
         digests |= {path: sha256_hex(text) for path, text in texts.items()}
-        self._refuse_edits(manifest, digests)
-        self._manifest = texts.pop(MANIFEST, b"")
-        texts.pop(MARK, None)
-        kept = texts | ({MANIFEST: self._manifest} if self._manifest else {})
-        return Stock(sizes=sizes, digests=digests, manifest=manifest, texts=kept)
+        self._refuse_edits(manifest, sizes, digests)
+        self._manifest = texts.get(MANIFEST, b"")
+        described = {path: text for path, text in texts.items() if path != MARK}
+        return Stock(sizes=sizes, digests=digests, manifest=manifest, texts=described)
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -162,7 +164,7 @@ class Hub:
         self._look = replace(self._looked(), head=head)
         self._committed |= self._additions
         self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}
-        self._additions, self._deletions = {}, set()
+        self._stock, self._additions, self._deletions = None, {}, set()
 
     async def _found(self) -> str | None:
         """Return the head that holds what is pending; None if it is to be committed again.
@@ -222,14 +224,17 @@ class Hub:
                 "private, or set publish.private = false"
             )
 
-    def _refuse_edits(self, manifest: Manifest | None, digests: Mapping[str, str]) -> None:
+    def _refuse_edits(
+        self, manifest: Manifest | None, sizes: Mapping[str, int], digests: Mapping[str, str]
+    ) -> None:
         """Refuse a dataset that somebody changed since it was published.
 
         Raises:
             Conflict: a file is not the one published; deleted ones are put back.
         """
         for file in manifest.files if manifest else ():
-            if digests.get(file.path, file.sha256) != file.sha256:
+            size = sizes.get(file.path, file.bytes)
+            if (size, digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
                 raise Conflict(
                     f"{self.address}: somebody changed {file.path} since it was published; "
                     "revert that commit, or delete the file to have it written again"
@@ -238,46 +243,19 @@ class Hub:
     async def _tag(self, version: int) -> None:
         """Name the commit after the version, unless a tag of it holds the very same dataset."""
         tags = await self._repository.tags()
-        for name in _tag_names(self._branch, version, len(tags)):
+        for name in tag_names(self._branch, version, len(tags)):
             if name not in tags:
                 await self._repository.tag(name, self._looked().head or "")
                 return
-            if await self._is_tagged(tags[name]):
+            if await self._is_published(tags[name]):
                 return
 
-    async def _is_tagged(self, commit: str) -> bool:
+    async def _is_published(self, commit: str) -> bool:
+        """Tell whether a commit holds what was published now."""
         try:
-            return await self._repository.read(MANIFEST, commit) == self._manifest
+            return (
+                commit == self._looked().head
+                or await self._repository.read(MANIFEST, commit) == self._manifest
+            )
         except NotFound:
             return False
-
-
-def _tag_names(branch: str, version: int, there: int) -> Iterable[str]:
-    """Yield the names a version may get; one that was published anew gets the next one."""
-    first = f"v{version}" if branch == MAIN else f"{branch}-v{version}"
-    return [first, *(f"{first}.{number}" for number in range(1, there + 1))]
-
-
-def _parsed(url: str) -> tuple[str, str]:
-    """Return the repository's name and the branch.
-
-    Raises:
-        BadConfig: the URL names none.
-    """
-    found = _URL.fullmatch(url)
-    if found is None:
-        raise BadConfig(f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH")
-    branch = found["branch"] or MAIN
-    if not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith(("/", ".lock")):
-        raise BadConfig(f"{url}: '{branch}' is no name of a branch")
-    if not all(_is_name(part) for part in found["name"].split("/")):
-        raise BadConfig(
-            f"{url}: the Hub does not allow the name {found['name']}: letters, digits, '-', '_' and "
-            f"'.', at most {_NAME_CHARS}, neither '--' nor '..', no '-' or '.' at an end, no '.git'"
-        )
-    return found["name"], branch
-
-
-def _is_name(part: str) -> bool:
-    plain = _NAME.fullmatch(part) is not None and len(part) <= _NAME_CHARS
-    return plain and "--" not in part and ".." not in part and not part.endswith(".git")

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from os import environ
 from typing import TypeVar
 
 import httpx2
@@ -34,10 +35,8 @@ from storage.publish.answers import Absent, Busy, NoBranch, Patience, named
 
 T = TypeVar("T")
 
-MAIN = "main"
-"""The branch that every repository has."""
-
 _KIND = "dataset"
+_TRUE = {"1", "ON", "YES", "TRUE"}
 _SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
 
 
@@ -93,6 +92,8 @@ class Repository:
         self._name = name
         self._branch = branch
         self._address = address
+        if environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE:
+            raise BadConfig(f"{address}: HF_HUB_OFFLINE is set; unset it to publish there")
         set_client_factory(_client)
         disable_progress_bars()
         self._api = HfApi(endpoint=endpoint)

@@ -81,9 +81,9 @@ class LocalHub:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        runner = web.AppRunner(self._app(), access_log=None)
+        runner = web.AppRunner(self._app(), access_log=None, shutdown_timeout=1)
         self._loop.run_until_complete(runner.setup())
-        site = web.TCPSite(runner, "127.0.0.1", 0, shutdown_timeout=1)
+        site = web.TCPSite(runner, "127.0.0.1", 0)
         self._loop.run_until_complete(site.start())
         host, port = runner.addresses[0][:2]
         self._endpoints.url = f"http://{host}:{port}"

@@ -1,0 +1,49 @@
+"""Names on the Hub: what a destination's URL says, and what a published version is called.
+
+A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for another branch than the main one. Names are
+held against the Hub's rules here, so that a wrong one is refused before any work.
+"""
+
+import re
+from collections.abc import Iterable
+
+from schemas.errors import BadConfig
+
+MAIN = "main"
+"""The branch that every repository has."""
+
+_URL = re.compile(r"(?i:hf)://datasets/(?P<name>[^/@]+/[^/@]+?)/?(?:@(?P<branch>[^@\s]+))?")
+_BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]*")
+_NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
+_NAME_CHARS = 96
+
+
+def tag_names(branch: str, version: int, there: int) -> Iterable[str]:
+    """Yield the names a version may get; one that was published anew gets the next one."""
+    first = f"v{version}" if branch == MAIN else f"{branch}-v{version}"
+    return [first, *(f"{first}.{number}" for number in range(1, there + 1))]
+
+
+def parse_url(url: str) -> tuple[str, str]:
+    """Return the repository's name and the branch.
+
+    Raises:
+        BadConfig: the URL names none.
+    """
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise BadConfig(f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH")
+    branch = found["branch"] or MAIN
+    if not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith(("/", ".lock")):
+        raise BadConfig(f"{url}: '{branch}' is no name of a branch")
+    if not all(_is_name(part) for part in found["name"].split("/")):
+        raise BadConfig(
+            f"{url}: the Hub does not allow the name {found['name']}: letters, digits, '-', '_' and "
+            f"'.', at most {_NAME_CHARS}, neither '--' nor '..', no '-' or '.' at an end, no '.git'"
+        )
+    return found["name"], branch
+
+
+def _is_name(part: str) -> bool:
+    plain = _NAME.fullmatch(part) is not None and len(part) <= _NAME_CHARS
+    return plain and "--" not in part and ".." not in part and not part.endswith(".git")

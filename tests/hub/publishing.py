@@ -1,0 +1,122 @@
+"""Publications to the local Hub, here or in a process that the Hub kills."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from hub.faults import Fault
+from hub.server import TOKEN, LocalHub
+from published import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
+
+from schemas.sections import PublishSection
+from storage.publish import hub as destination
+from storage.publish.hub import Hub
+from storage.publish.publish import PublishReport, publish_to
+
+DATASET = "org/data"
+TO = f"hf://datasets/{DATASET}"
+SECONDS = 120
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(
+    [
+        "PIL.JpegImagePlugin",
+        "aiohttp.web",
+        "hf_xet",
+        "huggingface_hub.hf_api",
+        "pyarrow.acero",
+        "pytest",
+        "storage.lake",
+        "storage.publish.hub",
+        "storage.publish.publish",
+    ]
+)
+
+
+def published_to(
+    hub: LocalHub,
+    snapshot: MemorySnapshot,
+    *,
+    to: str = TO,
+    run_id: str | None = None,
+    terms: PublishSection | None = None,
+) -> PublishReport:
+    """Publish a snapshot to a repository and wait for it."""
+    return asyncio.run(_published(hub.url, snapshot, to, run_id=run_id, terms=terms))
+
+
+async def _published(
+    url: str,
+    snapshot: MemorySnapshot,
+    to: str,
+    *,
+    run_id: str | None = None,
+    terms: PublishSection | None = None,
+) -> PublishReport:
+    asked = terms or PublishSection()
+    return await publish_to(
+        snapshot,
+        make_run_file() if run_id is None else make_run_file(run_id),
+        RULE,
+        Hub(to, asked, endpoint=url),
+        terms=asked,
+        shard_mb=STORAGE.shard_mb,
+    )
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a publication is killed: at a request, before it is carried out or after."""
+
+    word: str
+    method: str = "POST"
+    body: str = ""
+    spare: int = 0
+    after: bool = False
+
+    def __str__(self) -> str:
+        when = "after" if self.after else "before"
+        return f"{when} {self.method} {self.word.strip('/')} {self.body} {self.spare}"
+
+
+def killed(hub: LocalHub, version: int, moment: Moment, *, commit_files: int) -> bool:
+    """Publish one of two versions in a process that is killed; tell whether it was."""
+    victim = _FORKS.Process(target=_live, args=(hub.url, version, commit_files))
+    victim.start()
+
+    def kill() -> None:
+        os.kill(victim.pid or 0, signal.SIGKILL)
+
+    fault = Fault(
+        moment.word,
+        method=moment.method,
+        body=moment.body,
+        spare=moment.spare,
+        after=moment.after,
+        call=kill,
+    )
+    hub.faults.append(fault)
+    victim.join(SECONDS)
+    hub.faults.remove(fault)
+    return victim.exitcode == -signal.SIGKILL
+
+
+def _live(url: str, version: int, commit_files: int) -> None:
+    os.environ["HF_TOKEN"] = TOKEN
+    destination.COMMIT_FILES = commit_files
+    asyncio.run(_published(url, two_versions()[version - 1], TO))
+
+
+@contextmanager
+def commits_of(files: int) -> Iterator[None]:
+    """Let commits hold no more than so many files."""
+    most = destination.COMMIT_FILES
+    destination.COMMIT_FILES = files
+    try:
+        yield
+    finally:
+        destination.COMMIT_FILES = most
