@@ -1,8 +1,8 @@
 """The shared Chromium: found, started, kept alive, stopped; it hands out sessions.
 
 One browser process serves many contexts. Every session has a context of its own and gives it back
-broken or whole; a context that does not close in time takes the browser down with it, and the next
-session starts a new one. Every connection the browser makes, to whatever name or address, ends at
+broken or whole. A browser in which a context does not open or close in time is retired: the next
+session starts a new one, and the old one ends with the last session that it has. Every connection the browser makes, to whatever name or address, ends at
 one gateway on loopback, so a page can reach nothing that the sites do not serve.
 """
 
@@ -10,16 +10,14 @@ import asyncio
 import contextlib
 import os
 import shutil
-import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Self
 
-import psutil
-from playwright.async_api import Browser, BrowserContext, Error, Playwright, async_playwright
+from playwright.async_api import BrowserContext, Error
 
 from generators.browser.channel import CALL_SECONDS, script
-from generators.browser.devtools import LISTEN, port_in
+from generators.browser.process import BrowserProcess
 from generators.browser.protocol import SessionSpec
 from generators.browser.session import ChromiumSession
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
@@ -27,14 +25,8 @@ from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
 """Names the browser to use; it goes before any search."""
 
-PROFILE_OPTION = "--user-data-dir="
-"""Playwright makes a profile and names it so on the browser's command line."""
-
-CLOSE_SECONDS = 5.0
-"""How long a context may take to close before the browser counts as wedged."""
-
-START_SECONDS = 60.0
-"""How long a start may take on a loaded machine."""
+CLOSE_SECONDS = 10.0
+"""How long a context may take to close before its browser is retired."""
 
 FLAGS = (
     "--run-all-compositor-stages-before-draw",
@@ -90,15 +82,13 @@ def is_headless_shell(path: Path) -> bool:
 
 
 class Chromium:
-    """One browser, started at the first session and again whenever it is gone."""
+    """One browser, started at the first session and again whenever it is gone or retired."""
 
     def __init__(self, *, gateway_port: int, executable: Path | None = None) -> None:
         self._gateway_port = gateway_port
         self._executable = executable
-        self._playwright: Playwright | None = None
-        self._browser: Browser | None = None
-        self._port = 0
-        self._mark = ""
+        self._process: BrowserProcess | None = None
+        self._retired: list[BrowserProcess] = []
         self._starting = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
@@ -112,12 +102,20 @@ class Chromium:
 
     async def __aexit__(self, *_: object) -> None:
         """Stop the browser, by force if it does not answer."""
-        await self._stop()
+        processes = [*self._retired, *([self._process] if self._process else [])]
+        self._process, self._retired = None, []
+        for process in processes:
+            await process.end()
 
     @property
     def version(self) -> str:
         """The browser's version; empty before it was started."""
-        return self._browser.version if self._browser else ""
+        return self._process.browser.version if self._process else ""
+
+    @property
+    def port(self) -> int:
+        """Where the browser listens for the sockets of its pages; 0 before it was started."""
+        return self._process.port if self._process else 0
 
     @contextlib.asynccontextmanager
     async def session(self, spec: SessionSpec) -> AsyncIterator[ChromiumSession]:
@@ -126,19 +124,26 @@ class Chromium:
         Raises:
             RolloutFailure: the browser gives none.
         """
-        browser, port = await self._ensure()
-        context = await self._open(browser, spec)
-        session = ChromiumSession(context, spec, port=port, version=browser.version)
+        process = await self._ensure()
+        process.sessions += 1
         try:
-            yield session
+            context = await self._open(process, spec)
+            session = ChromiumSession(
+                context, spec, port=process.port, version=process.browser.version
+            )
+            try:
+                yield session
+            finally:
+                await asyncio.shield(self._close(process, context, session))
         finally:
-            await asyncio.shield(self._close(browser, context, session))
+            process.sessions -= 1
+            await asyncio.shield(self._clear())
 
-    async def _open(self, browser: Browser, spec: SessionSpec) -> BrowserContext:
+    async def _open(self, process: BrowserProcess, spec: SessionSpec) -> BrowserContext:
         try:
             with boundary(FailureKind.BROWSER, "opening a context"):
                 async with asyncio.timeout(CALL_SECONDS):
-                    context = await browser.new_context(
+                    context = await process.browser.new_context(
                         viewport={"width": spec.viewport_width, "height": spec.viewport_height},
                         device_scale_factor=spec.device_scale_factor,
                         locale="en-US",
@@ -151,107 +156,47 @@ class Chromium:
                         await context.add_init_script(script("shim.js"))
                     return context
         except RolloutFailure:
-            self._kill(browser)
+            self._retire(process)
             raise
 
     async def _close(
-        self, browser: Browser, context: BrowserContext, session: ChromiumSession
+        self, process: BrowserProcess, context: BrowserContext, session: ChromiumSession
     ) -> None:
         """Close a context and then, on this side too, what its pages were spoken to through."""
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await context.close()
         except TimeoutError:
-            self._kill(browser)
+            self._retire(process)
         except Error:
-            if not browser.is_connected():
-                self._kill(browser)
+            if not process.browser.is_connected():
+                self._retire(process)
         await session.close()
 
-    def _kill(self, browser: Browser) -> None:
-        """End a browser that does not answer; the next session starts another."""
-        if self._browser is not browser:
-            return
-        self._browser = None
-        self._end()
+    def _retire(self, process: BrowserProcess) -> None:
+        """Give a browser no new session; the next one starts another."""
+        process.retired = True
+        if self._process is process:
+            self._process = None
+            self._retired.append(process)
 
-    async def _ensure(self) -> tuple[Browser, int]:
+    async def _clear(self) -> None:
+        """End the browsers that nobody uses any more."""
+        finished = [process for process in self._retired if process.finished]
+        self._retired = [process for process in self._retired if process not in finished]
+        for process in finished:
+            await process.end()
+
+    async def _ensure(self) -> BrowserProcess:
         async with self._starting:
-            browser, port = self._browser, self._port
-            if browser is not None and port and browser.is_connected():
-                return browser, port
-            await self._stop()
-            path = self._executable or find_chromium()
-            self._mark = f"--stepmill-browser={uuid.uuid4().hex}"
-            try:
-                async with asyncio.timeout(START_SECONDS):
-                    self._playwright = await async_playwright().start()
-                    browser = await self._playwright.chromium.launch(
-                        executable_path=path,
-                        headless=True,
-                        # An interrupt is for the program, which lets sessions end first.
-                        handle_sigint=False,
-                        handle_sigterm=False,
-                        handle_sighup=False,
-                        args=[*FLAGS, *LISTEN, *self._containment(), self._mark],
-                    )
-                    self._browser = browser
-                    self._port = port = await port_in(_profile(self._mark))
-            except (Error, TimeoutError) as error:
-                await self._stop()
-                said = str(error).strip().splitlines()
-                raise NoBrowser(
-                    f"{path} does not start: {said[0] if said else 'no answer'}"
-                ) from error
-            return browser, port
+            if self._process is not None and not self._process.usable:
+                self._retire(self._process)
+                await self._clear()
+            if self._process is None:
+                path = self._executable or find_chromium()
+                self._process = await BrowserProcess.start(path, [*FLAGS, *self._containment()])
+            return self._process
 
     def _containment(self) -> tuple[str, ...]:
         """Send every name and address to the gateway, which serves the sites and nothing else."""
         return (f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}",)
-
-    async def _stop(self) -> None:
-        """Close the browser, by force if it does not answer, and then its driver."""
-        browser, self._browser = self._browser, None
-        self._port = 0
-        playwright, self._playwright = self._playwright, None
-        if browser is not None:
-            with contextlib.suppress(Error, TimeoutError):
-                async with asyncio.timeout(CLOSE_SECONDS):
-                    await browser.close()
-        self._end()
-        if playwright is not None:
-            with contextlib.suppress(Error, TimeoutError):
-                async with asyncio.timeout(START_SECONDS):
-                    await playwright.stop()
-
-    def _end(self) -> None:
-        """End what is left of the browser's processes."""
-        for process in _marked(self._mark):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-
-
-def _marked(mark: str) -> list[psutil.Process]:
-    """Return this process's descendants that carry `mark` on their command line."""
-    if not mark:
-        return []
-    found: list[psutil.Process] = []
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            if mark in process.cmdline():
-                found.append(process)
-    return found
-
-
-def _profile(mark: str) -> Path:
-    """Return the profile of the browser that carries `mark`.
-
-    Raises:
-        Error: it has ended already.
-    """
-    for process in _marked(mark):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            for argument in process.cmdline():
-                if argument.startswith(PROFILE_OPTION):
-                    return Path(argument.removeprefix(PROFILE_OPTION))
-    raise Error("it ended while it was started")

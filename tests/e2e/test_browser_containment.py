@@ -92,10 +92,10 @@ async def test_no_page_reaches_the_devtools_of_its_browser(attack: str) -> None:
         await session.open(ORIGIN + "/")
         tree = await session._tab.channel.send("Page.getFrameTree")
         target = tree["frameTree"]["frame"]["id"]
-        address = f"http://127.0.0.1:{chromium._port}/json/list"
+        address = f"http://127.0.0.1:{chromium.port}/json/list"
         async with ClientSession() as outside, outside.get(address) as answer:
             assert target in await answer.text(), "they are there for this program"
-        script = attack.format(port=chromium._port, target=target)
+        script = attack.format(port=chromium.port, target=target)
         await session.evaluate(f"{{{script};0}}")
         await session.act(Wait(ms=500))
         await asyncio.sleep(0.3)

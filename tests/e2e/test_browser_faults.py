@@ -10,6 +10,7 @@ from aiohttp import web
 from pages import ORIGIN, browsing, opened, spec
 
 from generators.browser import channel, clock
+from generators.browser import chromium as chromium_module
 from generators.browser.chromium import Chromium, find_chromium
 from generators.sites.gateway import Handler
 from schemas.action import Click, Tab, TabOperation, Wait
@@ -166,6 +167,42 @@ async def test_a_storm_of_windows_is_cut_off() -> None:
         assert (await session.observe()).page.url == ORIGIN + "/"
 
 
+async def test_a_context_that_does_not_close_in_time_costs_no_other_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with browsing({"/": "one"}) as (chromium, _), chromium.session(spec()) as other:
+        await other.open(ORIGIN + "/")
+        before, port = len(_chromium_processes()), chromium.port
+        async with chromium.session(spec()) as slow:
+            await slow.open(ORIGIN + "/")
+            monkeypatch.setattr(chromium_module, "CLOSE_SECONDS", 0.0)
+        monkeypatch.undo()
+        async with chromium.session(spec()) as later:
+            await later.open(ORIGIN + "/")
+            await other.act(Wait(ms=100))
+
+            assert (await other.observe()).page.url == ORIGIN + "/"
+            assert chromium.port != port
+            assert before < len(_chromium_processes())
+
+    assert not _chromium_processes()
+
+
+async def test_a_retired_browser_ends_with_its_last_session(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with browsing({"/": "one"}) as (chromium, _):
+        old = {process.pid for process in _chromium_processes()}
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+            monkeypatch.setattr(chromium_module, "CLOSE_SECONDS", 0.0)
+        monkeypatch.undo()
+
+        assert not old & {process.pid for process in _chromium_processes()}
+        async with chromium.session(spec()) as session:
+            await session.open(ORIGIN + "/")
+
+
 async def test_a_browser_that_was_killed_is_started_again() -> None:
     async with browsing({"/": "one"}) as (chromium, _):
 
@@ -254,7 +291,7 @@ def _chromium_processes() -> list[psutil.Process]:
 def _to_chromium(chromium: Chromium) -> int:
     """How many sockets of ours end at the browser's DevTools port."""
     ends = psutil.Process().net_connections("tcp")
-    return sum(bool(end.raddr) and end.raddr.port == chromium._port for end in ends)
+    return sum(bool(end.raddr) and end.raddr.port == chromium.port for end in ends)
 
 
 def _kill_chromium() -> None:

@@ -1,0 +1,131 @@
+"""One browser process with its driver, from its start to its end.
+
+It counts its sessions. A browser that misbehaved once is *retired*: it gets no new session, those
+it has may end in it, and with the last of them it ends, by force if it does not answer. So one
+context that does not close costs no other session anything.
+"""
+
+import asyncio
+import contextlib
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+import psutil
+from playwright.async_api import Browser, Error, Playwright, async_playwright
+
+from generators.browser.devtools import LISTEN, port_in
+from schemas.errors import NoBrowser
+
+START_SECONDS = 60.0
+"""How long a start may take on a loaded machine."""
+
+END_SECONDS = 5.0
+"""How long a browser may take to end before it is ended."""
+
+PROFILE_OPTION = "--user-data-dir="
+"""By which the driver tells a browser where its profile is."""
+
+
+class BrowserProcess:
+    """A running browser. Made by `start`, ended by `end`."""
+
+    def __init__(self, driver: Playwright, browser: Browser, *, port: int, mark: str) -> None:
+        self._driver = driver
+        self.browser = browser
+        """What the driver knows of it."""
+        self.port = port
+        """Where it listens for the sockets of its pages."""
+        self._mark = mark
+        self.sessions = 0
+        """That are open in it."""
+        self.retired = False
+        """It gets no new session."""
+
+    @classmethod
+    async def start(cls, executable: Path, flags: Sequence[str]) -> Self:
+        """Start a browser and wait until it can be spoken to.
+
+        Raises:
+            NoBrowser: it does not start.
+        """
+        mark = f"--stepmill-browser={uuid.uuid4().hex}"
+        driver: Playwright | None = None
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                driver = await async_playwright().start()
+                browser = await driver.chromium.launch(
+                    executable_path=executable,
+                    headless=True,
+                    # An interrupt is for the program, which lets sessions end first.
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                    args=[*flags, *LISTEN, mark],
+                )
+                port = await port_in(_profile(mark))
+        except (Error, TimeoutError) as error:
+            await _stop(mark, driver)
+            said = str(error).strip().splitlines()
+            raise NoBrowser(
+                f"{executable} does not start: {said[0] if said else 'no answer'}"
+            ) from error
+        except asyncio.CancelledError:
+            await asyncio.shield(_stop(mark, driver))
+            raise
+        return cls(driver, browser, port=port, mark=mark)
+
+    @property
+    def usable(self) -> bool:
+        """It can be asked for a new session."""
+        return not self.retired and self.browser.is_connected()
+
+    @property
+    def finished(self) -> bool:
+        """Nobody uses it any more, and nobody will."""
+        return not self.sessions and not self.usable
+
+    async def end(self) -> None:
+        """Close the browser, by force if it does not answer, and then its driver."""
+        with contextlib.suppress(Error, TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await self.browser.close()
+        await _stop(self._mark, self._driver)
+
+
+async def _stop(mark: str, driver: Playwright | None) -> None:
+    """End what is left of a browser's processes, and then its driver."""
+    for process in _marked(mark):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    if driver is not None:
+        with contextlib.suppress(Error, TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                await driver.stop()
+
+
+def _marked(mark: str) -> list[psutil.Process]:
+    """Return this process's descendants that carry `mark` on their command line."""
+    if not mark:
+        return []
+    found: list[psutil.Process] = []
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            if mark in process.cmdline():
+                found.append(process)
+    return found
+
+
+def _profile(mark: str) -> Path:
+    """Return the profile of the browser that carries `mark`.
+
+    Raises:
+        Error: it has ended already.
+    """
+    for process in _marked(mark):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for argument in process.cmdline():
+                if argument.startswith(PROFILE_OPTION):
+                    return Path(argument.removeprefix(PROFILE_OPTION))
+    raise Error("it ended while it was started")
