@@ -4,6 +4,7 @@ A run over stand-ins is forked from a server process that has imported what it n
 costs a fraction of a second; the server itself never touches a table.
 """
 
+import asyncio
 import contextlib
 import io
 import json
@@ -12,6 +13,7 @@ import os
 import traceback
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.connection import Connection
@@ -20,13 +22,13 @@ from typing import Any, NamedTuple
 
 import pyarrow.dataset as ds
 from commands import SECONDS, Said
-from deltalake import DeltaTable
-from doom import Doom, run
+from doom import Doom, Fate, Instant, run
 from playact import SCRIPT
 
+from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.local import LocalStore
-from storage.objects import UNFINISHED
+from storage.delta import Handle
+from storage.places import open_store, open_tables, table_url
 from storage.publish.manifest import MANIFEST
 from storage.publish.proof import verify_published
 
@@ -56,6 +58,7 @@ _FORKS.set_forkserver_preload(
         "pyarrow.acero",
         "pytest",
         "storage.audit",
+        "storage.s3",
     ]
 )
 
@@ -81,6 +84,8 @@ class Trial:
     """Who judges."""
     scripted: bool = False
     """It is made of stand-ins."""
+    bucket: str | None = None
+    """Where the run lies, if not in the folder."""
 
     @property
     def run(self) -> Path:
@@ -91,9 +96,13 @@ class Trial:
         return self.base / "to"
 
     @property
+    def url(self) -> str:
+        return self.bucket or str(self.run)
+
+    @property
     def argv(self) -> tuple[str, ...]:
         settings = (
-            f"run.url={self.run}",
+            f"run.url={self.url}",
             f'publish.to=["{self.to}"]',
             f"verify.verifiers={json.dumps(self.verifiers)}",
             f"accept.passed={json.dumps(self.verifiers)}",
@@ -103,17 +112,27 @@ class Trial:
 
     def doom(self, **fate: Any) -> Doom:
         """Return the command with a fate."""
-        return Doom(argv=self.argv, base=self.base, scripted=self.scripted, **fate)
+        return self.command(self.argv, **fate)
+
+    def command(self, argv: tuple[str, ...], **fate: Any) -> Doom:
+        """Return any command, with a fate, where the run's own would be carried out."""
+        names = [name for name in os.environ if name.startswith("AWS_")] if self.bucket else []
+        environ = {name: os.environ[name] for name in names}
+        return Doom(argv=argv, base=self.base, scripted=self.scripted, environ=environ, **fate)
 
     def finished(self) -> dict[str, Finished]:
         """Return every episode that is durable: in the spool, or committed."""
         out: dict[str, Finished] = {}
-        for path in self.run.glob("spool/*/*"):
-            if not UNFINISHED.fullmatch(path.name):
-                head = json.loads(path.read_bytes())
-                started = datetime.fromisoformat(head["started_at"])
-                out[head["episode_id"]] = Finished(head["content_sha256"], started)
+        for data in self.objects("spool/").values():
+            head = json.loads(data)
+            started = datetime.fromisoformat(head["started_at"])
+            out[head["episode_id"]] = Finished(head["content_sha256"], started)
         return out | self.committed()
+
+    def objects(self, prefix: str = "") -> dict[str, bytes]:
+        """Return what lies in the run, by key; the store is asked from a loop of its own."""
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, _objects(self.url, prefix)).result()
 
     def committed(self) -> dict[str, Finished]:
         """Return every committed episode; one that is there twice is a failure."""
@@ -124,15 +143,27 @@ class Trial:
 
     def rows(self, table: str, *columns: str) -> list[tuple[Any, ...]]:
         """Return columns of a table's rows; none where there is no table."""
-        folder = self.run / "tables" / table
-        if not DeltaTable.is_deltatable(str(folder)):
+        access = open_tables(self.url, StorageSection())
+        dataset = Handle(table, table_url(self.url, table), access).dataset()
+        if dataset is None:
             return []
-        found = DeltaTable(str(folder)).to_pyarrow_dataset().to_table(columns=list(columns))
+        found = dataset.to_table(columns=list(columns))
         return list(zip(*(column.to_pylist() for column in found.columns), strict=True))
 
 
+async def _objects(url: str, prefix: str) -> dict[str, bytes]:
+    store = open_store(url, StorageSection())
+    keys = [item.key async for item in store.list(prefix)]
+    return {key: await store.get(key) for key in keys}
+
+
 def scripted_trial(
-    base: Path, *, episodes: int = 3, unit_size: int = 2, **changes: tuple[str, ...]
+    base: Path,
+    *,
+    episodes: int = 3,
+    unit_size: int = 2,
+    bucket: str | None = None,
+    **changes: tuple[str, ...],
 ) -> Trial:
     """Return a run over stand-ins, which wins every episode in two clicks."""
     base.mkdir()
@@ -147,7 +178,7 @@ def scripted_trial(
         "browser.viewport=[100, 100]",
         "browser.sessions=2",
     )
-    return Trial(base, settings, episodes=episodes, scripted=True, **changes)
+    return Trial(base, settings, episodes=episodes, scripted=True, bucket=bucket, **changes)
 
 
 class Fork:
@@ -176,6 +207,28 @@ def fork(doom: Doom) -> Said:
     return Fork(doom).end()
 
 
+def finish(trial: Trial) -> None:
+    """Run the same command to its end, and hold the run against what is promised."""
+    before = trial.finished()
+    said = fork(trial.doom())
+    assert said.code == 0, said.err
+    assert said.err == ""
+    assert said.answer["rolled_out"] == trial.episodes - len(before)
+    asyncio.run(assert_whole(trial, before))
+
+
+def stop_and_finish(trial: Trial, at: Instant, fate: Fate = Fate.KILLED) -> bool:
+    """Kill a run at an instant, if that comes, and finish it; return whether it came."""
+    ended = fork(trial.doom(at=at, fate=fate))
+    assert ended.code in {0, KILLED}, ended.err
+    try:
+        finish(trial)
+    except AssertionError as error:
+        error.add_note(f"it was killed at: {at}")
+        raise
+    return ended.code != 0
+
+
 def _live(doom: str, mouth: "Connection[Any, Any]") -> None:
     out, err, code = io.StringIO(), io.StringIO(), _BROKEN
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -196,10 +249,10 @@ async def assert_whole(trial: Trial, before: Mapping[str, Finished] | None = Non
     assert len(now) == trial.episodes
     assert {key: now.get(key) for key in there} == there, "an episode was rolled out again"
     _assert_rows_are_there_once(trial)
-    report = await audit(LocalStore(trial.run), deep=True)
+    report = await audit(open_store(trial.url, StorageSection()), deep=True)
     assert report.findings == ()
     manifest = json.loads((trial.to / MANIFEST).read_bytes())
-    assert f"{manifest['version']}.json" == max(path.name for path in trial.run.glob("versions/*"))
+    assert f"versions/{manifest['version']}.json" == max(trial.objects("versions/"))
     assert await verify_published(trial.to) == []
     published = ds.dataset(trial.to / "data" / "trajectories").to_table(columns=["episode_id"])
     assert Counter(published.column("episode_id").to_pylist()) == Counter(_accepted(trial))

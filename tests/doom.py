@@ -15,15 +15,18 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
 from typing import TypeVar
 
+from pydantic import Field
+
 from schemas.base import Record
 from storage.delta import Handle
+from storage.merging import SwapHandle
 
 T = TypeVar("T")
 
@@ -76,6 +79,8 @@ class Doom(Record):
     """Pages, browser and site are stand-ins that cost nothing."""
     jitter: int | None = None
     """Seed of small pauses at the events; None: no pauses."""
+    environ: dict[str, str] = Field(default_factory=dict)
+    """What is in its environment besides; a run in a bucket has its credentials there."""
     trace: Path | None = None
     """Where the names of all events go when it ends by itself."""
 
@@ -84,10 +89,13 @@ def run(doom: Doom) -> int:
     """Carry out the command up to its fate; return its exit code if it lives."""
     if os.getpgrp() != os.getpid():
         os.setsid()
+    os.environ.update(doom.environ)
     events = _Events(doom)
     sys.addaudithook(events.hear)
-    for method in ("create", "write"):
-        setattr(Handle, method, events.around(method, getattr(Handle, method)))
+    if doom.environ:
+        _tell_of_objects(events)
+    for kind, method in ((Handle, "create"), (Handle, "write"), (SwapHandle, "exchange")):
+        setattr(kind, method, events.around(method, getattr(kind, method)))
     if doom.scripted:
         import playact  # noqa: PLC0415 - heavy, and only for this
 
@@ -98,6 +106,14 @@ def run(doom: Doom) -> int:
     if doom.trace is not None:
         doom.trace.write_text("\n".join(events.names))
     return code
+
+
+def _tell_of_objects(events: "_Events") -> None:
+    """Let a bucket's store tell of its writes: no audit event of Python's does."""
+    from storage.s3 import S3Store  # noqa: PLC0415 - heavy, and only for this
+
+    for method in ("put", "put_new", "replace"):
+        setattr(S3Store, method, events.around_object(method, getattr(S3Store, method)))
 
 
 class _Events:
@@ -131,6 +147,21 @@ class _Events:
                 return real(handle, *args)
             finally:
                 self._happening(f"after {method} {handle.name}")
+
+        return told
+
+    def around_object(
+        self, method: str, real: Callable[..., Awaitable[T]]
+    ) -> Callable[..., Awaitable[T]]:
+        """Return `real`, a method of a bucket's store, with an event before and after it."""
+
+        async def told(store: object, key: str, *args: object, **more: object) -> T:
+            place = "/".join(part for part in key.split("/")[:-1] if len(part) < SHORT)
+            self._happening(f"before {method} run/{place}".rstrip("/"))
+            try:
+                return await real(store, key, *args, **more)
+            finally:
+                self._happening(f"after {method} run/{place}".rstrip("/"))
 
         return told
 

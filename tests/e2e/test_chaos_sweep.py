@@ -11,7 +11,19 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from chaos import KILLED, ROUNDS, THOROUGH, TIMEOUT, Fork, Trial, assert_whole, fork, scripted_trial
+from chaos import (
+    KILLED,
+    ROUNDS,
+    THOROUGH,
+    TIMEOUT,
+    Fork,
+    Trial,
+    assert_whole,
+    finish,
+    fork,
+    scripted_trial,
+    stop_and_finish,
+)
 from doom import Fate, Instant
 
 TABLES = ("tasks", "observations", "steps", "episodes", "verdicts")
@@ -28,28 +40,6 @@ def small(base: Path) -> Trial:
     if THOROUGH:
         return scripted_trial(base)
     return scripted_trial(base, episodes=2, verifiers=("structure", "outcome"))
-
-
-def finish(trial: Trial) -> None:
-    """Run the same command to its end, and hold the run against what is promised."""
-    before = trial.finished()
-    said = fork(trial.doom())
-    assert said.code == 0, said.err
-    assert said.err == ""
-    assert said.answer["rolled_out"] == trial.episodes - len(before)
-    asyncio.run(assert_whole(trial, before))
-
-
-def stop_and_finish(trial: Trial, at: Instant, fate: Fate = Fate.KILLED) -> bool:
-    """Kill a run at an instant, if that comes, and finish it; return whether it came."""
-    ended = fork(trial.doom(at=at, fate=fate))
-    assert ended.code in {0, KILLED}, ended.err
-    try:
-        finish(trial)
-    except AssertionError as error:
-        error.add_note(f"it was killed at: {at}")
-        raise
-    return ended.code != 0
 
 
 def each(do: Callable[[int], bool], numbers: Iterable[int]) -> int:
