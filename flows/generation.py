@@ -184,8 +184,10 @@ class Generation:
         return await summarise(await lake.snapshot(version), verdicts, self._config.accept)
 
     async def _publish(self, to: str) -> PublishReport:
+        snapshot = await self._shop.lake.snapshot()
+        await self._shop.lake.keep(snapshot.version)
         return await publish(
-            await self._shop.lake.snapshot(),
+            snapshot,
             self._run,
             self._config.accept,
             to,

@@ -44,6 +44,7 @@ async def open_publication(
         if await snapshot.dataset("episodes") is None:
             raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
         await check_destination(to, config, stored.run.run_id)
+        await stored.lake.keep(snapshot.version)
         async with asyncio.TaskGroup() as group:
             working = group.create_task(
                 publish(

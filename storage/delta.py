@@ -158,19 +158,19 @@ class Table:
 
     async def ask(self, transaction: str) -> int | None:
         """See `Handle.ask`."""
-        return await self._read(partial(self._handle.ask, transaction))
+        return await self.read(partial(self._handle.ask, transaction))
 
     async def version(self) -> int | None:
         """See `Handle.version`."""
-        return await self._read(self._handle.version)
+        return await self.read(self._handle.version)
 
     async def dataset(self, unit_id: str | None = None) -> Dataset | None:
         """See `Handle.dataset`."""
-        return await self._read(partial(self._handle.dataset, unit_id))
+        return await self.read(partial(self._handle.dataset, unit_id))
 
     async def files(self) -> pa.Table | None:
         """See `Handle.files`."""
-        return await self._read(self._handle.files)
+        return await self.read(self._handle.files)
 
     async def commit(self, transaction: str, token: int, *, files: Sequence[Added]) -> int:
         """See `Handle.attempt`; asked and tried again until the answer is known.
@@ -180,24 +180,39 @@ class Table:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
+        return await self.insist(partial(self._handle.attempt, transaction, token, files))
+
+    async def insist(self, work: Callable[[], T]) -> T:
+        """Return what `work` on the handle returns; done again while it fails.
+
+        Raises:
+            Conflict: other writers kept coming first.
+            Unwritable: the log cannot be written.
+            Damaged: the log cannot be read.
+        """
         failure: DeltaError | OSError = CommitFailedError("never tried")
         for pause in _PAUSES:
             try:
-                return await self._run(partial(self._handle.attempt, transaction, token, files))
+                return await self._run(work)
             except (DeltaError, OSError) as error:
                 failure = error
             await asyncio.sleep(pause)
         raise _named(failure, f"{self._handle.url}: cannot commit")
 
-    def close(self) -> None:
-        """Let the thread end once it has done what it was asked."""
-        self._thread.shutdown(wait=True)
+    async def read(self, work: Callable[[], T]) -> T:
+        """Return what `work`, which only reads the handle, returns.
 
-    async def _read(self, work: Callable[[], T]) -> T:
+        Raises:
+            Damaged: the log cannot be read.
+        """
         try:
             return await self._run(partial(patiently, work))
         except (DeltaError, OSError) as error:
             raise unread(error, f"{self._handle.url}: cannot be read") from None
+
+    def close(self) -> None:
+        """Let the thread end once it has done what it was asked."""
+        self._thread.shutdown(wait=True)
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)

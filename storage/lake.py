@@ -31,6 +31,7 @@ from storage import records
 from storage.access import FOLDER, Access
 from storage.commits import Commits
 from storage.delta import Handle, Table, dataset_at
+from storage.keeping import keep
 from storage.objects import ObjectStore
 from storage.places import open_tables, table_url
 from storage.shards import MEGABYTE
@@ -254,6 +255,15 @@ class Lake:
         """
         number, tables = await find_version(self._store, version)
         return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+
+    async def keep(self, version: int) -> None:
+        """Keep a sealed version readable for ever; do so before it is published.
+
+        Raises:
+            NotFound: it was let go.
+            Unwritable: the run cannot be written.
+        """
+        await keep(self._store, version)
 
     async def close(self) -> None:
         """Let the tables go; what has begun ends first."""

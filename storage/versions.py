@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from schemas.base import canonical_json
 from schemas.errors import Damaged, NotFound
+from storage.keeping import gone, is_let_go
 from storage.objects import Missing, ObjectStore
 
 PREFIX = "versions/"
@@ -98,7 +99,7 @@ async def find_version(store: ObjectStore, number: int | None) -> tuple[int, Ver
     """Return version `number`, or the last one, with its number.
 
     Raises:
-        NotFound: there is no such version; those there are are named.
+        NotFound: there is no such version (those there are are named), or it was let go.
         Damaged: it cannot be read.
     """
     numbers = await version_numbers(store)
@@ -108,4 +109,6 @@ async def find_version(store: ObjectStore, number: int | None) -> tuple[int, Ver
     if chosen not in numbers:
         there = ", ".join(map(str, numbers))
         raise NotFound(f"{store.url}: has no version {chosen}; there are: {there}")
+    if await is_let_go(store, chosen):
+        raise gone(store, chosen)
     return chosen, await read_version(store, chosen)

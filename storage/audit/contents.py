@@ -44,7 +44,7 @@ async def read_committed(
         for path in sorted(history.needed, key=_in_order):
             data = await _shard(store, history, path, notes)
             if data is None:
-                rows.unread.add(path.partition("-")[0])
+                rows.unread.add(*history.needed[path].units)
             elif path in history.live:
                 take = takers.get(table)
                 await asyncio.to_thread(_feed, rows, take, table, path, data)

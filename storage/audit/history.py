@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from schemas.tables import arrow_schema
 from storage.audit.inventory import Inventory, checkpoint_key, entry_key
 from storage.audit.report import Notes
+from storage.merging import COMPACT
 from storage.objects import Missing, ObjectStore
 
 _WIDE = 1_000
@@ -41,6 +42,16 @@ class CommittedFile(BaseModel):
     def told(self) -> frozenset[str]:
         """The columns whose range the log tells."""
         return frozenset(json.loads(self.stats).get("nullCount", ()))
+
+    @property
+    def units(self) -> tuple[str, str]:
+        """The first and the last unit that may have rows in it."""
+        stats = json.loads(self.stats)
+        ends = [stats.get(end, {}).get("unit_id") for end in ("minValues", "maxValues")]
+        if all(isinstance(end, str) for end in ends):
+            return str(ends[0]), str(ends[1])
+        unit_id = self.path.partition("-")[0]
+        return ("", "~") if unit_id == COMPACT else (unit_id, unit_id)
 
 
 class _Transaction(BaseModel):

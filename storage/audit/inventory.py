@@ -9,8 +9,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from schemas.tables import TABLES
-from storage import runs, versions
+from storage import keeping, runs, versions
 from storage.audit.report import Notes
+from storage.merging import COMPACT
 from storage.objects import ObjectStore
 
 _TABLE = rf"tables/(?P<table>{'|'.join(TABLES)})"
@@ -20,7 +21,9 @@ _POINTER = re.compile(rf"{_TABLE}/_delta_log/_last_checkpoint")
 _STAGED = re.compile(
     rf"{_TABLE}/_delta_log/(\d{{20}}\.json|\d{{20}}\.checkpoint\.parquet|_last_checkpoint)#\d+"
 )
-_SHARD = re.compile(rf"{_TABLE}/(?P<path>[0-9a-f]{{16,}}-\d+-[0-9a-f]{{64}}\.parquet)")
+_SHARD = re.compile(
+    rf"{_TABLE}/(?P<path>(?:[0-9a-f]{{16,}}|{COMPACT})-\d+-[0-9a-f]{{64}}\.parquet)"
+)
 _SPOOLED = re.compile(r"spool/(?P<unit>[0-9a-f]{16,})/[0-9a-f]{16,}")
 
 
@@ -32,6 +35,8 @@ class Inventory:
     """There is a `run.json`."""
     versions: set[int] = field(default_factory=set)
     """Numbers of the versions."""
+    keeping: set[int] = field(default_factory=set)
+    """Numbers of the versions of which it is said whether they are kept."""
     entries: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Numbers of the log entries, by table."""
     checkpoints: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -63,6 +68,8 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.run = True
     elif match := versions.KEY.fullmatch(key):
         inventory.versions.add(int(match[1]))
+    elif match := keeping.KEY.fullmatch(key):
+        inventory.keeping.add(int(match[1]))
     elif match := _ENTRY.fullmatch(key):
         inventory.entries[match["table"]].add(int(match["number"]))
     elif match := _CHECKPOINT.fullmatch(key):
@@ -73,7 +80,7 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.shards[match["table"]][match["path"]] = size
     elif match := _SPOOLED.fullmatch(key):
         inventory.spooled[key] = match["unit"]
-    elif _STAGED.fullmatch(key):
+    elif _STAGED.fullmatch(key) or keeping.CLOCK.fullmatch(key):
         notes.leftover(key, "is a write that never ended")
     else:
         return False

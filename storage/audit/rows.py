@@ -44,6 +44,25 @@ class Head:
         return frozenset({whole - 1, whole} if self.broke else {whole})
 
 
+class Unread:
+    """The units that may have rows in files that could not be read."""
+
+    def __init__(self) -> None:
+        self._spans: set[tuple[str, str]] = set()
+
+    def add(self, first: str, last: str) -> None:
+        """Add the units from `first` to `last`."""
+        self._spans.add((first, last))
+
+    def __contains__(self, unit_id: str) -> bool:
+        """Say whether a unit is one of them."""
+        return any(first <= unit_id <= last for first, last in self._spans)
+
+    def __bool__(self) -> bool:
+        """Say whether there are any."""
+        return bool(self._spans)
+
+
 class Rows:
     """Every row that was seen, and what follows from them together."""
 
@@ -51,7 +70,7 @@ class Rows:
         self.notes = notes
         self.heads: dict[str, Head] = {}
         self.prompts: set[str] = set()
-        self.unread: set[str] = set()
+        self.unread = Unread()
         self._run = run
         self._tasks: set[str] = set()
         self._units: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)

@@ -6,9 +6,11 @@ from schemas.errors import Damaged, NotFound
 from schemas.tables import TABLES, UNIT_TABLES
 from storage import runs
 from storage.audit.contents import read_committed, read_uncommitted
-from storage.audit.history import Histories, read_history
+from storage.audit.history import Histories, History, read_history
 from storage.audit.inventory import Inventory, shard_key, take_inventory
 from storage.audit.report import AuditReport, Notes, Progress
+from storage.keeping import keeping_key, parse_keeping
+from storage.merging import COMPACT
 from storage.objects import Missing, ObjectStore
 from storage.spool import read_spooled
 from storage.versions import Versions, parse_version, version_key
@@ -69,7 +71,10 @@ async def _read_run(store: ObjectStore, notes: Notes) -> runs.RunFile | None:
 
 
 async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:
+    """Return the versions whose shards must be there."""
     out: list[Versions] = []
+    last: Versions = {}
+    released = await _read_released(store, inventory, notes)
     for number in range(1, max(inventory.versions, default=0) + 1):
         key = version_key(number)
         try:
@@ -83,21 +88,37 @@ async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes)
         if not version.keys() <= TABLES.keys() or any(at < 0 for at in version.values()):
             notes.finding(key, "speaks of a table or version that cannot be")
             continue
-        if any(version.get(table, -1) < at for table, at in (out[-1] if out else {}).items()):
+        if any(version.get(table, -1) < at for table, at in last.items()):
             notes.finding(key, "is older than the version before it")
-        out.append(version)
+        last = version
         notes.count("versions")
+        if number not in released:
+            out.append(version)
+    return out
+
+
+async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes) -> set[int]:
+    """Return the versions that were let go, whose shards may be gone."""
+    out: set[int] = set()
+    for number in sorted(inventory.keeping):
+        key = keeping_key(number)
+        if number not in inventory.versions:
+            notes.finding(key, "speaks of a version that is not")
+        try:
+            if not parse_keeping(await store.get(key), key):
+                out.add(number)
+        except (Missing, Damaged):
+            notes.finding(key, "is torn or altered")
     return out
 
 
 def _check_units(histories: Histories, notes: Notes) -> None:
     """Hold the tables' transactions against each other: a unit is in all of them, once, alike."""
-    committed = histories["episodes"].transactions
+    committed = _units(histories["episodes"])
     notes.count("units", len(committed))
     for table in UNIT_TABLES:
         where = f"tables/{table}"
-        told = histories[table].transactions
-        for unit_id, token in told.items():
+        for unit_id, token in _units(histories[table]).items():
             if unit_id in committed and committed[unit_id] != token:
                 notes.finding(where, f"unit {unit_id}: is of other rollouts than in episodes")
             if unit_id not in committed and _is_id(unit_id):
@@ -105,6 +126,11 @@ def _check_units(histories: Histories, notes: Notes) -> None:
     for unit_id in committed:
         if unit_id not in histories["tasks"].transactions and _is_id(unit_id):
             notes.finding("tables/tasks", f"unit {unit_id}: is in episodes and not here")
+
+
+def _units(history: History) -> dict[str, int]:
+    """Return a table's transactions but those of compactions, which are numbered table by table."""
+    return {key: token for key, token in history.transactions.items() if key != COMPACT}
 
 
 def _is_id(text: str) -> bool:
