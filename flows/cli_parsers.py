@@ -145,6 +145,12 @@ def _audit(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _compact(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 def _show(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
@@ -183,6 +189,11 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
         _audit,
         "prove a run whole, or list what is not",
         "stepmill audit runs/demo --deep",
+    ),
+    "compact": (
+        _compact,
+        "merge a run's small shards, and remove what no kept version needs",
+        "stepmill compact runs/demo --set storage.shard_mb=256",
     ),
     "show": (
         _show,
