@@ -1,6 +1,6 @@
 """Small HTTP servers on loopback, in a thread of their own, for clients that block.
 
-`Canned` gives one answer to everything; `Forgetful` is a store that ignores every condition.
+`Canned` gives one answer to everything; `Forgetful` is a store that ignores some conditions.
 """
 
 import asyncio
@@ -75,14 +75,18 @@ class Canned(Loopback):
 
 
 class Forgetful(Loopback):
-    """A store that takes every write, whatever its condition."""
+    """A store that ignores some conditions, holds no other ever fulfilled, and keeps no metadata."""
 
-    def __init__(self) -> None:
+    def __init__(self, *ignored: str) -> None:
         super().__init__()
+        self._ignored = ignored
         self.objects: dict[str, bytes] = {}
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         data = await request.read()
+        if request.headers.keys() & {"If-None-Match", "If-Match"} - {*self._ignored}:
+            text = "<Error><Code>PreconditionFailed</Code></Error>"
+            return web.Response(status=412, text=text, content_type="application/xml")
         if request.method == "PUT":
             self.objects[request.path] = data
             return web.Response(headers={"ETag": '"1"'})

@@ -137,10 +137,16 @@ class S3Store:
     async def probe(self) -> None:
         """See `ObjectStore.probe`; a store that ignores conditions is refused too."""
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
+        write = Write(self._bucket, key, b"1")
         try:
-            await carry_out(self._ask, Write(self._bucket, key, b"1"))
+            await carry_out(self._ask, write)
             await self._refuse_unconditional(key, IfNoneMatch="*")
             await self._refuse_unconditional(key, IfMatch=f'"{"0" * 32}"')
+            if not await self._is_ours(write):
+                raise Unwritable(
+                    f"{self.url}: the store drops the metadata of objects, by which a write whose "
+                    f"answer was lost is known; use another store, {SEE}"
+                )
         finally:
             await delete(self._ask, self._bucket, [key])
 
@@ -171,13 +177,9 @@ class S3Store:
         place = {"Bucket": write.bucket, "Key": write.key}
         try:
             mark = await self._ask.read(lambda client: _mark(client, place), write.key)
-            if mark is not None:
-                return mark == write.mark
-            # Somebody's who leaves no mark, or the store drops them: the bytes tell.
-            found = await self._ask.read(lambda client: _read(client, place), write.key)
         except Absent:
             return None
-        return found.data == write.data[:]
+        return mark == write.mark
 
     async def _pause(self, key: str, seconds: float | None) -> None:
         if seconds is None:

@@ -183,18 +183,28 @@ async def test_how_far_the_clock_is_off_is_told(environ: pytest.MonkeyPatch) -> 
             await open_store("s3://bucket/x", StorageSection()).put("a", b"1")
 
 
-async def test_a_store_that_ignores_conditions_is_refused(environ: pytest.MonkeyPatch) -> None:
-    with Forgetful() as server:
+@pytest.mark.parametrize(
+    ("ignored", "words"),
+    [
+        (("If-None-Match", "If-Match"), "the store ignores If-None-Match: of two writers"),
+        (("If-Match",), "the store ignores If-Match: of two writers"),
+        ((), "the store drops the metadata of objects"),
+    ],
+)
+async def test_a_store_that_lacks_what_a_run_stands_on_is_refused(
+    environ: pytest.MonkeyPatch, ignored: tuple[str, ...], words: str
+) -> None:
+    with Forgetful(*ignored) as server:
         given(environ, credentials(server.endpoint))
 
-        with pytest.raises(Unwritable, match="the store ignores If-None-Match: of two writers"):
+        with pytest.raises(Unwritable, match=words):
             await open_store("s3://bucket/x", StorageSection()).probe()
 
         assert server.objects == {}
 
 
 def test_a_command_refuses_it_before_any_work_and_leaves_nothing() -> None:
-    with Forgetful() as server:
+    with Forgetful("If-None-Match") as server:
         said = called("generate", *SMALL, "--run=s3://bucket/x", env=credentials(server.endpoint))
 
         assert server.objects == {}

@@ -1,0 +1,70 @@
+"""Delta's client is opened anew when there are other credentials, and reads go on."""
+
+from collections.abc import Mapping
+
+import pytest
+from factories import MadeRun, make_whole_run
+from weed import Weed
+
+from schemas.sections import StorageSection
+from storage.delta import Handle, dataset_at
+from storage.places import open_tables, table_url
+from storage.s3 import Address, BucketAccess, Connection
+
+
+class Renewing(Connection):
+    """Hands out other credentials at every tenth question: the same, by another name."""
+
+    asked = 0
+
+    def options(self) -> Mapping[str, str]:
+        self.asked += 1
+        return {**super().options(), "STEPMILL_ROUND": str(self.asked // 10)}
+
+
+@pytest.fixture
+async def run(bucket_url: str) -> MadeRun:
+    return await make_whole_run(bucket_url)
+
+
+async def test_a_handle_is_opened_anew_with_other_credentials(run: MadeRun) -> None:
+    connection = Renewing(Address.parse(run.url), StorageSection())
+    handle = Handle("steps", table_url(run.url, "steps"), BucketAccess(connection))
+
+    tables = [handle.refresh() for _ in range(25)]
+
+    assert len({id(table) for table in tables if table is not None}) == 3
+    assert {table.version() for table in tables if table is not None} == {2}
+
+
+async def test_a_dataset_is_read_across_a_change_of_credentials(run: MadeRun) -> None:
+    connection = Renewing(Address.parse(run.url), StorageSection())
+    dataset = dataset_at(table_url(run.url, "steps"), 2, BucketAccess(connection))
+
+    counted = [dataset.to_table(columns=["step"]).num_rows for _ in range(12)]
+
+    assert set(counted) == {24}
+    assert connection.asked > 20  # each of two files was opened with those of its own moment
+
+
+async def test_a_store_is_told_to_deltas_client_as_it_is(bucket_url: str, weed: Weed) -> None:
+    told = open_tables(bucket_url, StorageSection(region="eu-west-3")).options()
+
+    assert told is not None
+    assert told["AWS_ENDPOINT_URL"] == weed.endpoint
+    assert told["AWS_ALLOW_HTTP"] == "true"
+    assert told["aws_conditional_put"] == "etag"
+    assert "AWS_SESSION_TOKEN" not in told
+
+
+def test_aws_itself_is_told_by_region_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr(Connection, "_bucket_region", lambda *_: "eu-west-3")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAX")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
+
+    told = open_tables("s3://bucket/x", StorageSection(region="eu-west-3")).options()
+
+    assert told is not None
+    assert told["AWS_REGION"] == "eu-west-3"
+    assert not {"AWS_ENDPOINT_URL", "AWS_ALLOW_HTTP"} & told.keys()
