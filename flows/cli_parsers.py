@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from flows.cli_engine_flags import add_flags as _engine
+from flows.cli_export_flags import add_flags as _export
 from flows.cli_flags import configuration_flags, json_flag
 from flows.cli_tasks_flags import add_flags as _tasks
 from flows.cli_terminal import complain
@@ -184,6 +185,11 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
         _publish,
         "write a version of a run as a dataset",
         "stepmill publish runs/demo --to demo-dataset",
+    ),
+    "export": (
+        _export,
+        "write a version of a run in another program's format",
+        "stepmill export runs/demo --format chat --dialect holotron --to demo-chat",
     ),
     "audit": (
         _audit,

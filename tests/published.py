@@ -85,10 +85,12 @@ def commit_unit(
     attempts: int = 2,
     model: bool = False,
     rejects: Collection[int] = (),
+    n_steps: int = 2,
 ) -> list[Episode]:
     """Commit and judge a unit, a minute after the one before; `rejects` are places in it."""
     made = [make_task(number * 100 + place, template=template) for place in range(tasks)]
-    _, episodes = make_unit(made, attempts=attempts, prompt=make_prompt() if model else None)
+    prompt = make_prompt() if model else None
+    _, episodes = make_unit(made, attempts=attempts, n_steps=n_steps, prompt=prompt)
     episodes = [later(episode, number) for episode in episodes]
     run.commit(made, episodes)
     run.judge(

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from generators.browser.protocol import PageReader
 from generators.policy.cues import Cues
 from generators.policy.dialects.protocol import CannotSay
+from generators.policy.naming import named
 from generators.policy.protocol import Decision, Policy, PolicyCard
 from generators.policy.speaker import Voice
-from schemas.action import Action, point_of
 from schemas.episode import Step
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Box, Observation
+from schemas.observation import Observation
 
 Whisper = Callable[[str], None]
 """Tells the engine what to say next in this episode."""
@@ -65,7 +65,7 @@ class Puppet:
                 self._voice.frame,
                 thought=decided.thought,
                 note=decided.note,
-                element=_named(decided.action, seen),
+                element=named(decided.action, seen.elements),
             )
             if self._cues is not None:
                 self._cues.give(text, decided.action)
@@ -73,21 +73,3 @@ class Puppet:
             raise RolloutFailure(FailureKind.POLICY, f"cannot be said: {error}") from error
         self._whisper(text)
         return await self._model.act(instruction, history, seen, None)
-
-
-def _named(action: Action, seen: Observation) -> str | None:
-    """Return the name of the smallest element under an action's point; None without one."""
-    point = point_of(action)
-    if point is None:
-        return None
-    under = [
-        (element.bbox[2] * element.bbox[3], element.name)
-        for element in seen.elements
-        if element.name and _holds(element.bbox, point)
-    ]
-    return min(under)[1] if under else None
-
-
-def _holds(box: Box, point: tuple[float, float]) -> bool:
-    left, top, width, height = box
-    return left <= point[0] < left + width and top <= point[1] < top + height

@@ -1,0 +1,77 @@
+"""`stepmill export`: write a version of a run in another program's format."""
+
+import asyncio
+import os
+
+from pydantic import JsonValue
+
+from flows.cli_parsers import Arguments
+from flows.cli_terminal import answer, log_to_stderr, tell
+from flows.rendering import renderer_of
+from flows.settings import Sources
+from flows.stored import open_stored
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from storage.formats.catalogue import FormatName, Pictures, Shape
+from storage.formats.export import ExportReport, export
+from storage.formats.make import check_options, make_format
+from storage.formats.protocol import Format
+from storage.places import folder, is_bucket
+from storage.publish.rows import open_tables
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    name = FormatName(args.format)
+    given: dict[str, JsonValue] = {
+        option: getattr(args, option) for option in ("dialect", "shape", "pictures")
+    }
+    check_options(name, given)
+    if is_bucket(args.to) or args.to.startswith("hf://"):
+        raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
+    report = asyncio.run(_export(args, name))
+    if args.json:
+        answer({"run": args.run, **report.model_dump(mode="json")})
+    else:
+        tell(_lines(report))
+    return 0 if report.lines or report.files else 1
+
+
+async def _export(args: Arguments, name: FormatName) -> ExportReport:
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    stored = await open_stored(args.run, sources, os.environ)
+    try:
+        format_ = _format(args, name, stored.config)
+        snapshot = await stored.lake.snapshot(args.version)
+        return await asyncio.to_thread(
+            export,
+            await open_tables(snapshot),
+            format_,
+            folder(args.to),
+            run_id=stored.run.run_id,
+            rule=stored.config.accept,
+            include_rejected=stored.config.publish.include_rejected,
+        )
+    finally:
+        await stored.lake.close()
+
+
+def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
+    renderer = renderer_of(config, args.dialect) if name is FormatName.CHAT else None
+    return make_format(
+        name,
+        renderer=renderer,
+        shape=Shape(args.shape or Shape.OPENAI),
+        pictures=Pictures(args.pictures or Pictures.FILES),
+    )
+
+
+def _lines(report: ExportReport) -> list[str]:
+    counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
+    state = "written" if report.written else "there already, unchanged"
+    return [
+        f"export   {report.to}  ({report.format} of version {report.version}; {state})",
+        f"episodes {report.episodes}: {counts or 'nothing'}",
+        f"files    {report.lines} lines, {report.files} other files; {report.bytes / 1e6:.1f} MB",
+    ]

@@ -1,0 +1,235 @@
+"""Trajectories said in a model's dialect, by the very policy that would have asked the model.
+
+An episode is played through `ModelPolicy` once more: it is shown what was seen, and in place of an
+engine stands one that recites what was done, in the dialect's words. What the policy would have
+sent is what it sends now, so prompts, evictions and echoes cannot differ from those of a rollout.
+A reply of the episode's own is recited word for word where it was made under the same prompt.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
+from generators.engine.sharing import SharedTime
+from generators.engine.stopwatch import Stopwatch
+from generators.policy.account import Account
+from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.make import DEFAULT, make_dialect
+from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
+from generators.policy.model import ModelPolicy
+from generators.policy.naming import named
+from generators.policy.speaker import Voice, make_prompt
+from generators.policy.window import Budget
+from schemas.action import NoAction
+from schemas.base import JsonObject
+from schemas.config import RunConfig
+from schemas.episode import Actor, Episode, Step
+from schemas.errors import RolloutFailure
+from schemas.observation import Observation
+from schemas.sections import ASKING, EngineSection, PolicySection
+from storage.formats.chat import Rendered, Segment, Shown, Turn
+
+
+def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
+    """Return what says a run's episodes in a dialect, the one its policy speaks by default.
+
+    The window is that of the policy that speaks it, where one does, else that of the first policy;
+    so are the dialect's options, where it speaks it.
+
+    Raises:
+        BadConfig: there is no such dialect, or an option is not one of its own.
+    """
+    sections = [section for section in config.mix if section.name in ASKING] or list(config.mix)
+    wanted = dialect or sections[0].dialect or DEFAULT
+    speaking = [section for section in sections if (section.dialect or DEFAULT) == wanted]
+    plain = sections[0].model_copy(update={"dialect_options": {}})
+    window = speaking[0] if speaking else plain
+    return DialectRenderer(make_dialect(wanted, window.dialect_options), window)
+
+
+class DialectRenderer:
+    """Says episodes in one dialect; the `Renderer` that `storage.formats.chat` is handed."""
+
+    def __init__(self, dialect: Dialect, window: PolicySection) -> None:
+        self._dialect = dialect
+        self._window = window
+        self._voices: dict[Frame, Voice] = {}
+
+    @property
+    def about(self) -> JsonObject:
+        """See `Renderer.about`."""
+        return {
+            "dialect": self._dialect.name,
+            "dialect_version": self._dialect.version,
+            "coordinates": self._dialect.convention.value,
+            "dialect_options": self._window.dialect_options,
+            "keep_images": self._window.keep_images,
+            "slack_images": self._window.slack_images,
+            "context_tokens": self._window.context_tokens,
+        }
+
+    def render(self, episode: Episode) -> Rendered:
+        """See `Renderer.render`; blocking, in a thread that has no event loop."""
+        return asyncio.run(self._render(episode))
+
+    async def _render(self, episode: Episode) -> Rendered:
+        voice, reciter = self._voice(episode), _Reciter()
+        budget = Budget(
+            keep_images=self._window.keep_images,
+            slack_images=self._window.slack_images,
+            tokens=self._window.context_tokens,
+        )
+        account, asked = Account(), list[_Asked]()
+        policy = ModelPolicy(
+            replace(voice, engine=reciter), account, budget=budget, session=episode.episode_id
+        )
+        for number, step in enumerate(episode.steps):
+            if isinstance(step.action, NoAction):
+                break
+            try:
+                reciter.text = _said(episode, step, voice)
+                reciter.prompt_tokens = _counted(episode, step, voice)
+                await policy.act(episode.instruction, episode.steps[:number], _observed(step), None)
+            except (CannotSay, Unreadable):
+                return Rendered(tuple(_segments(asked)), ended=f"unsaid_{step.action.type}")
+            except RolloutFailure:
+                return Rendered(tuple(_segments(asked)), ended="too_long")
+            learnt = step.actor is Actor.AGENT and step.action_error is None
+            asked.append(
+                _Asked(step.step, account.calls[-1].segment, reciter.sent, reciter.text, learnt)
+            )
+        return Rendered(tuple(_segments(asked)))
+
+    def _voice(self, episode: Episode) -> Voice:
+        """Return how episodes of this size are spoken to, but for who is asked."""
+        frame = _frame(episode, self._dialect)
+        if frame not in self._voices:
+            schema = self._dialect.schema(frame)
+            self._voices[frame] = Voice(
+                engine=_Reciter(),
+                dialect=self._dialect,
+                sampling=Sampling(),
+                frame=frame,
+                prompt=make_prompt(self._dialect, self._dialect.system(frame), schema),
+                schema=schema,
+                time=SharedTime(),
+                pricing=EngineSection(),
+            )
+        return self._voices[frame]
+
+
+class _Reciter:
+    """An `Engine` that says what it was given, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.card = EngineCard(model="recited")
+        self.text = ""
+        """What is said next."""
+        self.prompt_tokens: int | None = None
+        """What the prompt is said to have taken."""
+        self.sent: tuple[Message, ...] = ()
+        """The last prompt."""
+
+    async def reply(
+        self,
+        prompt: EnginePrompt,
+        sampling: Sampling,
+        *,
+        session: str,
+        stopwatch: Stopwatch | None = None,
+    ) -> Reply:
+        del sampling, session, stopwatch
+        self.sent = prompt.messages
+        return Reply(
+            text=self.text,
+            finish_reason="stop",
+            endpoint="recited",
+            prompt_tokens=self.prompt_tokens,
+            total_ms=0.0,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One prompt and its reply."""
+
+    step: int
+    segment: int
+    messages: tuple[Message, ...]
+    reply: str
+    learnt: bool
+
+
+def _said(episode: Episode, step: Step, voice: Voice) -> str:
+    """Return a step's reply as it goes into a prompt: what its model wrote, if it was asked so.
+
+    Raises:
+        CannotSay: the dialect has no words for the action.
+        Unreadable: its words cannot be read back.
+    """
+    dialect, frame = voice.dialect, voice.frame
+    if step.raw_reply is not None and episode.prompt_sha256 == voice.prompt.prompt_sha256:
+        own = dialect.read(step.raw_reply, frame)
+        if own.action == step.action:
+            return own.echo
+    element = named(step.action, step.elements)
+    if not element and step.target is not None:
+        element = step.target.name or step.target.text
+    text = dialect.say(step.action, frame, thought=step.thought, note=step.note, element=element)
+    return dialect.read(text, frame).echo
+
+
+def _counted(episode: Episode, step: Step, voice: Voice) -> int | None:
+    """Return how long the prompt of a step was, where an engine was asked the same and told."""
+    own = voice.prompt.prompt_sha256
+    counts = (
+        call.prompt_tokens
+        for call in episode.calls
+        if call.step == step.step and call.role == "policy" and call.prompt_sha256 == own
+    )
+    return next(counts, None)
+
+
+def _observed(step: Step) -> Observation:
+    return Observation(
+        screenshot=step.screenshot,
+        width=step.width,
+        height=step.height,
+        page=step.page,
+        elements=step.elements,
+        observe_ms=step.observe_ms,
+    )
+
+
+def _frame(episode: Episode, dialect: Dialect) -> Frame:
+    scale = episode.device_scale_factor
+    taken = round(episode.viewport_width * scale), round(episode.viewport_height * scale)
+    sent = dialect.sent_size(*taken)
+    return Frame(
+        viewport_width=episode.viewport_width,
+        viewport_height=episode.viewport_height,
+        picture_width=taken[0],
+        picture_height=taken[1],
+        sent_width=sent[0],
+        sent_height=sent[1],
+    )
+
+
+def _segments(asked: Sequence[_Asked]) -> Iterator[Segment]:
+    """Yield the last prompt of each segment with its reply; earlier ones are its beginnings."""
+    for number in sorted({item.segment for item in asked}):
+        own = [item for item in asked if item.segment == number]
+        turns = [_turn(message) for message in own[-1].messages]
+        turns.append(Turn(role="assistant", parts=(own[-1].reply,)))
+        replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
+        for place, item in zip(replies[-len(own) :], own, strict=True):
+            turns[place] = replace(turns[place], learnt=item.learnt)
+        yield Segment(number, tuple(item.step for item in own), tuple(turns))
+
+
+def _turn(message: Message) -> Turn:
+    parts = tuple(
+        Shown(part.step, part.jpeg) if isinstance(part, Picture) else part for part in message.parts
+    )
+    return Turn(role=message.role.value, parts=parts)

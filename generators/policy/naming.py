@@ -1,0 +1,24 @@
+"""What an action is said to act on, for families that want it in words."""
+
+from collections.abc import Iterable
+
+from schemas.action import Action, point_of
+from schemas.observation import Box, Element
+
+
+def named(action: Action, elements: Iterable[Element]) -> str | None:
+    """Return the name of the smallest element under an action's point; None without one."""
+    point = point_of(action)
+    if point is None:
+        return None
+    under = [
+        (element.bbox[2] * element.bbox[3], element.name)
+        for element in elements
+        if element.name and _holds(element.bbox, point)
+    ]
+    return min(under)[1] if under else None
+
+
+def _holds(box: Box, point: tuple[float, float]) -> bool:
+    left, top, width, height = box
+    return left <= point[0] < left + width and top <= point[1] < top + height

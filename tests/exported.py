@@ -1,0 +1,71 @@
+"""Exports of small runs, for tests of what a format writes and how."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from factories import RUN_ID, make_task
+from published import RULE, MemorySnapshot, tables_of
+
+from schemas.base import JsonObject
+from schemas.episode import Episode
+from schemas.verdict import Acceptance
+from storage.formats.chat import Rendered, Segment, Shown, Turn
+from storage.formats.export import ExportReport, export
+from storage.formats.protocol import Format, Told
+
+
+def exported(
+    snapshot: MemorySnapshot,
+    format_: Format,
+    to: Path,
+    *,
+    include_rejected: bool = False,
+    run_id: str = RUN_ID,
+) -> ExportReport:
+    """Export a snapshot to a folder."""
+    return export(
+        tables_of(snapshot),
+        format_,
+        to,
+        run_id=run_id,
+        rule=RULE,
+        include_rejected=include_rejected,
+    )
+
+
+def lines(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield every line of an export, split by split."""
+    for path in sorted(folder.glob("*.jsonl")):
+        for text in path.read_text(encoding="utf-8").splitlines():
+            yield json.loads(text)
+
+
+def told_of(episode: Episode, *, accepted: bool = True) -> Told:
+    """Return an episode with its task and what the rule makes of it."""
+    task = make_task(episode.seed).model_copy(update={"task_id": episode.task_id})
+    made = Acceptance(accepted=accepted, assurance="replayed", replay="reproduced", split="train")
+    return Told(episode, task, made)
+
+
+class Parrot:
+    """A renderer that says the kind of each action: a segment for every two steps."""
+
+    def __init__(self) -> None:
+        self.about: JsonObject = {"dialect": "parrot"}
+
+    def render(self, episode: Episode) -> Rendered:
+        """Say an episode."""
+        steps = episode.steps[: episode.n_steps]
+        segments: list[Segment] = []
+        told = [Turn("system", ("You are a parrot.",))]
+        for step in steps:
+            told += [
+                Turn("user", ("Look: ", Shown(step.step, step.screenshot.bytes))),
+                Turn("assistant", (step.action.type,), learnt=True),
+            ]
+            if step.step % 2 or step is steps[-1]:
+                segments.append(Segment(len(segments), (step.step,), tuple(told)))
+                told = [Turn(turn.role, turn.parts) for turn in told]
+        return Rendered(tuple(segments))

@@ -1,0 +1,111 @@
+"""The `chat` format: shapes, masks and pictures."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pyarrow.json
+import pytest
+from exported import Parrot, exported, lines
+from factories import make_screenshot
+from published import MemoryRun, commit_unit, small_run
+
+from storage.formats.catalogue import Pictures, Shape
+from storage.formats.chat import Chat, Rendered
+
+
+def chat(shape: Shape = Shape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:
+    """Return the format with a renderer that knows no dialect."""
+    return Chat(Parrot(), shape=shape, pictures=pictures)
+
+
+def long_run() -> MemoryRun:
+    """Return a run of one episode of five steps, which is more than a segment."""
+    run = MemoryRun()
+    commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=5)
+    return run
+
+
+def test_every_reply_is_learnt_once_whatever_is_repeated(tmp_path: Path) -> None:
+    exported(long_run().seal(), chat(), tmp_path)
+    found = list(lines(tmp_path))
+
+    assert [line["segment"] for line in found] == [0, 1, 2]
+    assert [line["loss_mask"] for line in found] == [
+        [0, 0, 1, 0, 1],
+        [0, 0, 0, 0, 0, 0, 1, 0, 1],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+    ]
+    for line in found:
+        weights = [message.get("weight", 0) for message in line["messages"]]
+        assert weights == line["loss_mask"]
+
+
+def test_in_openai_s_shape_a_single_text_stands_alone_and_pictures_are_urls(tmp_path: Path) -> None:
+    exported(long_run().seal(), chat(), tmp_path)
+    line = next(lines(tmp_path))
+    place = f"images/{line['episode_id']}/0.jpg"
+
+    assert line["messages"][:3] == [
+        {"role": "system", "content": "You are a parrot."},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "Look: "},
+                {"type": "image_url", "image_url": {"url": place}},
+            ],
+        },
+        {"role": "assistant", "content": "click", "weight": 1},
+    ]
+    assert line["images"][0] == place
+    assert (tmp_path / place).read_bytes() == make_screenshot(10_000_000).bytes
+
+
+def test_in_qwen_s_shape_every_message_is_a_list_that_arrow_reads(tmp_path: Path) -> None:
+    exported(long_run().seal(), chat(Shape.QWEN), tmp_path)
+    read = pyarrow.json.read_json(tmp_path / "train.jsonl").to_pylist()
+    [system, user, *_] = read[0]["messages"]
+
+    assert [part["text"] for part in system["content"]] == ["You are a parrot."]
+    assert [part["type"] for part in user["content"]] == ["text", "image"]
+    assert user["content"][1]["image"] == read[0]["images"][0]
+
+
+@pytest.mark.parametrize("shape", list(Shape))
+def test_pictures_can_be_in_the_lines(tmp_path: Path, shape: Shape) -> None:
+    report = exported(long_run().seal(), chat(shape, Pictures.DATA), tmp_path)
+    line = next(lines(tmp_path))
+    part: dict[str, Any] = line["messages"][1]["content"][1]
+    url = part["image"] if shape is Shape.QWEN else part["image_url"]["url"]
+
+    assert report.files == 0
+    assert "images" not in line
+    head, _, data = url.partition(",")
+    assert head == "data:image/jpeg;base64"
+    assert base64.b64decode(data) == make_screenshot(10_000_000).bytes
+
+
+def test_what_cannot_be_said_is_counted(tmp_path: Path) -> None:
+    class Speechless(Parrot):
+        def render(self, episode: Any) -> Rendered:
+            whole = super().render(episode)
+            kept = whole.segments if episode.attempt else ()
+            return Rendered(kept, ended="unsaid_select")
+
+    format_ = Chat(Speechless(), shape=Shape.OPENAI, pictures=Pictures.FILES)
+    report = exported(small_run().seal(), format_, tmp_path)
+
+    assert report.counts == {
+        "cut": 5,
+        "skipped": 5,
+        "unsaid_select": 10,
+        "lines": 5,
+        "replies": 10,
+    }
+
+
+def test_a_picture_is_written_once_for_all_the_lines_that_show_it(tmp_path: Path) -> None:
+    report = exported(long_run().seal(), chat(), tmp_path)
+
+    assert report.files == len(list(tmp_path.rglob("*.jpg"))) == 5
+    assert sum(len(line["images"]) for line in lines(tmp_path)) == 2 + 4 + 5

@@ -1,0 +1,131 @@
+"""The `grounding` format: what is meant, where it is, and what is not meant."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from exported import told_of
+from factories import make_episode, make_step
+
+from schemas.action import Action, Click, Direction, Scroll, TypeText, Wait
+from schemas.episode import Actor, Step
+from schemas.observation import Box, Element, Target
+from storage.formats.grounding import ALIKE, NEAR, Grounding
+from storage.formats.protocol import File, Line
+
+SAVE = Target(tag="button", role="button", name="Save", bbox=(10, 10, 20, 10))
+
+
+def element(name: str, bbox: Box, *, role: str = "button", **more: Any) -> Element:
+    """Return something in sight."""
+    told: dict[str, Any] = {"interactive": True, "visible": 1.0, "covered": False} | more
+    return Element(role=role, name=name, tag=role, text=name, bbox=bbox, **told)
+
+
+OWN = element("Save", (10, 10, 20, 10))
+
+
+def pointing(
+    *elements: Element,
+    action: Action | None = None,
+    target: Target | None = SAVE,
+    **more: object,
+) -> Step:
+    """Return a step that clicks the middle of the button `Save`."""
+    step = make_step(0, picture=1, action=action or Click(x=20, y=15))
+    return step.model_copy(update={"elements": (OWN, *elements), "target": target, **more})
+
+
+def written(step: Step, *, scale: int = 1) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """Return the lines that a step becomes, and what was counted."""
+    sized = step.model_copy(update={"width": step.width * scale, "height": step.height * scale})
+    tally: Counter[str] = Counter()
+    episode = make_episode().model_copy(update={"steps": (sized,)})
+    pieces = list(Grounding().pieces(told_of(episode), tally))
+    files = [piece.path for piece in pieces if isinstance(piece, File)]
+    found = [dict(piece.record) for piece in pieces if isinstance(piece, Line)]
+    assert files == [line["image"] for line in found]
+    return found, tally
+
+
+def test_a_click_is_words_a_point_and_a_box() -> None:
+    [line], _ = written(pointing())
+
+    assert line["instruction"] == 'Click the button "Save"'
+    assert line["goal"] == "Click the button."
+    assert (line["width"], line["height"]) == (64, 48)
+    assert line["point"] == [20, 15]
+    assert line["box"] == [10, 10, 30, 20]
+    assert line["point_norm"] == [0.3125, 0.3125]
+    assert line["box_norm"] == [0.15625, 0.20833, 0.46875, 0.41667]
+
+
+def test_places_are_pixels_of_the_picture_whatever_css_pixels_are() -> None:
+    [line], _ = written(pointing(), scale=2)
+
+    assert line["point"] == [40, 30]
+    assert line["box"] == [20, 20, 60, 40]
+    assert line["point_norm"] == [0.3125, 0.3125]
+
+
+def test_a_box_ends_where_the_picture_does() -> None:
+    wide = SAVE.model_copy(update={"bbox": (-5, 10, 500, 10)})
+    [line], _ = written(pointing(target=wide))
+
+    assert line["box"] == [0, 10, 64, 20]
+
+
+def test_negatives_are_alike_or_near_and_never_what_is_meant() -> None:
+    form = element("Everything", (0, 0, 64, 48), role="form")
+    far, near = element("Cancel", (40, 30, 10, 10)), element("Delete", (32, 10, 10, 10))
+    label = element("Title", (10, 22, 20, 5), role="heading", interactive=False)
+    hidden = element("Ghost", (33, 12, 5, 5), covered=True)
+    [line], _ = written(pointing(form, far, label, hidden, near))
+
+    assert [(item["why"], item["name"]) for item in line["negatives"]] == [
+        ("alike", "Delete"),
+        ("alike", "Cancel"),
+        ("near", "Title"),
+    ]
+    assert line["negatives"][0]["box"] == [32, 10, 42, 20]
+
+
+def test_there_are_never_too_many_negatives() -> None:
+    crowd = [element(f"Button {n}", (31 + n, 30, 1, 1)) for n in range(30)]
+    [line], _ = written(pointing(*crowd))
+
+    assert Counter(item["why"] for item in line["negatives"]) == {"alike": ALIKE, "near": NEAR}
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (pointing(element("Save", (40, 30, 10, 10))), "ambiguous"),
+        (pointing(target=SAVE.model_copy(update={"name": None})), "without_name"),
+        (pointing(target=SAVE.model_copy(update={"bbox": None})), "without_box"),
+        (pointing(target=SAVE.model_copy(update={"bbox": (40, 40, 5, 5)})), "without_box"),
+    ],
+)
+def test_a_step_that_means_no_one_place_is_left_out_and_counted(step: Step, why: str) -> None:
+    assert written(step) == ([], {why: 1})
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pointing(action=Wait()),
+        pointing(action=TypeText(text="a")),
+        pointing(action=Scroll(direction=Direction.DOWN, amount=10, x=20, y=15)),
+        pointing(target=None),
+        pointing(action_error="covered"),
+        pointing(actor=Actor.USER),
+    ],
+)
+def test_a_step_that_points_at_nothing_is_none_of_its_business(step: Step) -> None:
+    assert written(step) == ([], {})
+
+
+def test_what_is_alike_by_name_but_of_another_kind_is_a_negative() -> None:
+    [line], _ = written(pointing(element("Save", (40, 30, 10, 10), role="link")))
+
+    assert [(item["role"], item["name"]) for item in line["negatives"]] == [("link", "Save")]

@@ -1,0 +1,265 @@
+"""The `verifiers` format: the graph of messages, tokens and masks, and the record around it.
+
+The library cannot be installed here (it wants an older client than the engine's), so the parts of
+its record that a trainer reads are written down once more, as strict as it reads them.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pytest
+from exported import told_of
+from factories import make_episode, make_prompt
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+from schemas.episode import Call, Episode, StopReason
+from storage.formats.catalogue import Pictures
+from storage.formats.protocol import File, Line
+from storage.formats.verifiers import Verifiers
+
+SYSTEM: JsonValue = {"role": "system", "prompt_sha256": make_prompt().prompt_sha256}
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Message(Strict):
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str | list[dict[str, Any]] | None
+    tool_calls: list[dict[str, str]] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+
+
+class Node(Strict):
+    parent: int | None
+    tools: list[dict[str, Any]] = []
+    semantic_parents: list[Any]
+    message: Message
+    sampled: bool
+    timestamp: float
+    token_ids: list[int]
+    mask: list[bool]
+    is_content: list[bool]
+    logprobs: list[float]
+
+
+class Usage(Strict):
+    prompt_tokens: int
+    completion_tokens: int
+    cached_input_tokens: int | None
+    cost: float | None
+
+
+class ModelCall(Strict):
+    node: int
+    model: str | None
+    sampling: dict[str, Any]
+    endpoint: str
+    finish_reason: Literal["stop", "length", "tool_calls"] | None
+    usage: Usage | None
+    time: dict[Literal["start", "end"], float]
+
+
+class Trace(Strict):
+    version: Literal[1]
+    id: str
+    verifiers: dict[Literal["version", "commit"], str | None]
+    task: dict[Literal["type", "data", "key"], Any]
+    agent: dict[Literal["config", "name", "trainable"], Any]
+    tools: list[dict[str, Any]]
+    nodes: list[Node]
+    calls: list[ModelCall]
+    rewards: dict[str, dict[Literal["score", "weight"], float] | None]
+    metrics: dict[str, float | None]
+    info: dict[str, Any]
+    extra_usage: list[Usage]
+    is_completed: bool
+    ok: bool
+    stop_condition: str
+    is_timeout: bool
+    errors: list[dict[Literal["type", "message"], str]]
+    timing: dict[str, Any]
+
+    def path(self, node: int) -> list[Node]:
+        """Return the nodes from the root to one."""
+        found = [self.nodes[node]]
+        while (parent := found[0].parent) is not None:
+            found.insert(0, self.nodes[parent])
+        return found
+
+    def tokens(self, node: int) -> list[int]:
+        """Return the tokens along the path to a node."""
+        return [token for item in self.path(node) for token in item.token_ids]
+
+    @property
+    def leaves(self) -> list[int]:
+        """Every branch's last node."""
+        inner = {node.parent for node in self.nodes}
+        return [number for number in range(len(self.nodes)) if number not in inner]
+
+
+def traced(episode: Episode, pictures: Pictures = Pictures.FILES) -> tuple[Trace, list[str]]:
+    """Return an episode's trace, and the files beside it."""
+    pieces = list(Verifiers(pictures=pictures).pieces(told_of(episode), Counter()))
+    [line] = [piece for piece in pieces if isinstance(piece, Line)]
+    return Trace.model_validate(line.record), [p.path for p in pieces if isinstance(p, File)]
+
+
+def user(step: int) -> JsonValue:
+    """Return an observation as a row of `calls` holds it."""
+    return {
+        "role": "user",
+        "content": [{"type": "text", "text": f"Step {step}:"}, {"type": "image", "step": step}],
+    }
+
+
+def said(text: str) -> JsonValue:
+    """Return a reply as a row of `calls` holds it."""
+    return {"role": "assistant", "content": [{"type": "text", "text": text}]}
+
+
+def asked(
+    messages: Sequence[JsonValue],
+    reply: str,
+    prompt: Sequence[int] | None = None,
+    completion: Sequence[int] | None = None,
+    **more: object,
+) -> Call:
+    """Return a call."""
+    [call, *_] = make_episode(prompt=make_prompt()).calls
+    told: dict[str, object] = {
+        "messages": [SYSTEM, *messages],
+        "reply": reply,
+        "prompt_token_ids": None if prompt is None else tuple(prompt),
+        "completion_token_ids": None if completion is None else tuple(completion),
+        "completion_logprobs": None if completion is None else (-0.5,) * len(completion),
+        "prompt_tokens": 10,
+        "cached_tokens": 4,
+        "completion_tokens": 2,
+        "total_ms": 1_500.0,
+    }
+    return call.model_copy(update=told | more)
+
+
+def episode_of(*calls: Call, **more: object) -> Episode:
+    """Return an episode that made these calls."""
+    episode = make_episode(prompt=make_prompt())
+    return episode.model_copy(update={"calls": calls, **more})
+
+
+FIRST = asked([user(0)], "a", [1, 2, 3], [4, 5])
+SECOND = asked([user(0), said("a"), user(1)], "b", [1, 2, 3, 4, 5, 6, 7], [8])
+
+
+def test_a_conversation_that_only_grows_is_one_branch_with_each_message_once() -> None:
+    trace, files = traced(episode_of(FIRST, SECOND))
+    [leaf] = trace.leaves
+
+    assert [node.message.role for node in trace.path(leaf)] == [
+        *("system", "user", "assistant", "user", "assistant")
+    ]
+    assert len(trace.nodes) == 5
+    assert trace.nodes[0].message.content == "You see a page."
+    assert trace.tokens(leaf) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [token for n in trace.path(leaf) for token in n.mask] == [
+        *(False, False, False, True, True, False, False, True)
+    ]
+    assert [n.logprobs for n in trace.nodes if n.sampled] == [[-0.5, -0.5], [-0.5]]
+    assert [call.node for call in trace.calls] == [2, 4]
+    assert trace.agent["trainable"] is True
+    assert sorted(files) == [f"images/{trace.id}/{step}.jpg" for step in (0, 1)]
+
+
+def test_a_prompt_that_was_rewritten_is_a_branch_that_shares_its_beginning() -> None:
+    evicted: JsonValue = {"role": "user", "content": [{"type": "text", "text": "Step 0: [gone]"}]}
+    third = asked([evicted, said("a"), user(1)], "c", [1, 9, 9, 4, 5, 6, 7], [8])
+    trace, _ = traced(episode_of(FIRST, third))
+    first, second = trace.leaves
+
+    assert trace.path(first)[0] is trace.path(second)[0]
+    assert trace.tokens(first) == [1, 2, 3, 4, 5]
+    assert trace.tokens(second) == [1, 9, 9, 4, 5, 6, 7, 8]
+    assert sum(sum(node.mask) for node in trace.nodes) == 3
+
+
+def test_tokens_that_a_template_wrote_otherwise_are_a_branch_too() -> None:
+    other = asked([user(0), said("a"), user(1)], "b", [1, 2, 3, 44, 55, 6], [8])
+    trace, _ = traced(episode_of(FIRST, other))
+    [first, second] = [call.node for call in trace.calls]
+
+    assert trace.tokens(first) == [1, 2, 3, 4, 5]
+    assert trace.tokens(second) == [1, 2, 3, 44, 55, 6, 8]
+    assert [node.sampled for node in trace.path(second)] == [False, False, False, False, True]
+
+
+def test_a_repair_turn_is_a_branch_of_its_own() -> None:
+    asking: JsonValue = {"role": "user", "content": [{"type": "text", "text": "Again."}]}
+    repair = asked([user(0), said("a"), asking], "b", [1, 2, 3, 4, 5, 6], [7], role="repair")
+    after = asked([user(0), said("b"), user(1)], "c", [1, 2, 3, 7, 8], [9])
+    trace, _ = traced(episode_of(FIRST, repair, after))
+
+    assert len(trace.leaves) == 2
+    for call, wanted in zip(trace.calls, ([1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6, 7]), strict=False):
+        assert trace.tokens(call.node) == wanted
+    assert trace.tokens(trace.calls[2].node) == [1, 2, 3, 7, 8, 9]
+
+
+def test_an_engine_that_gives_no_tokens_leaves_messages_that_do_not_train() -> None:
+    calls = (asked([user(0)], "a"), asked([user(0), said("a"), user(1)], "b"))
+    trace, _ = traced(episode_of(*calls))
+
+    assert trace.agent["trainable"] is False
+    assert [len(node.token_ids) + len(node.mask) + len(node.logprobs) for node in trace.nodes] == [
+        *(0, 0, 0, 0, 0)
+    ]
+    assert [node.sampled for node in trace.nodes] == [False, False, True, False, True]
+
+
+def test_usage_is_told_without_what_a_cache_served_and_other_roles_apart() -> None:
+    trace, _ = traced(episode_of(FIRST, asked([user(0)], "no", role="validator")))
+    [call] = trace.calls
+
+    assert call.usage is not None
+    assert (call.usage.prompt_tokens, call.usage.cached_input_tokens) == (6, 4)
+    assert call.time["end"] - call.time["start"] == pytest.approx(1.5)
+    assert len(trace.extra_usage) == 1
+
+
+def test_an_episode_without_an_engine_is_a_conversation_with_tool_calls() -> None:
+    trace, files = traced(make_episode())
+    roles = [node.message.role for node in trace.nodes]
+    [call] = trace.nodes[1].message.tool_calls or []
+
+    assert roles == ["user", "assistant", "tool", "assistant", "tool"]
+    assert not any(node.sampled for node in trace.nodes)
+    assert trace.calls == []
+    assert (trace.agent["trainable"], trace.agent["name"]) == (False, "teacher")
+    assert (call["name"], call["id"]) == ("click", trace.nodes[2].message.tool_call_id)
+    assert {tool["name"] for tool in trace.tools} >= {"click", "answer"}
+    assert trace.nodes[0].tools == trace.tools
+    assert len(files) == 3
+
+
+def test_pictures_can_be_in_the_line() -> None:
+    trace, files = traced(make_episode(), Pictures.DATA)
+    content = trace.nodes[0].message.content
+    assert isinstance(content, list)
+
+    assert content[1]["image_url"]["url"].startswith("data:image/jpeg;base64,")
+    assert files == []
+
+
+def test_no_reward_is_null_and_a_failure_is_an_error() -> None:
+    won, _ = traced(make_episode())
+    failed = make_episode(stop_reason=StopReason.FAILED).model_copy(
+        update={"failure_kind": "browser", "failure_message": "it died"}
+    )
+    broken, _ = traced(failed)
+
+    assert won.rewards == {"site": {"score": 1.0, "weight": 1.0}}
+    assert (won.ok, won.stop_condition) == (True, "finished")
+    assert broken.rewards == {"site": None}
+    assert (broken.ok, broken.errors) == (False, [{"type": "browser", "message": "it died"}])
