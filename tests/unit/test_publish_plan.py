@@ -6,7 +6,7 @@ from itertools import chain
 import pyarrow as pa
 import pytest
 from factories import make_task, make_unit, make_verdict
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from published import (
     RULE,
@@ -195,3 +195,17 @@ def test_stretches_hold_everything_once_and_grow_at_the_end(
     assert list(chain.from_iterable(cut)) == items
     assert all(sum(stretch) <= limit or len(stretch) == 1 for stretch in cut)
     assert longer[: len(cut[:-1])] == cut[:-1]
+
+
+@settings(max_examples=15)
+@given(st.lists(st.sampled_from([*map(str, range(40))]), min_size=2, max_size=6))
+def test_a_template_never_changes_its_split(templates: list[str]) -> None:
+    run = MemoryRun()
+    seen: dict[str, str] = {}
+    for number, template in enumerate(templates):
+        commit_unit(run, number, template, tasks=1, attempts=1)
+        plan = _plan(run.seal())
+        now = {e.template_id: f.split for f in plan.files for e in f.episodes}
+        assert {known: now[known] for known in seen} == seen
+        assert all((f.split == now[e.template_id]) for f in plan.files for e in f.episodes)
+        seen = now

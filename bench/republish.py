@@ -1,0 +1,175 @@
+"""What publishing a grown or corrected dataset to the Hub again costs: bytes that are new to it.
+
+A run of 80 episodes of ten states, with pictures of 60 to 160 kB is published to a local Hub, whose files go
+through the real `hf_xet` into a store of chunks in a folder; what that folder grows by is what
+would be uploaded. Then the same run is published again, each time beside the first, to a store
+that holds the first alone. An episode that goes costs about one chunk of 64 kB where its neighbours
+now meet, so short episodes cost more. Four lines are held, all shares of the first publication's bytes:
+
+* a tenth of the episodes judged anew, their labels changed (`include_rejected`): at most 3 %;
+* a tenth judged anew and no longer accepted, so that their rows go: at most 3 %;
+* a tenth replaced by other rollouts of the same attempts: at most 18 %;
+* a tenth more episodes: at most 13 %.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from random import Random
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+HOME = tempfile.mkdtemp(prefix="stepmill-bench-")
+os.environ |= {"HF_HOME": HOME, "HF_HUB_DISABLE_TELEMETRY": "1"}  # read by what comes next
+
+from factories import make_task, make_unit, make_verdict  # noqa: E402
+from hub.publishing import DATASET, TO  # noqa: E402
+from hub.server import TOKEN, LocalHub  # noqa: E402
+from published import (  # noqa: E402
+    RULE,
+    TEST,
+    TRAIN,
+    VALIDATION,
+    MemoryRun,
+    MemorySnapshot,
+    later,
+    make_run_file,
+)
+
+from schemas.base import sha256_hex  # noqa: E402
+from schemas.episode import Episode, Step, steps_sha256  # noqa: E402
+from schemas.observation import Screenshot  # noqa: E402
+from schemas.sections import PublishSection  # noqa: E402
+from schemas.verdict import Status  # noqa: E402
+from storage.publish.hub import Hub  # noqa: E402
+from storage.publish.publish import publish_to  # noqa: E402
+
+EPISODES = 80
+UNIT = 4
+STEPS = 9
+MOST_JUDGED = 0.03
+MOST_DROPPED = 0.03
+MOST_REPLACED = 0.18
+MOST_GROWN = 0.13
+TEMPLATES = (TRAIN, TRAIN, TRAIN, VALIDATION, TRAIN, TEST, TRAIN, TRAIN, TRAIN, TRAIN)
+SHARD_MB = 16
+TENTH = frozenset(Random(7).sample(range(EPISODES), EPISODES // 10))
+
+
+def make(
+    *, episodes: int = EPISODES, replaced: frozenset[int] = frozenset()
+) -> tuple[MemoryRun, list[Episode]]:
+    """Return a run; the episodes at some places are other rollouts of the same attempts."""
+    run, every = MemoryRun(), list[Episode]()
+    for unit in range(episodes // UNIT):
+        template = TEMPLATES[unit % len(TEMPLATES)]
+        tasks = [make_task(unit * 100 + place, template=template) for place in range(UNIT)]
+        _, rolled = make_unit(tasks, n_steps=STEPS)
+        committed = [
+            later(_heavy(episode, salt=int(unit * UNIT + place in replaced)), unit)
+            for place, episode in enumerate(rolled)
+        ]
+        run.commit(tasks, committed)
+        run.judge([make_verdict(e, verifier=name) for e in committed for name in RULE.passed])
+        every += committed
+    return run, every
+
+
+def _heavy(episode: Episode, *, salt: int) -> Episode:
+    """Return an episode with pictures and pages of the size that real ones have."""
+    random = Random(f"{episode.episode_id} {salt}")
+    steps = tuple(_heavy_step(step, random) for step in episode.steps)
+    update = {"steps": steps, "content_sha256": steps_sha256(steps)}
+    return episode.model_copy(update=update)
+
+
+def _heavy_step(step: Step, random: Random) -> Step:
+    picture = random.randbytes(random.randint(60_000, 160_000))
+    element = step.elements[0]
+    elements = tuple(
+        element.model_copy(update={"name": random.randbytes(12).hex(), "bbox": (n, n, 80.0, 20.0)})
+        for n in map(float, range(25))
+    )
+    return step.model_copy(
+        update={
+            "screenshot": Screenshot(bytes=picture, path=step.screenshot.path),
+            "screenshot_sha256": sha256_hex(picture),
+            "elements": elements,
+        }
+    )
+
+
+def judged_anew() -> MemorySnapshot:
+    """Return the run of which a tenth was judged once more, and failed."""
+    run, every = make()
+    again = [every[place] for place in sorted(TENTH)]
+    run.judge([make_verdict(e, verifier="replay", round_=1, status=Status.FAILED) for e in again])
+    return run.seal()
+
+
+class Hubs:
+    """Hubs that begin with what the first publication left."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._count = 0
+
+    def new_bytes(
+        self, before: MemorySnapshot, after: MemorySnapshot, terms: PublishSection
+    ) -> tuple[float, int, int]:
+        """Publish one snapshot and then the other.
+
+        Returns the bytes that the second added, as a share of the first's, and the second's
+        changed files of all.
+        """
+        self._count += 1
+        folder = self._folder / str(self._count)
+        with LocalHub(folder) as hub:
+            publish(hub, before, terms)
+            first, old = hub.state.cas.bytes, hub.files(DATASET)
+            publish(hub, after, terms)
+            share = (hub.state.cas.bytes - first) / first
+            new = hub.files(DATASET)
+        shutil.rmtree(folder)
+        return share, len(new.items() - old.items()), len(new)
+
+
+def publish(hub: LocalHub, snapshot: MemorySnapshot, terms: PublishSection) -> None:
+    """Publish a snapshot to a Hub."""
+    destination = Hub(TO, terms, endpoint=hub.url)
+    work = publish_to(snapshot, make_run_file(), RULE, destination, terms=terms, shard_mb=SHARD_MB)
+    asyncio.run(work)
+
+
+def main() -> int:
+    """Measure, print one line of JSON, and say whether every line was held."""
+    os.environ["HF_TOKEN"] = TOKEN
+    labelled, accepted = PublishSection(include_rejected=True), PublishSection()
+    base = make()[0].seal()
+    cases = {
+        "judged": (judged_anew(), labelled, MOST_JUDGED),
+        "dropped": (judged_anew(), accepted, MOST_DROPPED),
+        "replaced": (make(replaced=TENTH)[0].seal(), accepted, MOST_REPLACED),
+        "grown": (make(episodes=EPISODES * 11 // 10)[0].seal(), accepted, MOST_GROWN),
+    }
+    hubs = Hubs(Path(HOME))
+    found: dict[str, object] = {}
+    held = True
+    for name, (after, terms, most) in cases.items():
+        share, changed, files = hubs.new_bytes(base, after, terms)
+        held = held and share <= most
+        found[name] = {"new": round(share, 4), "most": most, "changed": changed, "files": files}
+    print(json.dumps({"bench": "republish", "held": held, **found}))
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    try:
+        CODE = main()
+    finally:
+        shutil.rmtree(HOME, ignore_errors=True)
+    sys.exit(CODE)
