@@ -6,9 +6,10 @@ have become others.
 """
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from pyarrow import fs
+if TYPE_CHECKING:
+    from pyarrow import fs
 
 
 class Access(Protocol):
@@ -22,7 +23,7 @@ class Access(Protocol):
         """
         ...
 
-    def filesystem(self, url: str, sizes: Mapping[str, int]) -> fs.FileSystem:
+    def filesystem(self, url: str, sizes: Mapping[str, int]) -> "fs.FileSystem":
         """Return the folder `url`, for reading; `sizes` are those of its files, by path."""
         ...
 
@@ -34,8 +35,10 @@ class FolderAccess:
         """See `Access.options`."""
         return
 
-    def filesystem(self, url: str, sizes: Mapping[str, int]) -> fs.FileSystem:
+    def filesystem(self, url: str, sizes: Mapping[str, int]) -> "fs.FileSystem":
         """See `Access.filesystem`."""
+        from pyarrow import fs  # noqa: PLC0415 - heavy, and a place is named without it
+
         del sizes
         return fs.SubTreeFileSystem(url, fs.LocalFileSystem())
 

@@ -29,8 +29,11 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return found
 
 
-@pytest.mark.parametrize("place", ["local", "s3"], indirect=True)
-@pytest.mark.parametrize("salts", [(0, 0, 0), (0, 1, 2)])
+@pytest.mark.parametrize(
+    ("place", "salts"),
+    [("local", (0, 0, 0)), ("local", (0, 1, 2)), ("s3", (0, 1, 2))],
+    indirect=["place"],
+)
 async def test_every_unit_is_in_once_and_of_one_worker(
     place: str, processes: ProcessPoolExecutor, salts: tuple[int, ...]
 ) -> None:
