@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from deltalake.exceptions import DeltaError
+
 from storage.words import passes
 
 T = TypeVar("T")
@@ -21,7 +23,7 @@ def patiently(read: Callable[[], T]) -> T:
     for pause in _PAUSES:
         try:
             return read()
-        except Exception as error:
+        except (DeltaError, OSError) as error:
             if not passes(error):
                 raise
         threading.Event().wait(pause)

@@ -77,6 +77,8 @@ def test_a_run_goes_all_the_way_and_again_changes_no_byte(trial: Trial, tmp_path
     assert published.code == 0, published.err
     assert trial.objects() == before
     assert not any(SECRET_KEY.encode() in data for data in before.values())
+    for said in (first, again, audited, shown, dry, other, published):
+        assert SECRET_KEY not in said.out + said.err
     asyncio.run(assert_whole(trial))
 
 
