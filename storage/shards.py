@@ -137,7 +137,7 @@ class ShardWriter:
         if self._sink is None or self._writer is None:
             self._sink = self._begin()
             sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
-            self._writer = pq.ParquetWriter(sink, self._schema, **_settings(self._schema))
+            self._writer = pq.ParquetWriter(sink, self._schema, **writer_settings(self._schema))
         group = _gathered(self._pending)
         self._writer.write_table(group, row_group_size=max(1, group.num_rows))
         self._rows += group.num_rows
@@ -228,7 +228,7 @@ def _feature(kind: pa.DataType) -> dict[str, object]:
     return {"_type": "Value", "dtype": _HF_NAMES.get(str(kind), str(kind))}
 
 
-def _settings(schema: pa.Schema) -> dict[str, Any]:
+def writer_settings(schema: pa.Schema) -> dict[str, Any]:
     """Return the Parquet writer's arguments for a table of `schema`."""
     leaves = _leaves(schema)
     pictures = {f"{name}.bytes" for name in picture_columns(schema)}

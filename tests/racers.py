@@ -11,6 +11,7 @@ from factories import MadeRun
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection
+from storage.compact import CompactReport, compact
 from storage.places import open_store
 from storage.runs import open_run
 
@@ -19,6 +20,13 @@ def race(url: str, salt: int, units: int, environ: Mapping[str, str]) -> list[st
     """Commit every unit of a run with episodes of its own; return how each went."""
     os.environ.update(environ)
     return asyncio.run(_race(url, salt, units))
+
+
+def compact_run(url: str, environ: Mapping[str, str]) -> CompactReport:
+    """Compact a run; return what that did."""
+    os.environ.update(environ)
+    storage = StorageSection()
+    return asyncio.run(compact(url, open_store(url, storage), storage))
 
 
 async def _race(url: str, salt: int, units: int) -> list[str]:

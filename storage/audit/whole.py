@@ -38,6 +38,7 @@ async def audit(store: ObjectStore, *, deep: bool, progress: Progress | None = N
             table,
             inventory,
             pins={version[table] for version in pins if table in version},
+            deep=deep,
             notes=notes,
         )
         for table in TABLES
@@ -140,7 +141,8 @@ def _is_id(text: str) -> bool:
 def _check_uncommitted(inventory: Inventory, histories: Histories, notes: Notes) -> None:
     for table, history in histories.items():
         for path in inventory.shards[table].keys() - history.needed.keys():
-            gone = path in history.ever
+            unit_id = path.partition("-")[0]
+            gone = path in history.ever or unit_id in history.transactions
             what = "was replaced by another shard" if gone else "is a shard that nobody committed"
             notes.leftover(shard_key(table, path), what)
 

@@ -1,0 +1,109 @@
+"""A compaction that is killed before each of its writes: the rows are there once, and it goes on.
+
+The run has something for every part of it to do: small shards, a unit that the spool still holds,
+a version that is too old to be kept, and shards that a compaction replaced long ago.
+"""
+
+import asyncio
+import os
+import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from chaos import KILLED, THOROUGH, TIMEOUT, fork
+from commands import Said
+from doom import Doom, Instant
+from factories import MadeRun, make_whole_run
+from handles import commit, counts, whole
+
+from schemas.sections import StorageSection
+from storage.audit import audit
+from storage.compact import compact
+from storage.local import LocalStore
+from storage.spool import Spool
+
+pytestmark = pytest.mark.timeout(TIMEOUT)
+
+AT_ONCE = 2
+DAYS = 50
+TABLES = ("calls", "episodes", "steps", "verdicts")
+"""Those whose events are tried if there is not the time for all."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRun:
+    return asyncio.run(_make(tmp_path_factory.mktemp("made") / "run"))
+
+
+async def _make(place: Path) -> MadeRun:
+    run = await make_whole_run(place, units=2)
+    await compact(run.url, run.store, StorageSection())
+    _age(place)
+    lake, late = run.lake(), run.unit(500)
+    await commit(lake, late)
+    await lake.close()
+    for episode in late.episodes:
+        await Spool(run.store).put(episode)
+    run.units.append(late)
+    return run
+
+
+def _age(place: Path) -> None:
+    then = time.time() - DAYS * 86_400
+    for path in place.rglob("*"):
+        os.utime(path, (then, then))
+
+
+def _compact(made: MadeRun, base: Path, **fate: object) -> Said:
+    """Compact a copy of the run in `base`."""
+    if not base.exists():
+        shutil.copytree(made.folder, base / "run")
+    argv = ("compact", str(base / "run"), "--json")
+    return fork(Doom.model_validate({"argv": argv, "base": base, **fate}))
+
+
+async def _assert_whole(made: MadeRun, base: Path) -> None:
+    copy = MadeRun(base / "run", made.store, made.run, made.units)
+    assert counts(copy) == whole(*made.units) | {"prompts": len(made.units)}
+    report = await audit(LocalStore(copy.folder), deep=True)
+    assert report.findings == ()
+
+
+def test_killed_before_any_write_and_run_again_it_is_whole(made: MadeRun, tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    said = _compact(made, tmp_path / "whole", trace=trace)
+    assert said.code == 0, said.err
+    done = said.answer
+    names = trace.read_text().splitlines()
+    numbers = [n for n, name in enumerate(names, 1) if THOROUGH or _first(names, n - 1)]
+
+    def stop_and_go_on(number: int) -> bool:
+        base = tmp_path / str(number)
+        killed = _compact(made, base, at=Instant(number=number)).code == KILLED
+        asyncio.run(_assert_whole(made, base))
+        again = _compact(made, base)
+        assert again.code == 0, again.err
+        asyncio.run(_assert_whole(made, base))
+        shutil.rmtree(base)
+        return killed
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        came = sum(pool.map(stop_and_go_on, numbers))
+
+    assert done["removed"]
+    assert done["let_go"] == 2
+    assert done["spooled"] == 1
+    assert {f"{when} exchange {table}" for when in ("before", "after") for table in TABLES} <= {
+        *names
+    }
+    assert came >= len(numbers) - 2
+
+
+def _first(names: list[str], place: int) -> bool:
+    """Say whether it is the first event of its name, and not of a table that is left out."""
+    name = names[place]
+    table = name.rpartition("/")[2] if "/tables/" in name else name.rpartition(" ")[2]
+    others = {"tasks", "prompts", "observations", "reviews"}
+    return name not in names[:place] and table not in others

@@ -1,0 +1,415 @@
+"""A compaction changes which files hold the rows, and nothing else that anybody can see."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from commands import called
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError
+from factories import MadeRun, make_episode, make_run, make_task, make_verdict, make_whole_run
+from handles import commit, counts, fingerprint, whole
+
+from schemas.errors import Damaged, NotFound
+from schemas.observation import Screenshot
+from schemas.sections import StorageSection
+from schemas.tables import TABLES, Row, episode_rows
+from storage.audit import audit
+from storage.commits import put_shard
+from storage.compact import CompactReport, compact
+from storage.delta import Table
+from storage.merging import Merging, Swap, SwapHandle
+from storage.objects import ObjectStore
+from storage.shards import Shard
+from storage.spool import Spool
+from storage.statistics import Added
+
+NOW = datetime.now(UTC)
+UNITS = 4
+
+
+@pytest.fixture
+async def run(tmp_path: Path) -> MadeRun:
+    return await make_whole_run(tmp_path / "run", units=UNITS)
+
+
+async def compacted(run: MadeRun, *, days: float = 0, shard_mb: int = 256) -> CompactReport:
+    """Compact a run as if so many days had passed."""
+    storage = StorageSection(shard_mb=shard_mb)
+    return await compact(run.url, run.store, storage, now=NOW + timedelta(days=days))
+
+
+async def findings(run: MadeRun) -> tuple[str, ...]:
+    return (await audit(run.store, deep=True)).findings
+
+
+def shards(run: MadeRun, table: str) -> list[Path]:
+    return sorted((run.folder / "tables" / table).glob("*.parquet"))
+
+
+def rows(run: MadeRun, table: str) -> list[Row]:
+    """Return a table's rows as they are now, in an order of their own."""
+    place = run.folder / "tables" / table
+    if not DeltaTable.is_deltatable(str(place)):
+        return []
+    found: list[Row] = DeltaTable(str(place)).to_pyarrow_dataset().to_table().to_pylist()
+    return sorted(found, key=repr)
+
+
+async def test_the_rows_are_the_same_before_and_after(run: MadeRun) -> None:
+    before = {table: rows(run, table) for table in TABLES}
+
+    report = await compacted(run)
+
+    assert {table: rows(run, table) for table in TABLES} == before
+    assert {told.merged for told in report.tables.values()} == {UNITS}
+    assert {told.into for told in report.tables.values()} == {1}
+    assert report.version == 2
+    assert await findings(run) == ()
+
+
+async def test_units_are_read_and_resumed_as_before(run: MadeRun) -> None:
+    lake = run.lake()
+    units = [await lake.episodes(unit.unit_id) for unit in run.units]
+    known = await lake.committed_episodes()
+    await compacted(run)
+
+    assert [await lake.episodes(unit.unit_id) for unit in run.units] == units
+    assert await lake.committed_episodes() == known
+    assert await lake.committed_units() == known.keys()
+    for unit in run.units:
+        assert len(await lake.tasks(unit.unit_id)) == len(unit.tasks)
+        assert await lake.contents(unit.unit_id) == {
+            episode.episode_id: episode.content_sha256 for episode in unit.episodes
+        }
+    await lake.close()
+
+
+async def test_a_second_compaction_changes_nothing(run: MadeRun) -> None:
+    await compacted(run)
+    before = fingerprint(run.folder)
+
+    report = await compacted(run)
+
+    assert report.tables == {}
+    assert fingerprint(run.folder) == before
+
+
+async def test_the_merged_shard_is_written_by_our_own_writer(run: MadeRun) -> None:
+    [small, *_] = shards(run, "steps")
+    await compacted(run)
+    [merged] = (path for path in shards(run, "steps") if path.name.startswith("compact-1-"))
+
+    was, found = pq.ParquetFile(small), pq.ParquetFile(merged)
+    assert found.schema_arrow.metadata == was.schema_arrow.metadata
+    assert b"huggingface" in found.schema_arrow.metadata
+    for number in range(found.metadata.num_columns):
+        old, new = (file.metadata.row_group(0).column(number) for file in (was, found))
+        assert (new.path_in_schema, new.compression) == (old.path_in_schema, old.compression)
+        assert new.has_offset_index == old.has_offset_index
+
+
+async def test_shards_are_merged_up_to_the_target_size(run: MadeRun) -> None:
+    lake = run.lake()
+    for number in range(UNITS, UNITS + 50):
+        await commit(lake, run.unit(number * 10))
+    await lake.close()
+    total = sum(path.stat().st_size for path in shards(run, "steps"))
+    assert total > 1 << 20
+
+    report = await compacted(run, shard_mb=1)
+
+    sizes = [file.size for file in SwapHandle("steps", f"{run.folder}/tables/steps").look().files]
+    assert report.tables["steps"].into >= 1
+    assert all(size <= 1 << 20 for size in sizes)
+    assert sum(size > 1 << 19 for size in sizes) >= len(sizes) - 1
+
+
+async def test_a_shard_that_is_large_enough_is_left_alone(run: MadeRun) -> None:
+    handle = SwapHandle("steps", str(run.folder / "tables" / "steps"))
+    table = Table(handle)
+    least = min(file.size for file in handle.look().files)
+
+    merged = await Merging(run.store, handle, table, target=2 * least).run()
+
+    assert merged.files == 0
+    table.close()
+
+
+async def test_a_torn_shard_is_merged_with_nothing(run: MadeRun) -> None:
+    torn = shards(run, "steps")[1]
+    data = bytearray(torn.read_bytes())
+    data[100] ^= 1
+    torn.write_bytes(data)
+
+    with pytest.raises(Damaged, match=rf"{torn.name}: is torn or altered"):
+        await compacted(run)
+
+    assert len(DeltaTable(str(run.folder / "tables" / "steps")).file_uris()) == UNITS
+    assert not list((run.folder / "tables" / "steps").glob(".tmp-*"))
+
+
+async def test_what_a_kill_left_in_the_spool_goes(run: MadeRun) -> None:
+    spool = Spool(run.store)
+    committed, other = run.units[0], run.unit(900)
+    for episode in (*committed.episodes, *other.episodes):
+        await spool.put(episode)
+
+    report = await compacted(run)
+
+    assert report.spooled == 1
+    assert (await spool.listing()).keys() == {other.unit_id}
+
+
+async def test_a_unit_committed_during_a_merge_stays(
+    run: MadeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look and the swap."""
+    lake, late = run.lake(), run.unit(500)
+
+    async def put_late(store: ObjectStore, key: str, shard: Shard) -> Added:
+        if not await lake.has(late.unit_id):
+            await commit(lake, late)
+        return await put_shard(store, key, shard)
+
+    monkeypatch.setattr("storage.merging.put_shard", put_late)
+    await compacted(run)
+
+    assert counts(run) == whole(*run.units, late) | {"prompts": UNITS + 1}
+    assert await findings(run) == ()
+    await lake.close()
+
+
+async def test_a_swap_whose_answer_was_lost_counts_once(
+    run: MadeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = SwapHandle.exchange
+
+    def exchange(handle: SwapHandle, table: DeltaTable, swap: Swap) -> None:
+        real(handle, table, swap)
+        raise CommitFailedError("the connection was reset")
+
+    monkeypatch.setattr(SwapHandle, "exchange", exchange)
+    report = await compacted(run)
+
+    assert {told.into for told in report.tables.values()} == {1}
+    assert counts(run) == whole(*run.units)
+    assert await findings(run) == ()
+
+
+async def test_a_compactor_that_comes_second_looks_anew(run: MadeRun) -> None:
+    """Both looked at the same version; only one may swap."""
+    first, second = (SwapHandle("steps", str(run.folder / "tables" / "steps")) for _ in "ab")
+    look, same = first.look(), second.look()
+    assert look == same
+    await compacted(run)
+    taken = {file.path for file in second.look().files}
+    swap = Swap(same.number + 1, added=_added("late.parquet"), removed=same.files)
+
+    assert not second.swap(swap)
+    assert {file.path for file in second.look().files} == taken
+
+
+def _added(path: str) -> Added:
+    return Added(path=path, size=1, modified_ms=0, stats='{"numRecords":1}')
+
+
+async def test_of_two_swaps_of_one_view_delta_takes_one(run: MadeRun) -> None:
+    """Even if both asked before either committed."""
+    handles = [SwapHandle("tasks", str(run.folder / "tables" / "tasks")) for _ in "ab"]
+    tables = [handle.refresh() for handle in handles]
+    swaps = [
+        Swap(1, added=_added(f"{name}.parquet"), removed=handles[0].look().files) for name in "ab"
+    ]
+    assert all(tables)
+
+    handles[0].exchange(tables[0], swaps[0])  # type: ignore[arg-type] # it is there
+    with pytest.raises(CommitFailedError):
+        handles[1].exchange(tables[1], swaps[1])  # type: ignore[arg-type] # it is there
+
+
+async def test_nothing_is_removed_at_once(run: MadeRun) -> None:
+    report = await compacted(run, days=29)
+
+    assert (report.removed, report.let_go) == (0, 0)
+    lake = run.lake()
+    first = await lake.snapshot(1)
+    dataset = await first.dataset("episodes")
+    assert dataset is not None
+    assert dataset.count_rows() == sum(len(unit.episodes) for unit in run.units)
+    await lake.close()
+
+
+async def test_a_version_that_was_published_keeps_its_files(run: MadeRun) -> None:
+    lake = run.lake()
+    await lake.keep(1)
+    await compacted(run)
+
+    report = await compacted(run, days=400)
+
+    assert (report.removed, report.let_go) == (0, 0)
+    for table in TABLES:
+        dataset = await (await lake.snapshot(1)).dataset(table)
+        assert dataset is None or dataset.to_table().num_rows > 0
+    assert await findings(run) == ()
+    await lake.close()
+
+
+async def test_a_version_that_nobody_published_is_let_go_when_it_is_old(run: MadeRun) -> None:
+    await compacted(run)
+
+    report = await compacted(run, days=38)
+
+    assert report.let_go == 1
+    assert report.removed == UNITS * len(report_tables(run))
+    lake = run.lake()
+    with pytest.raises(NotFound, match="version 1 was let go"):
+        await lake.snapshot(1)
+    with pytest.raises(NotFound, match="version 1 was let go"):
+        await lake.keep(1)
+    assert (await lake.snapshot()).version == 2
+    assert counts(run) == whole(*run.units)
+    assert await findings(run) == ()
+    await lake.close()
+
+
+def report_tables(run: MadeRun) -> list[str]:
+    return [table for table in TABLES if shards(run, table)]
+
+
+async def test_a_version_that_is_kept_just_now_is_not_let_go(run: MadeRun) -> None:
+    """Whoever is first decides: the publication came in time."""
+    await compacted(run)
+    lake = run.lake()
+    await lake.keep(1)
+    await lake.keep(1)
+
+    assert (await compacted(run, days=38)).let_go == 0
+
+    await lake.close()
+
+
+async def test_the_last_version_is_kept_however_old(run: MadeRun) -> None:
+    report = await compacted(run, days=4_000)
+
+    assert report.let_go == 1  # the compaction's own took its place
+    assert (await run.lake().snapshot()).version == 2
+    assert await findings(run) == ()
+
+
+async def test_a_late_worker_changes_nothing_after_the_vacuum(run: MadeRun) -> None:
+    await compacted(run)
+    assert (await compacted(run, days=38)).removed
+    lake = run.lake()
+    before = fingerprint(run.folder)
+
+    for unit in run.units:
+        again = run.unit(int(unit.tasks[0].seed), salt=5)
+        assert not await commit(lake, unit)
+        assert not await commit(lake, again)
+        verdicts = [make_verdict(episode) for episode in unit.episodes]
+        address = {"verifier": "outcome", "version": "1", "round_": 0}
+        assert not await lake.commit_verdicts(unit.unit_id, verdicts=verdicts, **address)  # type: ignore[arg-type] # as told
+
+    assert fingerprint(run.folder) == before
+    await lake.close()
+
+
+async def test_a_late_worker_who_has_begun_to_write_changes_no_row(run: MadeRun) -> None:
+    """It asked before the unit was committed, and goes on after it was compacted and vacuumed."""
+    lake, late = run.lake(), run.unit(700)
+    async with lake.unit(late.unit_id) as writer:
+        for episode in late.episodes:
+            await writer.add(episode)
+        other = run.lake()
+        await commit(other, late)
+        await other.close()
+        await compacted(run)
+        await compacted(run, days=38)
+        await writer.commit(late.tasks)
+
+    assert counts(run) == whole(*run.units, late) | {"prompts": UNITS + 1}
+    assert await findings(run) == ()
+    await lake.close()
+
+
+async def test_orphans_stay_a_week_and_as_long_as_they_could_be_committed(run: MadeRun) -> None:
+    lake, unfinished = run.lake(), run.unit(800)
+    committed = run.units[0].unit_id
+    calls = episode_rows(unfinished.episodes[0])["calls"]
+    for unit_id in (committed, unfinished.unit_id):
+        await lake._commits.put_shards("calls", unit_id, rows=calls)
+    before = len(shards(run, "calls"))
+
+    assert (await compacted(run, days=6)).removed == 0
+    report = await compacted(run, days=8)
+
+    assert report.removed == 1
+    assert len(shards(run, "calls")) == before + 1 - 1
+    assert any(path.name.startswith(unfinished.unit_id) for path in shards(run, "calls"))
+    await lake.close()
+
+
+async def test_an_empty_run_has_nothing_to_compact(tmp_path: Path) -> None:
+    run = await make_run(tmp_path / "run")
+
+    report = await compacted(run)
+
+    assert (report.version, report.tables) == (0, {})
+
+
+def test_where_no_run_lies_nothing_is_compacted(tmp_path: Path) -> None:
+    said = called("compact", str(tmp_path))
+
+    assert said.code == 2
+    assert "run.json" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_quick_audit_believes_a_checkpoint_and_looks_for_what_it_stands_for(
+    run: MadeRun,
+) -> None:
+    log = run.folder / "tables" / "steps" / "_delta_log"
+    DeltaTable(str(log.parent)).create_checkpoint()
+    await compacted(run)
+    assert (await audit(run.store, deep=False)).findings == ()
+    [gone, torn] = (log / f"{UNITS - number:020d}" for number in (1, 0))
+    gone.with_suffix(".json").unlink()
+
+    [missing] = (await audit(run.store, deep=False)).findings
+    assert (
+        missing
+        == f"tables/steps/_delta_log/{gone.name}.json: is missing: an entry of the table's log"
+    )
+
+    torn.with_suffix(".checkpoint.parquet").write_bytes(b"PAR1")
+    assert any("is torn" in found for found in (await audit(run.store, deep=False)).findings)
+
+
+async def test_a_unit_of_any_size_is_written_within_a_few_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow's memory and Python's, told apart: neither grows with the unit."""
+    group = 1 << 20
+    monkeypatch.setattr("storage.shards.ROW_GROUP_BYTES", group)
+    run = await make_run(tmp_path / "run")
+    lake, [task] = run.lake(), [make_task(1)]
+    picture = Random(1).randbytes(100_000)
+    most = 0
+    async with lake.unit("ab" * 16) as writer:
+        for attempt in range(40):
+            episode = make_episode(task, attempt=attempt, unit_id="ab" * 16, run_id=run.run_id)
+            steps = [
+                step.model_copy(update={"screenshot": Screenshot(bytes=picture, path="a.jpg")})
+                for step in episode.steps
+            ]
+            await writer.add(episode.model_copy(update={"steps": tuple(steps)}))
+            most = max(most, pa.total_allocated_bytes())
+        assert await writer.commit([task])
+
+    assert sum(path.stat().st_size for path in shards(run, "steps")) > 10 * group
+    assert most < 3 * group
+    await lake.close()
