@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chaos import scripted_trial
+from conftest import ROOT
+from doom import Doom
 from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
@@ -162,3 +165,31 @@ def test_the_token_is_nowhere(run: Path, served: tuple[LocalHub, dict[str, str]]
     kept = [path for path in (*run.rglob("*"), *hub.state.blobs.iterdir()) if path.is_file()]
     assert kept
     assert not [path for path in kept if TOKEN.encode() in path.read_bytes()]
+
+
+def test_a_run_publishes_itself_when_it_ends(
+    served: tuple[LocalHub, dict[str, str]], tmp_path: Path
+) -> None:
+    hub, environment = served
+    trial = scripted_trial(tmp_path / "trial")
+    to = json.dumps([str(trial.to), "hf://datasets/org/made"])
+    argv = (*trial.argv, "--set", f"publish.to={to}", "--set", "publish.license=mit")
+    doom = Doom(argv=argv, base=trial.base, scripted=True)
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "doom.py"), doom.model_dump_json()],
+        env=environment | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+
+    assert done.returncode == 0, done.stderr
+    published = json.loads(done.stdout)["published"]
+    assert len(published) == 2
+    files = {p.relative_to(trial.to).as_posix() for p in trial.to.rglob("*") if p.is_file()}
+    assert files == hub.files("org/made").keys()
+    assert b'license: "mit"' in hub.text("org/made", "README.md")
+    assert list(hub.repo("org/made").tags) == ["v1"]
