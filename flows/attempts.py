@@ -157,7 +157,7 @@ class Attempts:
             attempt,
             site=self._shop.sites[task.site],
             sessions=self._shop.rollouts,
-            make_policy=lambda account: self._shop.policies.make(
+            make_policy=lambda account: self._shop.acting.policies.make(
                 planned.policy, seed=planned.seed, task=task, account=account
             ),
             limits=limits_for(task, self._config.limits),

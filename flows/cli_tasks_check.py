@@ -64,9 +64,9 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
 async def _check(prepared: Prepared) -> CheckReport:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
-    async with open_stage() as stage, open_policies(config) as policies:
+    async with open_stage() as stage, open_policies(config) as acting:
         with _telling(episodes) as told:
-            return await check(stage, policies, config, prepared.tasks, told=told)
+            return await check(stage, acting.policies, config, prepared.tasks, told=told)
 
 
 @contextlib.contextmanager

@@ -5,12 +5,13 @@ gets a maker of policies, because nothing else of a run speaks to an engine. Whe
 nothing is started.
 """
 
+import asyncio
 import contextlib
-import logging
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
+from flows.cli_terminal import note
 from generators.engine.client import OpenAIEngine
 from generators.engine.governor import FixedGovernor
 from generators.engine.protocol import Engine
@@ -21,13 +22,11 @@ from generators.policy.make import PolicyMaker, Whispers
 from generators.policy.rehearsal import rehearse
 from generators.policy.voices import Engines, Place
 from schemas.config import RunConfig
-from schemas.errors import BadConfig
+from schemas.errors import BadConfig, NoEngine
 from schemas.sections import EngineKind, EngineSection, LogprobsMode
 
 KEY = "OPENAI_API_KEY"
 """Names the environment variable that holds an endpoint's key; without it none is sent."""
-
-LOG = logging.getLogger(__name__)
 
 
 def check_engine(config: RunConfig) -> None:
@@ -54,8 +53,27 @@ def check_engine(config: RunConfig) -> None:
         raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
 
 
+class Acting:
+    """Who acts in a run, and the engine that the run keeps for them."""
+
+    def __init__(self, policies: PolicyMaker, vllm: VllmServer | None = None) -> None:
+        self.policies = policies
+        """Makes the policy of every episode."""
+        self._vllm = vllm
+
+    async def given_up(self) -> str:
+        """Wait until the run's own engine is given up, and say why; for ever where it has none."""
+        if self._vllm is None:
+            await asyncio.Event().wait()
+            raise AssertionError  # pragma: no cover - nobody sets it
+        try:
+            await self._vllm.given_up()
+        except NoEngine as error:
+            return str(error)
+
+
 @contextlib.asynccontextmanager
-async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
+async def open_policies(config: RunConfig) -> AsyncIterator[Acting]:
     """Start or find the engines that the run's policies ask, and make the maker of policies.
 
     Raises:
@@ -64,9 +82,12 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
     """
     async with AsyncExitStack() as stack:
         if not config.asks:
-            yield PolicyMaker(config)
+            yield Acting(PolicyMaker(config))
             return
-        main, whispers = await _main(config, stack)
+        vllm: VllmServer | None = None
+        if config.engine.kind is EngineKind.VLLM:
+            vllm = await stack.enter_async_context(VllmServer(config.engine, say=note))
+        main, whispers = await _main(config, stack, vllm)
         others = {
             place: await stack.enter_async_context(_client(config, *place))
             for place in _places(config)
@@ -74,26 +95,23 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyMaker]:
         policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
         for voice in policies.voices:
             await rehearse(voice)
-        yield policies
+        yield Acting(policies, vllm)
 
 
-async def _main(config: RunConfig, stack: AsyncExitStack) -> tuple[Engine, Whispers | None]:
+async def _main(
+    config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
+) -> tuple[Engine, Whispers | None]:
     engine = config.engine
-    match engine.kind:
-        case EngineKind.SCRIPTED:
-            command = _scripted(engine)
-            server = await stack.enter_async_context(
-                ScriptedEngineServer(command.options, faults=command.faults)
-            )
-            client = _client(config, (server.url,), command.options.model)
-            whispers = server.tell if command.options.puppet else None
-            return await stack.enter_async_context(client), whispers
-        case EngineKind.VLLM:
-            vllm = await stack.enter_async_context(VllmServer(engine, say=LOG.info))
-            client = _client(config, (vllm.url,), None)
-        case _:
-            client = _client(config, engine.urls, engine.model)
-    return await stack.enter_async_context(client), None
+    if engine.kind is EngineKind.SCRIPTED:
+        command = _scripted(engine)
+        server = await stack.enter_async_context(
+            ScriptedEngineServer(command.options, faults=command.faults)
+        )
+        client = _client(config, (server.url,), command.options.model)
+        whispers = server.tell if command.options.puppet else None
+        return await stack.enter_async_context(client), whispers
+    urls, model = ((vllm.url,), None) if vllm is not None else (engine.urls, engine.model)
+    return await stack.enter_async_context(_client(config, urls, model)), None
 
 
 def _client(config: RunConfig, urls: Sequence[str], model: str | None) -> OpenAIEngine:

@@ -54,6 +54,7 @@ class Generation:
         self._crew = Crew(found.pending, self._do, stopping=self._stopping)
         self._end: asyncio.Task[tuple[Summary, list[PublishReport], list[str]]] | None = None
         self._report: asyncio.Task[Report] | None = None
+        self._watch: asyncio.Task[None] | None = None
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -64,6 +65,7 @@ class Generation:
         """Begin to work, in tasks of `group`."""
         self._crew.begin(group, workers=self._workers())
         self._report = group.create_task(self._finish())
+        self._watch = group.create_task(self._give_up_with_the_engine())
 
     async def unit(self, unit_id: str) -> UnitReport:
         """Wait until a pending unit has ended, and return how."""
@@ -132,8 +134,16 @@ class Generation:
             return await self._units.judge(unit_id, self._found.said, again=self._again)
         return await self._units.make(unit, self._found.spooled.get(unit_id, set()))
 
+    async def _give_up_with_the_engine(self) -> None:
+        """Stop at once when the run's own engine is given up: no reply would ever come."""
+        reason = await self._shop.acting.given_up()
+        self._stopping.ask(reason)
+        self._crew.cancel()
+
     async def _finish(self) -> Report:
         ends = await self._crew.ended()
+        if self._watch is not None:
+            self._watch.cancel()
         failed = [one for one in ends if one.state is UnitState.FAILED]
         summary, publications, problems = Summary(version=0), list[PublishReport](), list[str]()
         if not self._now:
@@ -153,6 +163,7 @@ class Generation:
             publications=tuple(publications),
             problems=(
                 *(f"unit {one.unit_id} failed: {one.reason}" for one in failed),
+                *([self._stopping.reason] if self._stopping.reason and not failed else []),
                 *problems,
             ),
             interrupted=self.interrupted,

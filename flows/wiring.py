@@ -10,7 +10,7 @@ import logging
 from contextlib import AsyncExitStack
 from typing import Self
 
-from flows.engines import open_policies
+from flows.engines import Acting, open_policies
 from flows.fleet import Fleet, SlottedSessions
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
@@ -57,8 +57,8 @@ class Workshop:
         """How many sessions may be open at once."""
         self.sites: dict[str, Site] = {"miniwob": MiniWob(self._gateway)}
         """What tasks call the sites, and the sites."""
-        self.policies = PolicyMaker(config)
-        """Makes who acts; once started, a policy that asks has its engine."""
+        self.acting = Acting(PolicyMaker(config))
+        """Who acts; once started, a policy that asks has its engine."""
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
@@ -109,7 +109,7 @@ class Workshop:
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)
         if rollouts:
-            self.policies = await self._stack.enter_async_context(open_policies(self._config))
+            self.acting = await self._stack.enter_async_context(open_policies(self._config))
         if replays:
             await self._add_browser(self._replays, eager=not rollouts)
 

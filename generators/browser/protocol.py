@@ -158,7 +158,9 @@ class Session(Protocol):
         ...
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """Evaluate JavaScript in the page's own world. For sites alone.
+        """Evaluate JavaScript in the world of the task's own page, whichever tab is shown.
+
+        For sites alone.
 
         Raises:
             RolloutFailure: it throws, or does not answer.

@@ -171,8 +171,8 @@ class ChromiumSession:
         await self._tab.rest()
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """Evaluate JavaScript in the page's own world. For sites alone."""
-        return await self._tab.channel.evaluate(expression)
+        """Evaluate JavaScript in the world of the task's own page, the first. For sites alone."""
+        return await self._tabs[0].channel.evaluate(expression)
 
     async def _aim(self, action: Action) -> Target | None:
         """Return what lies under the action's point, refusing points outside the viewport."""

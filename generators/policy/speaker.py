@@ -96,7 +96,7 @@ class Speaker:
         Raises:
             RolloutFailure: the engine gives none.
         """
-        at, sampling = datetime.now(UTC), self._sampling(step)
+        at, sampling = datetime.now(UTC), self._sampling()
         with self._voice.time.awaited() as share:
             reply = await self._voice.engine.reply(
                 EnginePrompt(messages=tuple(messages), reply_schema=self._voice.schema),
@@ -113,12 +113,13 @@ class Speaker:
             self._last = segment, reply
         return reply
 
-    def _sampling(self, step: int) -> Sampling:
-        """Return how this step's reply is drawn; equal episodes draw alike."""
+    def _sampling(self) -> Sampling:
+        """Return how the next reply is drawn; equal episodes draw alike, call by call."""
         sampling = self._voice.sampling
         if not sampling.temperature:
             return sampling
-        seed = int(content_hash(["draws", self._session, step])[:8], 16) & 0x7FFF_FFFF
+        number = len(self._account.calls)
+        seed = int(content_hash(["draws", self._session, number])[:8], 16) & 0x7FFF_FFFF
         return sampling.model_copy(update={"seed": seed})
 
     def _call(self, messages: Sequence[Message], reply: Reply, sampling: Sampling) -> Call:

@@ -22,7 +22,7 @@ BYTES_PER_TOKEN = 3.0
 TOKENS_PER_MESSAGE = 8
 """What a chat template puts around a message."""
 
-LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
+LEAST_CORRECTION, MOST_CORRECTION = 0.5, 4.0
 """How far a count may correct the estimate."""
 
 
