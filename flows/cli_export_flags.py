@@ -5,6 +5,7 @@ heavy: help needs it.
 """
 
 import argparse
+import difflib
 from collections.abc import Sequence
 
 from flows.cli_flags import configuration_flags, json_flag
@@ -23,6 +24,11 @@ class _Chosen(argparse.Action):
     ) -> None:
         """Take the name down."""
         del option_string
+        known = [name.value for name in FormatName]
+        if values not in known:
+            near = difflib.get_close_matches(str(values), known, n=1, cutoff=0.4)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            parser.error(f"there is no format '{values}'{hint}; there are {', '.join(known)}")
         setattr(namespace, self.dest, values)
         name = FormatName(str(values))
         parser.description = PAGES[name]
@@ -41,7 +47,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         required=True,
         action=_Chosen,
-        choices=[name.value for name in FormatName],
         help=", ".join(FormatName),
     )
     parser.add_argument("--to", metavar="DIR", required=True, help="an empty folder, or a new one")

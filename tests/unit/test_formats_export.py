@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from exported import exported, lines
-from published import TEST, TRAIN, VALIDATION, contents, small_run, written_at
+from published import RULE, TEST, TRAIN, VALIDATION, contents, small_run, tables_of, written_at
 from sources import ROOT
 
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
@@ -20,6 +20,7 @@ from storage.formats.atif import Atif
 from storage.formats.catalogue import Pictures
 from storage.formats.outlet import MANIFEST, MARK
 from storage.formats.verifiers import Verifiers
+from storage.publish.selection import select
 
 TRACES = Verifiers(pictures=Pictures.FILES)
 
@@ -68,6 +69,17 @@ def test_what_is_read_together_does_not_decide_what_is_written(
     exported(snapshot, TRACES, tmp_path / "b")
 
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
+
+
+def test_no_more_is_read_together_than_a_piece_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = tables_of(small_run().seal())
+    chosen = list(select(tables, RULE, include_rejected=True).published)
+    size = (chosen[0].n_steps + 1) * chosen[0].picture_bytes
+    monkeypatch.setattr(reading, "PIECE_BYTES", 3 * size)
+    pieces = list(reading._pieces(iter(chosen)))
+
+    assert [len(piece) for piece in pieces] == [3, 3, 3, 3]
+    assert [item for piece in pieces for item in piece] == chosen
 
 
 def test_a_file_that_was_lost_is_written_again(tmp_path: Path) -> None:

@@ -1,0 +1,242 @@
+"""A dialect's renderer: what it says of an episode is what its policy would have been sent."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from asked import SESSION, SIDE, WrittenEngine, clicked, configured, seen
+from factories import make_episode, make_step
+
+from flows.rendering import renderer_of
+from generators.engine.protocol import Message, Picture, Reply
+from generators.policy.account import Account
+from generators.policy.model import ModelPolicy
+from generators.policy.voices import Engines, Voices
+from schemas.action import Action, Click, Drag, NoAction, Select
+from schemas.config import RunConfig
+from schemas.episode import Actor, Episode, PolicyKind, Step
+from schemas.errors import BadConfig
+from schemas.observation import Target
+from schemas.sections import BrowserSection, PolicyName, PolicySection
+from storage.formats.chat import Rendered, Segment, Shown, Turn
+
+Said = tuple[str, tuple[str | tuple[int, bytes], ...]]
+"""A message, however it is kept."""
+
+
+def section_of(**more: object) -> PolicySection:
+    """Return a model's section."""
+    return PolicySection.model_validate({"name": PolicyName.MODEL, **more})
+
+
+async def acted(
+    section: PolicySection, replies: Sequence[str | Reply], steps: int
+) -> tuple[Episode, WrittenEngine, RunConfig]:
+    """Let a model act, and return the episode as a run would have recorded it."""
+    engine, account, config = WrittenEngine(), Account(), configured(section)
+    engine.says(*replies)
+    voice, budget = Voices(config, Engines(engine)).of(section)
+    policy = ModelPolicy(voice, account, budget=budget, session=SESSION)
+    done: list[Step] = []
+    for number in range(steps):
+        look = seen(number)
+        decided = await policy.act("Click it.", done, look, None)
+        made = make_step(number, picture=number, action=decided.action)
+        told = {name: getattr(decided, name) for name in ("thought", "note", "raw_reply")}
+        done.append(made.model_copy(update=told | sight(number)))
+    last = make_step(steps, picture=steps, action=NoAction()).model_copy(update=sight(steps))
+    return episode_of([*done, last], account, voice.prompt.prompt_sha256), engine, config
+
+
+def sight(number: int) -> dict[str, object]:
+    """Return what a step recorded of what was seen."""
+    look = seen(number)
+    return {name: getattr(look, name) for name in ("screenshot", "width", "height", "page")}
+
+
+def episode_of(
+    steps: Sequence[Step], account: Account | None = None, prompt: str | None = None
+) -> Episode:
+    """Return an episode of these steps, in the viewport of `asked`."""
+    return make_episode(n_steps=0).model_copy(
+        update={
+            "steps": tuple(steps),
+            "n_steps": len(steps) - 1,
+            "calls": tuple(account.calls) if account else (),
+            "policy_kind": PolicyKind.MODEL if account else PolicyKind.TEACHER,
+            "prompt_sha256": prompt,
+            "instruction": "Click it.",
+            "viewport_width": SIDE,
+            "viewport_height": SIDE,
+        }
+    )
+
+
+def taught(*actions: Action, **more: object) -> Episode:
+    """Return an episode of a teacher that took these actions."""
+    steps = [
+        make_step(number, picture=number, action=action).model_copy(update=sight(number) | more)
+        for number, action in enumerate([*actions, NoAction()])
+    ]
+    return episode_of(steps)
+
+
+def sent(messages: Sequence[Message]) -> list[Said]:
+    """Return what an engine was sent."""
+    return [
+        (m.role.value, tuple((p.step, p.jpeg) if isinstance(p, Picture) else p for p in m.parts))
+        for m in messages
+    ]
+
+
+def shown(turns: Sequence[Turn]) -> list[Said]:
+    """Return what was rendered."""
+    return [
+        (turn.role, tuple((p.step, p.jpeg) if isinstance(p, Shown) else p for p in turn.parts))
+        for turn in turns
+    ]
+
+
+def check_same(rendered: Rendered, episode: Episode, engine: WrittenEngine) -> None:
+    """Hold every prompt that was sent against the beginning of its segment."""
+    asked = [
+        a for a, call in zip(engine.asked, episode.calls, strict=True) if call.role == "policy"
+    ]
+    calls = [call for call in episode.calls if call.role == "policy"]
+    by_number = {segment.number: segment for segment in rendered.segments}
+    assert sorted(by_number) == sorted({call.segment for call in calls})
+    for request, call in zip(asked, calls, strict=True):
+        prompt = sent(request.prompt.messages)
+        turns = by_number[call.segment].turns
+        assert shown(turns)[: len(prompt)] == prompt
+        assert turns[len(prompt)].learnt
+    assert sum(learnt(segment) for segment in rendered.segments) == len(calls)
+
+
+def learnt(segment: Segment) -> int:
+    return sum(turn.learnt for turn in segment.turns)
+
+
+CLICKS = [clicked(100 * n + 7, 50 * n + 3, element=f"button {n}") for n in range(8)]
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        section_of(),
+        section_of(keep_images=2, slack_images=1),
+        section_of(keep_images=1, slack_images=0),
+        section_of(keep_images=8),
+        section_of(dialect_options={"convention": "px", "page_line": False}),
+        section_of(dialect="holo2"),
+    ],
+)
+def test_what_a_model_was_sent_is_what_is_rendered(section: PolicySection) -> None:
+    replies: Sequence[str] = CLICKS
+    if section.dialect_options:
+        replies = [clicked(10 * n + 7, 5 * n + 3) for n in range(8)]
+    if section.dialect == "holo2":
+        plain = renderer_of(configured(section), None)
+        [segment, *_] = plain.render(taught(*[Click(x=9, y=n + 1) for n in range(2)])).segments
+        assert isinstance(segment.turns[2].parts[0], str)
+        replies = [segment.turns[2].parts[0]] * 8
+    episode, engine, config = asyncio.run(acted(section, replies, 8))
+
+    rendered = renderer_of(config, None).render(episode)
+
+    assert rendered.ended is None
+    check_same(rendered, episode, engine)
+
+
+def test_a_short_context_makes_segments_as_it_did() -> None:
+    section = section_of(context_tokens=5_500, keep_images=1, slack_images=8)
+    speaker = WrittenEngine()
+    counted, plain = (
+        [speaker.reply_of(text).model_copy(update={"prompt_tokens": count}) for text in CLICKS]
+        for count in (5_000, None)
+    )
+    episode, engine, config = asyncio.run(acted(section, counted, 8))
+    other, _, _ = asyncio.run(acted(section, plain, 8))
+
+    segments = [call.segment for call in episode.calls]
+    assert segments[-1] > 0
+    assert segments != [call.segment for call in other.calls], "the counts make a difference"
+    check_same(renderer_of(config, None).render(episode), episode, engine)
+
+
+def test_a_repair_turn_leaves_no_trace_and_the_reply_that_counted_is_learnt() -> None:
+    garbled = "I would click the button."
+    replies = [CLICKS[0], garbled, CLICKS[1], CLICKS[2]]
+    episode, engine, config = asyncio.run(acted(section_of(), replies, 3))
+    rendered = renderer_of(config, None).render(episode)
+    said = [turn.parts[0] for s in rendered.segments for turn in s.turns if turn.learnt]
+
+    check_same(rendered, episode, engine)
+    assert garbled not in said
+    assert [part for part in said if "button 1" in str(part)] != []
+
+
+def test_what_a_teacher_did_is_said_in_any_dialect_with_the_element_s_name() -> None:
+    episode = taught(Click(x=50, y=25), target=Target(tag="button", name="Save"), elements=())
+    said = {
+        name: renderer_of(RunConfig(), name).render(episode).segments[0].turns[-1].parts[0]
+        for name in ("holotron", "holo1_5", "holo2", "ui_tars", "computer_use", "claude")
+    }
+
+    assert '"element":"Save","x":500,"y":250' in str(said["holotron"]).replace(" ", "")
+    assert "<point>140 70</point>" in str(said["ui_tars"])
+    assert len(set(said.values())) >= 5
+
+
+def test_a_picture_is_sent_at_the_dialect_s_size() -> None:
+    browser = BrowserSection(viewport=(SIDE, SIDE))
+    renderer = renderer_of(RunConfig(browser=browser), "holo1_5")
+    [segment] = renderer.render(taught(Click(x=1, y=1))).segments
+    [picture] = [p for turn in segment.turns for p in turn.parts if isinstance(p, Shown)]
+
+    assert picture.jpeg != seen(0).screenshot.bytes
+
+
+def test_an_action_without_words_ends_the_episode_there() -> None:
+    drag = Drag(x=1, y=1, to_x=5, to_y=5)
+    rendered = renderer_of(RunConfig(), "computer_use").render(taught(Click(x=1, y=1), drag))
+    none = renderer_of(RunConfig(), "claude").render(taught(Select(x=1, y=1, option="a")))
+
+    assert (rendered.ended, none.ended) == ("unsaid_drag", "unsaid_select")
+    assert [segment.steps for segment in rendered.segments] == [(0,)]
+    assert none.segments == ()
+
+
+def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() -> None:
+    clicks = (Click(x=1, y=1), Click(x=2, y=2))
+    for more in ({"actor": Actor.USER}, {"action_error": "covered"}):
+        [segment] = renderer_of(RunConfig(), None).render(taught(*clicks, **more)).segments
+
+        assert [turn.role for turn in segment.turns] == ["system", *("user", "assistant") * 2]
+        assert learnt(segment) == 0
+
+
+def test_an_observation_that_does_not_fit_ends_the_episode() -> None:
+    section = section_of(name=PolicyName.TEACHER, context_tokens=256)
+    rendered = renderer_of(RunConfig(policy=section), None).render(taught(Click(x=1, y=1)))
+
+    assert (rendered.ended, rendered.segments) == ("too_long", ())
+
+
+def test_the_words_are_those_of_the_policy_that_speaks_the_dialect() -> None:
+    px, holo = (
+        section_of(dialect_options={"convention": "px"}, keep_images=3),
+        section_of(dialect="holo2"),
+    )
+    config = configured(px, holo)
+
+    assert renderer_of(config, None).about["coordinates"] == "px"
+    assert renderer_of(config, "holotron").about["keep_images"] == 3
+    assert renderer_of(config, "holo2").about["keep_images"] == 1
+    other = renderer_of(config, "claude").about
+    assert (other["keep_images"], other["dialect_options"]) == (3, {})
+
+
+def test_a_dialect_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(BadConfig, match="no dialect 'holotorn'; did you mean 'holotron'"):
+        renderer_of(RunConfig(), "holotorn")
