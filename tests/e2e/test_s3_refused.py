@@ -131,7 +131,10 @@ async def test_an_endpoint_where_nobody_answers_is_told(
         assert "the store does not answer; check storage.endpoint_url" in said
 
 
-SKEWED = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+def skewed() -> Canned:
+    """Return a store whose clock is an hour ahead."""
+    there = datetime.now(UTC) + timedelta(hours=1)
+    return Canned(403, "RequestTimeTooSkewed", Date=format_datetime(there, usegmt=True))
 
 
 @pytest.mark.parametrize(
@@ -146,7 +149,7 @@ SKEWED = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
             "the bucket lies in another region; set storage.region",
         ),
         (
-            lambda: Canned(403, "RequestTimeTooSkewed", Date=SKEWED),
+            skewed,
             "this machine's clock is",
         ),
         (
@@ -176,7 +179,7 @@ async def test_the_right_region_is_named(environ: pytest.MonkeyPatch) -> None:
 
 
 async def test_how_far_the_clock_is_off_is_told(environ: pytest.MonkeyPatch) -> None:
-    with Canned(403, "RequestTimeTooSkewed", Date=SKEWED) as server:
+    with skewed() as server:
         given(environ, credentials(server.endpoint))
 
         with pytest.raises(Unwritable, match=r"clock is 3[56]\d\d s behind the store's; set it"):

@@ -26,7 +26,7 @@ from weed import SECRET_KEY, Weed
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
-KILLS = 5
+KILLS = 3
 """Of all the writes there are, unless there is time for each."""
 
 
