@@ -9,7 +9,7 @@ from flows.cli_parsers import Arguments
 from flows.cli_terminal import answer, log_to_stderr, tell
 from flows.rendering import renderer_of
 from flows.settings import Sources
-from flows.stored import open_stored
+from flows.stored import Stored, open_stored
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from storage.formats.catalogue import FormatName, Pictures, Shape
@@ -17,7 +17,7 @@ from storage.formats.export import ExportReport, export
 from storage.formats.make import check_options, make_format
 from storage.formats.protocol import Format
 from storage.places import folder, is_bucket
-from storage.publish.rows import open_tables
+from storage.publish.rows import Tables, open_tables
 
 
 def run(args: Arguments) -> int:
@@ -30,7 +30,15 @@ def run(args: Arguments) -> int:
     check_options(name, given)
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
-    report = asyncio.run(_export(args, name))
+    stored, tables = asyncio.run(_opened(args))
+    report = export(  # in this thread, so that an interrupt ends it at once
+        tables,
+        _format(args, name, stored.config),
+        folder(args.to),
+        run_id=stored.run.run_id,
+        rule=stored.config.accept,
+        include_rejected=stored.config.publish.include_rejected,
+    )
     if args.json:
         answer({"run": args.run, **report.model_dump(mode="json")})
     else:
@@ -38,21 +46,12 @@ def run(args: Arguments) -> int:
     return 0 if report.lines or report.files else 1
 
 
-async def _export(args: Arguments, name: FormatName) -> ExportReport:
+async def _opened(args: Arguments) -> tuple[Stored, Tables]:
+    """Return the run and the tables of the version that is exported."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
     stored = await open_stored(args.run, sources, os.environ)
     try:
-        format_ = _format(args, name, stored.config)
-        snapshot = await stored.lake.snapshot(args.version)
-        return await asyncio.to_thread(
-            export,
-            await open_tables(snapshot),
-            format_,
-            folder(args.to),
-            run_id=stored.run.run_id,
-            rule=stored.config.accept,
-            include_rejected=stored.config.publish.include_rejected,
-        )
+        return stored, await open_tables(await stored.lake.snapshot(args.version))
     finally:
         await stored.lake.close()
 

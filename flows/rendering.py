@@ -70,7 +70,7 @@ class DialectRenderer:
         }
 
     def render(self, episode: Episode) -> Rendered:
-        """See `Renderer.render`; blocking, in a thread that has no event loop."""
+        """See `Renderer.render`; for a thread in which no event loop runs."""
         return asyncio.run(self._render(episode))
 
     async def _render(self, episode: Episode) -> Rendered:
