@@ -314,11 +314,14 @@ def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit]) -> None:
     """Make one table: a shard and a log entry for each unit, and a checkpoint."""
     folder = Path(table_url(str(place), table))
     handle, first = Handle(table, str(folder)), shard_of(table, plan[0])
-    handle.attempt(plan[0].unit_id, 1, [put(folder, plan[0].unit_id, first)])
+    theirs = put(folder, plan[0].unit_id, first)
+    handle.attempt(plan[0].unit_id, 1, [theirs])
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
-        shard = shard_of(table, unit) if table in OWN_BYTES else first
-        told = put(folder, unit.unit_id, shard, first=plan[0].unit_id)
+        if table in OWN_BYTES:
+            told = put(folder, unit.unit_id, shard_of(table, unit))
+        else:
+            told = put(folder, unit.unit_id, first, like=theirs)
         actions = [json.loads(line) for line in entry.splitlines()]
         for action in actions:
             if "add" in action:
@@ -364,21 +367,23 @@ def verdict_on(unit: PlannedUnit) -> Verdict:
     )
 
 
-def put(folder: Path, unit_id: str, shard: Shard, *, first: str | None = None) -> Added:
-    """Have a unit's shard lie in a table's folder; one that the first unit has is linked."""
+def put(folder: Path, unit_id: str, shard: Shard, *, like: Added | None = None) -> Added:
+    """Have a unit's shard lie in a table's folder, linked to a file `like` it if there is one."""
     path = folder / shard_name(unit_id, 0, shard)
-    theirs = folder / shard_name(first or unit_id, 0, shard)
-    if theirs.exists():
-        path.hardlink_to(theirs)
+    if like is not None:
+        path.hardlink_to(folder / like.path)
     else:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_bytes(shard.data)
-    stats = json.loads(statistics(shard.data))
+    stats = json.loads(statistics(shard.draft) if like is None else like.stats)
     for end in ("minValues", "maxValues"):
         if "unit_id" in stats[end]:
             stats[end]["unit_id"] = unit_id
     return Added(
-        path=path.name, size=len(shard.data), modified_ms=1_767_322_800_000, stats=json.dumps(stats)
+        path=path.name,
+        size=len(shard.draft),
+        modified_ms=1_767_322_800_000,
+        stats=json.dumps(stats),
     )
 
 

@@ -43,7 +43,7 @@ async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
     Raises:
         Damaged: its tables cannot be read.
     """
-    committed = await workshop.lake.committed_episodes()
+    committed = await _committed(workshop, plan)
     said = by_episode(await workshop.lake.verdicts()) if committed else {}
     spooled = await workshop.spool.listing()
     return Survey(
@@ -58,6 +58,15 @@ async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
         committed=committed,
         said=said,
     )
+
+
+async def _committed(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Mapping[str, set[str]]:
+    """Return the committed episodes by unit; which those of a planned unit are, the plan knows."""
+    planned = {unit.unit_id: {one.episode_id for one in unit.attempts} for unit in plan}
+    units = await workshop.lake.committed_units() if plan else None
+    if units is None or not units <= planned.keys():
+        return await workshop.lake.committed_episodes()
+    return {unit_id: planned[unit_id] for unit_id in units}
 
 
 def everything(found: Survey) -> Survey:

@@ -134,7 +134,10 @@ def read(
         Damaged: a file of it cannot be read.
     """
     try:
-        return dataset.to_table(columns=None if columns is None else list(columns), filter=where)
+        # The footers of ten thousand files would be kept: a gigabyte and more.
+        return dataset.to_table(
+            columns=None if columns is None else list(columns), filter=where, cache_metadata=False
+        )
     except (pa.ArrowException, OSError) as error:
         raise unread(error, "a committed file cannot be read") from None
 
