@@ -84,11 +84,16 @@ class ShardWriter:
     """
 
     def __init__(
-        self, schema: pa.Schema, *, shard_bytes: int, begin: Callable[[], Draft] = Draft.in_memory
+        self,
+        schema: pa.Schema,
+        *,
+        shard_bytes: int,
+        group_bytes: int | None = None,
+        begin: Callable[[], Draft] = Draft.in_memory,
     ) -> None:
         self._schema = schema.with_metadata(footer(schema))
         self._shard_bytes = shard_bytes
-        self._group_bytes = min(ROW_GROUP_BYTES, shard_bytes)
+        self._group_bytes = min(group_bytes or ROW_GROUP_BYTES, shard_bytes)
         self._begin = begin
         self._sink: Draft | None = None
         self._writer: pq.ParquetWriter | None = None
@@ -184,10 +189,14 @@ def _gathered(pending: list[pa.RecordBatch]) -> pa.Table:
 
 
 def shards(
-    schema: pa.Schema, rows: Iterable[pa.RecordBatch | pa.Table], *, shard_bytes: int
+    schema: pa.Schema,
+    rows: Iterable[pa.RecordBatch | pa.Table],
+    *,
+    shard_bytes: int,
+    group_bytes: int | None = None,
 ) -> Iterator[Shard]:
     """Yield the files that `rows` come to, as they fill up."""
-    writer = ShardWriter(schema, shard_bytes=shard_bytes)
+    writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes)
     for some in rows:
         yield from writer.write(some)
     last = writer.close()

@@ -25,6 +25,9 @@ from storage.publish.rows import (
 from storage.publish.selection import Candidate
 from storage.shards import Shard, shards
 
+GROUP_BYTES = 16 << 20
+"""The most a published row group holds: a reader of one row, over a network, reads one group."""
+
 _KEYS = {"tasks": "task_id", "prompts": "prompt_sha256"}
 
 
@@ -36,7 +39,10 @@ def build(tables: Tables, planned: PlannedFile, *, shard_bytes: int) -> Iterator
     """
     with reading(f"version {tables.version} of the run's `{planned.config}`"):
         yield from shards(
-            schema_of(planned.config), _rows(tables, planned), shard_bytes=shard_bytes
+            schema_of(planned.config),
+            _rows(tables, planned),
+            shard_bytes=shard_bytes,
+            group_bytes=GROUP_BYTES,
         )
 
 

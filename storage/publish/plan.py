@@ -27,7 +27,7 @@ from storage.shards import picture_columns
 CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The published tables, in the order of the card."""
 
-LAYOUT = 1
+LAYOUT = 2
 """Grows when the same rows would be written otherwise: it is part of every recipe."""
 
 _T = TypeVar("_T")

@@ -28,7 +28,7 @@ from storage.runs import create_run
 SECONDS = 240
 
 _LOAD = """
-import json, time
+import json, os, time
 from datasets import load_dataset
 begun = time.perf_counter()
 stream = load_dataset("org/data", "steps", split="train", streaming=True)
@@ -47,7 +47,8 @@ print(json.dumps({
     "picture": plain["test"][0]["screenshot"].size,
     "others": {name: sum(map(len, load_dataset("org/data", name).values())) for name in others},
     "tagged": len(tagged),
-}))
+}), flush=True)
+os._exit(0)  # a stream that is not read to its end leaves threads that may abort the process
 """
 
 

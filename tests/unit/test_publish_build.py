@@ -1,5 +1,6 @@
 """Planned files as Parquet: which rows, in which order, and what stops a publication."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from schemas.tables import trajectory_schema
 from storage.publish import rows as rows_module
 from storage.publish.build import build
 from storage.publish.locate import Located
-from storage.publish.plan import Plan, make_plan
+from storage.publish.plan import Plan, make_plan, schema_of
 from storage.publish.rows import Tables, Wanted, in_order
 from storage.publish.selection import select
 from storage.shards import Shard
@@ -224,3 +225,42 @@ def test_ids_are_found_in_the_row_groups_they_lie_in(tmp_path: Path) -> None:
     assert sorted(
         found.read(["3", "15"], ["episode_id", "step", "later"]).to_pylist(), key=str
     ) == [{"episode_id": episode, "step": step} for episode in ("15", "3") for step in range(3)]
+
+
+class _Watched(io.BytesIO):
+    """A file that keeps where it was read."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.spans: list[tuple[int, int]] = []
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        start = self.tell()
+        data = super().read(size)
+        self.spans.append((start, start + len(data)))
+        return data
+
+
+def test_columns_without_pictures_are_read_without_a_byte_of_a_picture() -> None:
+    run = MemoryRun()
+    for number in range(12):
+        commit_unit(run, number, TRAIN, tasks=4, attempts=4)
+    tables = tables_of(run.seal())
+    [planned] = [f for f in _plan(tables).files if f.config == "steps"]
+    [shard] = build(tables, planned, shard_bytes=_BIG)
+    metadata = pq.read_metadata(pa.BufferReader(shard.data))
+    place = [metadata.schema.column(n).path for n in range(metadata.num_columns)].index(
+        "screenshot.bytes"
+    )
+    chunks = [metadata.row_group(n).column(place) for n in range(metadata.num_row_groups)]
+    pictures = [(c.data_page_offset, c.data_page_offset + c.total_compressed_size) for c in chunks]
+
+    watched = _Watched(shard.data)
+    names = [name for name in schema_of("steps").names if name != "screenshot"]
+    read = pq.read_table(watched, columns=names, pre_buffer=False)
+
+    # the footer is read with whatever stands in the last 64 kB before it
+    spans = [s for s in watched.spans if s[1] < len(shard.data)]
+    assert read.num_rows == shard.rows
+    assert spans
+    assert not [(s, p) for s in spans for p in pictures if s[0] < p[1] and p[0] < s[1]]
