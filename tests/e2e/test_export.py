@@ -155,6 +155,16 @@ def test_the_command_writes_once_and_says_what_is_there(
     assert {**again.answer, "written": True} == first.answer
 
 
+def test_a_run_in_a_bucket_is_exported_to_a_folder(bucket_url: str, tmp_path: Path) -> None:
+    made = asyncio.run(make_whole_run(bucket_url, units=1))
+    said = called(
+        *("export", made.url, "--format=verifiers", f"--to={tmp_path / 'to'}", ACCEPT, "--json")
+    )
+
+    assert said.code == 0, said.err
+    assert said.answer["lines"] == len(list(lines(tmp_path / "to"))) == 4
+
+
 def test_a_person_is_told_what_was_written(made: MadeRun, tmp_path: Path) -> None:
     said = called("export", made.url, "--format=atif", f"--to={tmp_path / 'to'}", ACCEPT)
 
