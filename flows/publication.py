@@ -2,14 +2,18 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from os import environ
 
 from flows.destinations import check_destination
 from flows.settings import Sources
 from flows.stored import open_stored
-from schemas.errors import NotFound
+from schemas.errors import NotFound, Unwritable
+from storage.lake import Lake
 from storage.publish.publish import PublishReport, publish
+
+LOG = logging.getLogger(__name__)
 
 
 class Publication:
@@ -44,7 +48,7 @@ async def open_publication(
         if await snapshot.dataset("episodes") is None:
             raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
         await check_destination(to, config, stored.run.run_id)
-        await stored.lake.keep(snapshot.version)
+        await _keep(stored.lake, snapshot.version)
         async with asyncio.TaskGroup() as group:
             working = group.create_task(
                 publish(
@@ -57,3 +61,15 @@ async def open_publication(
                 )
             )
             yield Publication(working)
+
+
+async def _keep(lake: Lake, version: int) -> None:
+    """Keep a version that is about to be published; whoever may only read the run cannot."""
+    try:
+        await lake.keep(version)
+    except Unwritable as error:
+        LOG.warning(
+            "version %s is published but not kept for ever, `stepmill compact` may let it go: %s",
+            version,
+            error,
+        )

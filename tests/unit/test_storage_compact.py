@@ -413,3 +413,22 @@ async def test_a_unit_of_any_size_is_written_within_a_few_row_groups(
     assert sum(path.stat().st_size for path in shards(run, "steps")) > 10 * group
     assert most < 3 * group
     await lake.close()
+
+
+def test_what_is_published_before_and_after_is_the_same(run: MadeRun, tmp_path: Path) -> None:
+    to = tmp_path / "to"
+    argv = ("publish", run.url, "--to", str(to), "--no-prefect", '--set=accept.passed=["outcome"]')
+    first = called(*argv)
+    assert first.code == 0, first.err
+    before = fingerprint(to / "data")
+    assert (run.folder / "keeping" / "1.json").exists()
+
+    said = called("compact", run.url, "--json")
+    assert said.code == 0, said.err
+    assert said.answer["version"] == 2
+    again = called(*argv)
+
+    assert again.code == 0, again.err
+    assert fingerprint(to / "data") == before
+    old = called(*argv, "--version", "1")
+    assert old.code == 0, old.err
