@@ -84,15 +84,13 @@ class LocalStore:
 
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
         """See `ObjectStore.list`."""
-        async for found in self._walk(prefix):
-            if not UNFINISHED.fullmatch(found.key.rpartition("/")[2]):
-                yield found
+        async for found in self._walk(prefix, unfinished=False):
+            yield found
 
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
         """See `ObjectStore.unfinished`."""
-        async for found in self._walk(""):
-            if UNFINISHED.fullmatch(found.key.rpartition("/")[2]):
-                yield found
+        async for found in self._walk("", unfinished=True):
+            yield found
 
     async def delete(self, keys: Iterable[str]) -> None:
         """See `ObjectStore.delete`."""
@@ -196,8 +194,8 @@ class LocalStore:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
-    async def _walk(self, prefix: str) -> AsyncIterator[ObjectInfo]:
-        found = _scan(self._root, prefix)
+    async def _walk(self, prefix: str, *, unfinished: bool) -> AsyncIterator[ObjectInfo]:
+        found = _scan(self._root, prefix, unfinished=unfinished)
         while page := await asyncio.to_thread(_page, found):
             for item in page:
                 yield item
@@ -262,8 +260,11 @@ def _writing(path: Path) -> Iterator[None]:
         raise Unwritable(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _scan(root: Path, prefix: str) -> Iterator[ObjectInfo]:
-    """Yield every file below `root` whose key begins with `prefix`; links are not followed."""
+def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
+    """Yield files below `root` whose key begins with `prefix`; links are not followed.
+
+    They are either those that are finished or the others; only they are asked for their size.
+    """
     folder = prefix.rpartition("/")[0]
     pending = [checked_key(folder)] if folder else [""]
     while pending:
@@ -278,6 +279,8 @@ def _scan(root: Path, prefix: str) -> Iterator[ObjectInfo]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 pending.append(key)
+                continue
+            if (UNFINISHED.fullmatch(entry.name) is not None) != unfinished:
                 continue
             with suppress(FileNotFoundError):
                 yield _info(key, entry.stat(follow_symlinks=False))

@@ -28,15 +28,16 @@ _ONCE = re.compile(r"[0-9a-f]{16,}")
 _ACTIONS = {"commitInfo", "protocol", "metaData", "add", "remove", "txn"}
 
 
-class CommittedFile(BaseModel):
-    """A file as the log speaks of it."""
+@dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """A file as the log speaks of it; there may be a hundred thousand of them."""
 
     path: str
     """Below the table."""
     size: int
     """Bytes."""
-    stats: str
-    """Delta's statistics, JSON."""
+    stats: str = "{}"
+    """Delta's statistics, JSON; left out where a checkpoint is believed."""
 
     @property
     def told(self) -> frozenset[str]:
@@ -172,7 +173,7 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
         if kind == "metaData":
             yield from _declare(history, body)
         elif kind == "add":
-            added = CommittedFile.model_validate(body)
+            added = _committed(body)
             history.live[added.path] = added
             history.ever.add(added.path)
         elif kind == "remove":
@@ -183,6 +184,18 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
             if again and _ONCE.fullmatch(transaction.appId):
                 yield f"commits {transaction.appId} a second time"
             history.transactions[transaction.appId] = transaction.version
+
+
+def _committed(body: Mapping[str, Any]) -> CommittedFile:
+    """Return the file that an entry adds.
+
+    Raises:
+        ValueError: it says nothing of the kind.
+    """
+    path, size, stats = (body.get(name) for name in ("path", "size", "stats"))
+    if not (isinstance(path, str) and isinstance(size, int) and isinstance(stats, str)):
+        raise ValueError(f"not a file: {path}")  # noqa: TRY004 - torn, no type error
+    return CommittedFile(path, size, stats)
 
 
 def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -218,7 +231,7 @@ async def _believe_checkpoint(
     key = checkpoint_key(history.table, number)
     notes.count("log entries")
     notes.looked()
-    columns = ["add.path", "add.size", "add.stats", "remove.path", "txn.appId", "txn.version"]
+    columns = ["add.path", "add.size", "remove.path", "txn.appId", "txn.version"]
     try:
         file = pq.ParquetFile(io.BytesIO(await store.get(key)))
         rows = file.read(columns=[*columns, "metaData.schemaString"]).to_pylist()
@@ -235,7 +248,7 @@ async def _believe_checkpoint(
 def _take(state: History, row: Mapping[str, Any]) -> None:
     """Take one action of a checkpoint."""
     if added := row.get("add"):
-        state.live[added["path"]] = CommittedFile.model_validate(added)
+        state.live[added["path"]] = CommittedFile(added["path"], added["size"])
         state.ever.add(added["path"])
     if removed := row.get("remove"):
         state.ever.add(removed["path"])
