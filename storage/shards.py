@@ -42,6 +42,8 @@ MEGABYTE = 1 << 20
 
 _PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 _PAGE_BYTES = 1 << 20
+_PICTURES_AT_ONCE = 8
+"""Values encoded before a page's size is looked at; a thousand pictures make a page of 100 MB."""
 _ROWS_AT_ONCE = 64
 _FULL = 0.75
 _HF_NAMES = {"double": "float64", "float": "float32"}
@@ -242,7 +244,7 @@ def writer_settings(schema: pa.Schema) -> dict[str, Any]:
     leaves = _leaves(schema)
     pictures = {f"{name}.bytes" for name in picture_columns(schema)}
     text = [leaf for leaf in leaves if leaf not in pictures]
-    return {
+    settings: dict[str, Any] = {
         "compression": {leaf: "none" if leaf in pictures else "zstd" for leaf in leaves},
         "use_dictionary": text,
         "write_statistics": [leaf for leaf in leaves if "." not in leaf],
@@ -250,6 +252,7 @@ def writer_settings(schema: pa.Schema) -> dict[str, Any]:
         "data_page_size": _PAGE_BYTES,
         "use_content_defined_chunking": not pictures,
     }
+    return settings | ({"write_batch_size": _PICTURES_AT_ONCE} if pictures else {})
 
 
 @cache
