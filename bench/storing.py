@@ -23,14 +23,14 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import NamedTuple, TypeVar
 
 from deltalake import CommitProperties, Transaction
+from filling.rows import made_up, step_rows
 
 from flows.plan import PlannedUnit, make_plan
 from flows.survey import survey
@@ -38,7 +38,7 @@ from flows.wiring import Workshop
 from schemas.base import content_hash
 from schemas.config import RunConfig
 from schemas.sections import RunSection, TasksSection, VerifySection
-from schemas.tables import UNIT_TABLES, Row, arrow_schema, row
+from schemas.tables import UNIT_TABLES, arrow_schema, row
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.audit import audit
@@ -55,7 +55,6 @@ LEAST_TO_PLAIN = 0.8
 MOST_COMMIT_RATIO = 4.0
 MOST_SECONDS = 10.0
 MOST_MB = 500.0
-KILOBYTES = (60, 160)
 SAMPLE = 100
 OWN_BYTES = {"episodes", "verdicts"}
 
@@ -132,35 +131,6 @@ def writing(base: Path, steps: int, rounds: int) -> dict[str, float]:
         "ours_to_datasets": best["ours"].rate / best["datasets"].rate,
         "ours_to_plain": best["ours"].rate / best["plain"].rate,
     }
-
-
-def step_rows(steps: int) -> Iterator[Row]:
-    """Yield rows of `steps`, twenty an episode; the pictures recur, for they cost to make."""
-    random = Random(7)
-    low, high = (kilobytes * 1_000 for kilobytes in KILOBYTES)
-    pictures = [random.randbytes(random.randint(low, high)) for _ in range(100)]
-    made = made_up("steps")
-    for number in range(steps):
-        episode = content_hash(["episode", number // 20])
-        picture = {"bytes": pictures[number % len(pictures)], "path": f"{number}.jpg"}
-        yield made | {"episode_id": episode, "step": number % 20, "screenshot": picture}
-
-
-def made_up(table: str) -> Row:
-    """Return a row of a table, of values that are as long as real ones."""
-    return {item.name: _made_up(str(item.type)) for item in arrow_schema(table)}
-
-
-def _made_up(kind: str) -> object:
-    if kind == "string":
-        return "A sentence of the length that a thought or a page's title has."
-    if kind.startswith("timestamp"):
-        return datetime(2026, 1, 2, tzinfo=UTC)
-    if kind.startswith("list"):
-        return []
-    if kind.startswith("struct"):
-        return {"bytes": b"", "path": ""}
-    return kind == "bool" or 1
 
 
 def write_ours(place: Path, steps: int) -> Figure:

@@ -1,6 +1,5 @@
 """A compaction changes which files hold the rows, and nothing else that anybody can see."""
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
@@ -8,18 +7,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import called
+from compacting import UNITS, compacted, findings, rows, shards
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
-from factories import MadeRun, make_episode, make_run, make_task, make_verdict, make_whole_run
+from factories import MadeRun, make_episode, make_run, make_task, make_whole_run
 from handles import commit, counts, fingerprint, whole
 
-from schemas.errors import Damaged, NotFound
+from schemas.errors import Damaged
 from schemas.observation import Screenshot
-from schemas.sections import StorageSection
-from schemas.tables import TABLES, Row, episode_rows
+from schemas.tables import TABLES
 from storage.audit import audit
 from storage.commits import put_shard
-from storage.compact import CompactReport, compact
 from storage.delta import Table
 from storage.merging import Merging, Swap, SwapHandle
 from storage.objects import ObjectStore
@@ -27,36 +25,10 @@ from storage.shards import Shard
 from storage.spool import Spool
 from storage.statistics import Added
 
-NOW = datetime.now(UTC)
-UNITS = 4
-
 
 @pytest.fixture
 async def run(tmp_path: Path) -> MadeRun:
     return await make_whole_run(tmp_path / "run", units=UNITS)
-
-
-async def compacted(run: MadeRun, *, days: float = 0, shard_mb: int = 256) -> CompactReport:
-    """Compact a run as if so many days had passed."""
-    storage = StorageSection(shard_mb=shard_mb)
-    return await compact(run.url, run.store, storage, now=NOW + timedelta(days=days))
-
-
-async def findings(run: MadeRun) -> tuple[str, ...]:
-    return (await audit(run.store, deep=True)).findings
-
-
-def shards(run: MadeRun, table: str) -> list[Path]:
-    return sorted((run.folder / "tables" / table).glob("*.parquet"))
-
-
-def rows(run: MadeRun, table: str) -> list[Row]:
-    """Return a table's rows as they are now, in an order of their own."""
-    place = run.folder / "tables" / table
-    if not DeltaTable.is_deltatable(str(place)):
-        return []
-    found: list[Row] = DeltaTable(str(place)).to_pyarrow_dataset().to_table().to_pylist()
-    return sorted(found, key=repr)
 
 
 async def test_the_rows_are_the_same_before_and_after(run: MadeRun) -> None:
@@ -229,128 +201,6 @@ async def test_of_two_swaps_of_one_view_delta_takes_one(run: MadeRun) -> None:
     handles[0].exchange(tables[0], swaps[0])  # type: ignore[arg-type] # it is there
     with pytest.raises(CommitFailedError):
         handles[1].exchange(tables[1], swaps[1])  # type: ignore[arg-type] # it is there
-
-
-async def test_nothing_is_removed_at_once(run: MadeRun) -> None:
-    report = await compacted(run, days=29)
-
-    assert (report.removed, report.let_go) == (0, 0)
-    lake = run.lake()
-    first = await lake.snapshot(1)
-    dataset = await first.dataset("episodes")
-    assert dataset is not None
-    assert dataset.count_rows() == sum(len(unit.episodes) for unit in run.units)
-    await lake.close()
-
-
-async def test_a_version_that_was_published_keeps_its_files(run: MadeRun) -> None:
-    lake = run.lake()
-    await lake.keep(1)
-    await compacted(run)
-
-    report = await compacted(run, days=400)
-
-    assert (report.removed, report.let_go) == (0, 0)
-    for table in TABLES:
-        dataset = await (await lake.snapshot(1)).dataset(table)
-        assert dataset is None or dataset.to_table().num_rows > 0
-    assert await findings(run) == ()
-    await lake.close()
-
-
-async def test_a_version_that_nobody_published_is_let_go_when_it_is_old(run: MadeRun) -> None:
-    await compacted(run)
-
-    report = await compacted(run, days=38)
-
-    assert report.let_go == 1
-    assert report.removed == UNITS * len(report_tables(run))
-    lake = run.lake()
-    with pytest.raises(NotFound, match="version 1 was let go"):
-        await lake.snapshot(1)
-    with pytest.raises(NotFound, match="version 1 was let go"):
-        await lake.keep(1)
-    assert (await lake.snapshot()).version == 2
-    assert counts(run) == whole(*run.units)
-    assert await findings(run) == ()
-    await lake.close()
-
-
-def report_tables(run: MadeRun) -> list[str]:
-    return [table for table in TABLES if shards(run, table)]
-
-
-async def test_a_version_that_is_kept_just_now_is_not_let_go(run: MadeRun) -> None:
-    """Whoever is first decides: the publication came in time."""
-    await compacted(run)
-    lake = run.lake()
-    await lake.keep(1)
-    await lake.keep(1)
-
-    assert (await compacted(run, days=38)).let_go == 0
-
-    await lake.close()
-
-
-async def test_the_last_version_is_kept_however_old(run: MadeRun) -> None:
-    report = await compacted(run, days=4_000)
-
-    assert report.let_go == 1  # the compaction's own took its place
-    assert (await run.lake().snapshot()).version == 2
-    assert await findings(run) == ()
-
-
-async def test_a_late_worker_changes_nothing_after_the_vacuum(run: MadeRun) -> None:
-    await compacted(run)
-    assert (await compacted(run, days=38)).removed
-    lake = run.lake()
-    before = fingerprint(run.folder)
-
-    for unit in run.units:
-        again = run.unit(int(unit.tasks[0].seed), salt=5)
-        assert not await commit(lake, unit)
-        assert not await commit(lake, again)
-        verdicts = [make_verdict(episode) for episode in unit.episodes]
-        address = {"verifier": "outcome", "version": "1", "round_": 0}
-        assert not await lake.commit_verdicts(unit.unit_id, verdicts=verdicts, **address)  # type: ignore[arg-type] # as told
-
-    assert fingerprint(run.folder) == before
-    await lake.close()
-
-
-async def test_a_late_worker_who_has_begun_to_write_changes_no_row(run: MadeRun) -> None:
-    """It asked before the unit was committed, and goes on after it was compacted and vacuumed."""
-    lake, late = run.lake(), run.unit(700)
-    async with lake.unit(late.unit_id) as writer:
-        for episode in late.episodes:
-            await writer.add(episode)
-        other = run.lake()
-        await commit(other, late)
-        await other.close()
-        await compacted(run)
-        await compacted(run, days=38)
-        await writer.commit(late.tasks)
-
-    assert counts(run) == whole(*run.units, late) | {"prompts": UNITS + 1}
-    assert await findings(run) == ()
-    await lake.close()
-
-
-async def test_orphans_stay_a_week_and_as_long_as_they_could_be_committed(run: MadeRun) -> None:
-    lake, unfinished = run.lake(), run.unit(800)
-    committed = run.units[0].unit_id
-    calls = episode_rows(unfinished.episodes[0])["calls"]
-    for unit_id in (committed, unfinished.unit_id):
-        await lake._commits.put_shards("calls", unit_id, rows=calls)
-    before = len(shards(run, "calls"))
-
-    assert (await compacted(run, days=6)).removed == 0
-    report = await compacted(run, days=8)
-
-    assert report.removed == 1
-    assert len(shards(run, "calls")) == before + 1 - 1
-    assert any(path.name.startswith(unfinished.unit_id) for path in shards(run, "calls"))
-    await lake.close()
 
 
 async def test_an_empty_run_has_nothing_to_compact(tmp_path: Path) -> None:
