@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from deltalake import CommitProperties, Transaction
-from filling.rows import made_up, step_rows
 
+from bench.filling.rows import made_up, step_rows
 from flows.plan import PlannedUnit, make_plan
 from flows.survey import survey
 from flows.wiring import Workshop
