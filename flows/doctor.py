@@ -12,9 +12,11 @@ import psutil
 
 from flows.prefect_env import HOME, has_profiles, private_home
 from generators.browser.chromium import find_chromium, is_headless_shell
+from generators.engine.command import find_vllm
 from generators.sites.miniwob import root, templates
 from schemas.base import Record
-from schemas.errors import NoBrowser
+from schemas.errors import NoBrowser, NoEngine
+from schemas.sections import EngineSection
 
 LEAST_PYTHON = (3, 11)
 """What the program is written for."""
@@ -159,9 +161,16 @@ def _enough(name: str, free: int, least: int, more: str, remedy: str) -> Line:
 
 
 def _engine() -> Line:
-    return Line(
-        name="engine", health=Health.GOOD, found="none; teacher, clumsy and scripted need none"
-    )
+    try:
+        program = find_vllm(EngineSection())
+    except NoEngine:
+        return Line(
+            name="engine",
+            health=Health.GOOD,
+            found="no vLLM; engine.kind = 'vllm' needs one, nothing else does",
+            remedy="'make engine-cpu', or requirements/engine.txt where there is a GPU",
+        )
+    return Line(name="engine", health=Health.GOOD, found=f"vLLM: {program[0]}")
 
 
 def fit(lines: Sequence[Line]) -> bool:

@@ -64,7 +64,7 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     Raises:
         NoEngine: there is no such program or model.
     """
-    program, model = _program(section), _model(section.model)
+    program, model = find_vllm(section), _model(section.model)
     args = section.args
     host = value(args, "--host")
     place = () if host is not None else ("--host", LOOPBACK)
@@ -140,7 +140,12 @@ def without(args: Sequence[str], flag: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _program(section: EngineSection) -> tuple[str, ...]:
+def find_vllm(section: EngineSection) -> tuple[str, ...]:
+    """Return the program that serves, before its arguments.
+
+    Raises:
+        NoEngine: there is none; the message names every way to get one.
+    """
     if section.command is not None:
         program = section.command[0]
         if shutil.which(program) is None:
