@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from os import environ
 from typing import TypeVar
 
@@ -94,7 +95,7 @@ class Repository:
         self._address = address
         if environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE:
             raise BadConfig(f"{address}: HF_HUB_OFFLINE is set; unset it to publish there")
-        set_client_factory(_client)
+        _use_patient_connections()
         disable_progress_bars()
         self._api = HfApi(endpoint=endpoint)
 
@@ -246,6 +247,12 @@ class Repository:
                 return await self._once(work)
             except Busy as busy:
                 await patience.rest(busy)
+
+
+@cache
+def _use_patient_connections() -> None:
+    """Set the client's connections up, once: doing it again closes those that are in use."""
+    set_client_factory(_client)
 
 
 def _client() -> httpx2.Client:

@@ -208,7 +208,13 @@ async def test_a_store_that_lacks_what_a_run_stands_on_is_refused(
 
 def test_a_command_refuses_it_before_any_work_and_leaves_nothing() -> None:
     with Forgetful("If-None-Match") as server:
-        said = called("generate", *SMALL, "--run=s3://bucket/x", env=credentials(server.endpoint))
+        said = called(
+            "generate",
+            "--no-prefect",
+            *SMALL,
+            "--run=s3://bucket/x",
+            env=credentials(server.endpoint),
+        )
 
         assert server.objects == {}
     assert said.code == 2

@@ -4,9 +4,6 @@ The library cannot be installed here (it wants an older client than the engine's
 its record that a trainer reads are written down once more, as strict as it reads them.
 """
 
-import json
-import os
-import subprocess
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -266,53 +263,3 @@ def test_no_reward_is_null_and_a_failure_is_an_error() -> None:
     assert (won.ok, won.stop_condition) == (True, "finished")
     assert broken.rewards == {"site": None}
     assert (broken.ok, broken.errors) == (False, [{"type": "browser", "message": "it died"}])
-
-
-LIBRARY = """
-import json, sys
-from verifiers.v1.trace import WireTrace
-
-def keeps(back, written):
-    if isinstance(written, dict):
-        return all(key in back and keeps(back[key], value) for key, value in written.items())
-    if isinstance(written, list):
-        return len(back) == len(written) and all(map(keeps, back, written))
-    return back == written
-
-for line in sys.stdin:
-    written = json.loads(line)
-    trace = WireTrace.model_validate(written)
-    assert keeps(trace.to_record(float_decimals=None), written)
-    for branch in trace.branches:
-        assert len(branch.token_ids) == len(branch.sampled_mask) == len(branch.logprobs)
-    print(json.dumps([branch.token_ids for branch in trace.branches]))
-"""
-
-
-@pytest.mark.skipif(
-    "STEPMILL_TEST_VERIFIERS" not in os.environ,
-    reason="set STEPMILL_TEST_VERIFIERS to a Python that has `verifiers`",
-)
-def test_the_library_itself_reads_what_is_written() -> None:
-    """The library wants another `openai` than the engine's client, so it lives elsewhere."""
-    given = [episode_of(FIRST, SECOND), make_episode(), episode_of(asked([user(0)], "a"))]
-    lines = [
-        json.dumps(piece.record)
-        for episode in given
-        for piece in Verifiers(pictures=Pictures.FILES).pieces(told_of(episode), Counter())
-        if isinstance(piece, Line)
-    ]
-    run = subprocess.run(
-        [os.environ["STEPMILL_TEST_VERIFIERS"], "-c", LIBRARY],
-        input="\n".join(lines),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert run.returncode == 0, run.stderr
-    assert [json.loads(said) for said in run.stdout.splitlines()] == [
-        [[1, 2, 3, 4, 5, 6, 7, 8]],
-        [[]],
-        [[]],
-    ]
