@@ -119,7 +119,9 @@ def test_two_commands_on_one_run_make_each_episode_once(
         assert isinstance(problems, list)
         # Only one at a time publishes; the other one says so.
         assert all("another publication is writing here" in str(problem) for problem in problems)
-        assert said.code == (1 if problems else 0), said.err
+        # One may end while the other still judges: then nothing is accepted yet, which it says.
+        short = bool(problems) or not said.answer["accepted"]
+        assert said.code == int(short), said.err
         assert said.answer["units_failed"] == said.answer["unjudged"] == 0
     assert trial.committed().items() >= before.items()
     finish(trial)
