@@ -12,45 +12,21 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 
 from flows.cli_terminal import note
+from flows.engine_rules import scripted_command
 from generators.engine.client import OpenAIEngine
 from generators.engine.governor import FixedGovernor
 from generators.engine.protocol import Engine
-from generators.engine.scripted.command import BadCommand, Command, read_command
 from generators.engine.scripted.server import ScriptedEngineServer
 from generators.engine.server import VllmServer
 from generators.policy.make import PolicyMaker, Whispers
 from generators.policy.rehearsal import rehearse
 from generators.policy.voices import Engines, Place
 from schemas.config import RunConfig
-from schemas.errors import BadConfig, NoEngine
-from schemas.sections import EngineKind, EngineSection, LogprobsMode
+from schemas.errors import NoEngine
+from schemas.sections import EngineKind, LogprobsMode
 
 KEY = "OPENAI_API_KEY"
 """Names the environment variable that holds an endpoint's key; without it none is sent."""
-
-
-def check_engine(config: RunConfig) -> None:
-    """Refuse an engine section that cannot be honoured, before any work.
-
-    Raises:
-        BadConfig: which key, and what to set.
-    """
-    engine = config.engine
-    match engine.kind:
-        case EngineKind.OPENAI if not engine.urls:
-            raise BadConfig(
-                "engine.urls: 'openai' needs the endpoints, as [\"http://127.0.0.1:8000/v1\"]"
-            )
-        case EngineKind.VLLM if engine.model is None:
-            raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
-        case EngineKind.SCRIPTED:
-            _scripted(engine)
-        case _:
-            pass
-    if engine.kind is not EngineKind.OPENAI and engine.urls:
-        raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
-    if engine.usd_per_hour is not None and engine.usd_per_million is not None:
-        raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
 
 
 class Acting:
@@ -103,7 +79,7 @@ async def _main(
 ) -> tuple[Engine, Whispers | None]:
     engine = config.engine
     if engine.kind is EngineKind.SCRIPTED:
-        command = _scripted(engine)
+        command = scripted_command(engine)
         server = await stack.enter_async_context(
             ScriptedEngineServer(command.options, faults=command.faults)
         )
@@ -132,10 +108,3 @@ def _places(config: RunConfig) -> set[Place]:
     """Return the engines that roles have of their own."""
     roles = [role for section in config.mix for role in (section.localizer, section.validator)]
     return {(role.urls, role.model) for role in roles if role is not None and role.urls}
-
-
-def _scripted(engine: EngineSection) -> Command:
-    try:
-        return read_command(engine.args, model=engine.model)
-    except BadCommand as error:
-        raise BadConfig(f"engine.args: {error}") from error

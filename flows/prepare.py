@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from dataclasses import dataclass
 
-from flows.engines import check_engine
+from flows.engine_rules import check_engine
 from generators.policy.make import check_policy
 from generators.tasks.sources import load_tasks
 from generators.verify.make import check_names

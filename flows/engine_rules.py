@@ -1,0 +1,46 @@
+"""What an engine section must say, seen before any work and without loading a client or a server.
+
+A dry run and a refused command take as long as their imports do, so nothing here is heavier than
+the record it looks at.
+"""
+
+from generators.engine.scripted.command import BadCommand, Command, read_command
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from schemas.sections import EngineKind, EngineSection
+
+
+def check_engine(config: RunConfig) -> None:
+    """Refuse an engine section that cannot be honoured, before any work.
+
+    Raises:
+        BadConfig: which key, and what to set.
+    """
+    engine = config.engine
+    match engine.kind:
+        case EngineKind.OPENAI if not engine.urls:
+            raise BadConfig(
+                "engine.urls: 'openai' needs the endpoints, as [\"http://127.0.0.1:8000/v1\"]"
+            )
+        case EngineKind.VLLM if engine.model is None:
+            raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
+        case EngineKind.SCRIPTED:
+            scripted_command(engine)
+        case _:
+            pass
+    if engine.kind is not EngineKind.OPENAI and engine.urls:
+        raise BadConfig(f"engine.urls: '{engine.kind}' needs no endpoints; leave them out")
+    if engine.usd_per_hour is not None and engine.usd_per_million is not None:
+        raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
+
+
+def scripted_command(engine: EngineSection) -> Command:
+    """Return what a run's scripted engine is told.
+
+    Raises:
+        BadConfig: a flag is unknown or its value out of range.
+    """
+    try:
+        return read_command(engine.args, model=engine.model)
+    except BadCommand as error:
+        raise BadConfig(f"engine.args: {error}") from error
