@@ -17,27 +17,24 @@ for a core, the bare clients' too, which are printed for that. Three lines are h
 
 import argparse
 import asyncio
-import contextlib
 import io
 import json
-import os
 import statistics
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 
 import aiohttp
 from PIL import Image
 
+from bench.loading.serving import scripted_engine
 from generators.engine.asking import Manners, Question
 from generators.engine.client import OpenAIEngine
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
 
-ROOT = Path(__file__).parent.parent
 MOST_CPU_MS = 5.0
 MOST_LAG_MS = 20.0
 LEAST_THROUGHPUT = 0.97
@@ -138,31 +135,6 @@ class Talk:
         return Picture(jpeg=shot, step=turn, width=WIDTH, height=HEIGHT)
 
 
-@contextlib.asynccontextmanager
-async def scripted_engine() -> AsyncIterator[str]:
-    """Run a scripted engine in a niced process of its own; yields its URL."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "generators.engine.scripted",
-        "--delay-ms",
-        ENGINE_MS,
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    os.setpriority(os.PRIO_PROCESS, process.pid, 5)
-    try:
-        if process.stdout is None:
-            raise SystemExit("the scripted engine has no output")
-        async with asyncio.timeout(60):
-            line = await process.stdout.readline()
-        yield line.decode().strip()
-    finally:
-        process.kill()
-        await process.wait()
-
-
 async def sample_lag(into: list[float]) -> None:
     """Note every now and then how much later than asked for the event loop comes round."""
     loop = asyncio.get_running_loop()
@@ -233,7 +205,7 @@ async def run(sessions: int, turns: int, rounds: int) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
     talk = Talk(sessions, turns)
     bodies = talk.bodies("scripted")
-    async with scripted_engine() as url:
+    async with scripted_engine("--delay-ms", ENGINE_MS) as url:
         warm = Talk(8, 1)
         await ours(warm, url)
         await bare(warm, url, warm.bodies("scripted"))

@@ -18,12 +18,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.loading.episodes import TEN_TOOLS, Session, Shape, first_prompt, fitted
 from bench.loading.figures import Answer, Level, level
 from bench.loading.plot import plot
+from bench.loading.serving import scripted_engine
 from bench.loading.streaming import STREAMED, StreamingClient
 from generators.engine.client import OpenAIEngine
 from generators.engine.metrics import EngineMetrics
@@ -35,7 +36,6 @@ from schemas.base import JsonObject
 from schemas.errors import NoEngine, Refusal, StepmillError
 from schemas.sections import MODEL_VIEWPORT
 
-ROOT = Path(__file__).parent.parent
 KEY = "OPENAI_API_KEY"
 LEVELS = (1, 8, 32, 64, 100, 128, 256)
 SHORT_LEVELS = (1, 8, 32)
@@ -46,27 +46,6 @@ KEEP, SLACK = 1, 2
 ENGINE_FLAGS = ("--delay-ms", "200,600", "--at-once", "64")
 QUIET_LOOKS, LOOK_SECONDS = 75, 0.2
 REFUSED = 2
-
-
-@contextlib.asynccontextmanager
-async def scripted_engine() -> AsyncIterator[str]:
-    """Run a scripted engine in a niced process of its own; yields its URL."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "generators.engine.scripted", *ENGINE_FLAGS),
-        cwd=ROOT,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    os.setpriority(os.PRIO_PROCESS, process.pid, 5)
-    try:
-        if process.stdout is None:
-            raise SystemExit("the scripted engine has no output")
-        async with asyncio.timeout(60):
-            line = await process.stdout.readline()
-        yield line.decode().strip()
-    finally:
-        process.kill()
-        await process.wait()
 
 
 def shape_of(said: argparse.Namespace, context: int | None) -> Shape:
@@ -193,7 +172,7 @@ async def run(said: argparse.Namespace) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
     own = said.url is None
     async with contextlib.AsyncExitStack() as stack:
-        url = await stack.enter_async_context(scripted_engine()) if own else said.url
+        url = await stack.enter_async_context(scripted_engine(*ENGINE_FLAGS)) if own else said.url
         levels, about = await measured(url, said)
     held = all(one.requests and not one.errors for one in levels)
     if own:
