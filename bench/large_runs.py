@@ -1,0 +1,128 @@
+"""What a large run costs: committing one more unit, and finding one's way in it.
+
+* Committing: one unit's transaction to one table, the question included, on one held handle; the
+  mean over 100 commits, which is one checkpoint interval, at 10,000 units against that at 100.
+* Finding: a shallow audit and the planning of a resumed run of 10,000 units, in a process of its
+  own. The run is made by our own writers, but its light tables share one shard's bytes.
+
+Lines: a commit at 10,000 units at most 4 times as slow as at 100; audit and planning within 10 s
+and 500 MB.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from deltalake import CommitProperties, Transaction
+
+from bench.filling.runs import configured, lay_out
+from bench.measuring.process import alone, peak_mb
+from flows.plan import make_plan
+from flows.survey import survey
+from flows.wiring import Workshop
+from schemas.base import content_hash
+from storage.audit import audit
+from storage.delta import Handle
+from storage.local import LocalStore
+from storage.runs import open_run
+from storage.statistics import Added
+
+MOST_COMMIT_RATIO = 4.0
+MOST_SECONDS = 10.0
+MOST_MB = 500.0
+SAMPLE = 100
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every line is held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--units", type=int, default=10_000)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="stepmill-bench-") as folder:
+        base = Path(folder)
+        figures = committing(base, args.units) | finding(base, args.units)
+    held = (
+        figures["commit_ratio"] <= MOST_COMMIT_RATIO
+        and figures["find_seconds"] <= MOST_SECONDS
+        and figures["find_peak_mb"] <= MOST_MB
+    )
+    told = {name: round(value, 3) for name, value in figures.items()}
+    print(json.dumps({"bench": "large runs", "units": args.units, **told, "held": held}))
+    return 0 if held else 1
+
+
+def committing(base: Path, units: int) -> dict[str, float]:
+    """Return what a commit costs in a small and in a large table."""
+    few, many = (alone(commit_ms, base / f"commits-{n}", n) for n in (SAMPLE, units))
+    return {"commit_ms_at_100": few, "commit_ms_at_most": many, "commit_ratio": many / few}
+
+
+def commit_ms(place: Path, units: int) -> float:
+    """Return the mean ms of a commit to a table that has so many units."""
+    handle = Handle("tasks", str(place))
+    handle.attempt("first", 1, [])
+    table = handle.refresh()
+    if table is None:
+        raise SystemExit("the table was made and is not there")
+    ids = [content_hash(["unit", number]) for number in range(units + SAMPLE)]
+    transactions = [Transaction(unit_id, 1) for unit_id in ids[:units]]
+    handle.write(
+        table, CommitProperties(app_transactions=transactions), [added(u) for u in ids[:units]]
+    )
+    table.update_incremental()
+    table.create_checkpoint()
+    handle.refresh()
+    begun = time.perf_counter()
+    for unit_id in ids[units:]:
+        handle.attempt(unit_id, 1, [added(unit_id)])
+    return (time.perf_counter() - begun) / SAMPLE * 1e3
+
+
+def added(unit_id: str) -> Added:
+    """Return a file of a unit as a commit tells of it."""
+    ends = {"unit_id": unit_id, "task_id": unit_id}
+    stats = {"numRecords": 4, "minValues": ends, "maxValues": ends, "nullCount": {"unit_id": 0}}
+    return Added(
+        path=f"{unit_id}-0-{content_hash([unit_id])}{'0' * 32}.parquet",
+        size=10_000,
+        modified_ms=1_767_322_800_000,
+        stats=json.dumps(stats),
+    )
+
+
+def finding(base: Path, units: int) -> dict[str, float]:
+    """Return what an audit and the planning of a resumed run cost together."""
+    place = base / "run"
+    asyncio.run(lay_out(place, units))
+    seconds, peak = alone(find, place, units)
+    return {"find_seconds": seconds, "find_peak_mb": peak}
+
+
+def find(place: Path, units: int) -> tuple[float, float]:
+    """Audit a run and plan to go on with it; return the seconds and the most MB that took."""
+
+    async def look() -> None:
+        config, tasks = configured(place, units)
+        store = LocalStore(place)
+        begun = time.perf_counter()
+        report = await audit(store, deep=False)
+        seconds.append(time.perf_counter() - begun)
+        run = await open_run(store)
+        async with Workshop(config) as shop:
+            found = await survey(shop, make_plan(config, tasks, run_id=run.run_id))
+        seconds.append(time.perf_counter() - begun)
+        if report.findings or found.pending or len(found.committed) != units:
+            raise SystemExit(f"the run is not what was made: {report.findings[:3]}")
+
+    seconds: list[float] = []
+    asyncio.run(look())
+    print(f"audit {seconds[0]:.1f} s, planning {seconds[1] - seconds[0]:.1f} s", file=sys.stderr)
+    return seconds[-1], peak_mb()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
