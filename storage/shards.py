@@ -26,13 +26,13 @@ from itertools import islice
 from typing import IO, Any, cast
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from schemas.base import canonical_json
 from schemas.errors import StepmillError
 from schemas.tables import Row
 from storage.drafts import Draft
+from storage.gathering import PICTURE, RowGroup, Rows, picture_columns
 
 ROW_GROUP_BYTES = 100_000_000
 """The most a row group holds, before compression."""
@@ -40,7 +40,6 @@ ROW_GROUP_BYTES = 100_000_000
 MEGABYTE = 1 << 20
 """What `storage.shard_mb` counts in."""
 
-_PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 _PAGE_BYTES = 1 << 20
 _PICTURES_AT_ONCE = 8
 """Values encoded before a page's size is looked at; a thousand pictures make a page of 100 MB."""
@@ -100,7 +99,7 @@ class ShardWriter:
         self._sink: Draft | None = None
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
-        self._pending: list[pa.RecordBatch] = []
+        self._pending = RowGroup(self._schema, capacity=self._group_bytes)
         self._pending_bytes = 0
 
     @property
@@ -113,12 +112,24 @@ class ShardWriter:
         """About the bytes of the rows that wait to be written, before compression."""
         return self._pending_bytes
 
-    def write(self, rows: pa.RecordBatch | pa.Table) -> list[Shard]:
-        """Take `rows`, of the writer's columns; return the files that are full."""
-        table = rows if isinstance(rows, pa.Table) else pa.Table.from_batches([rows])
+    def write(self, rows: pa.RecordBatch | pa.Table | Rows) -> list[Shard]:
+        """Take `rows`, of the writer's columns; return the files that are full.
+
+        Raises:
+            ValueError: the columns are other ones.
+        """
+        some = rows if isinstance(rows, Rows) else Rows.read_from(rows, self._schema)
         full: list[Shard] = []
-        for batch in table.cast(self._schema).to_batches():
-            full += self._write_batch(batch)
+        start = 0
+        for row, size in enumerate(sizes := some.sizes()):
+            if not self._fits(size):
+                self._pending.add(some.part(start, row))
+                start = row
+                self.flush()
+                if self.file_bytes + size > self._shard_bytes * _FULL:
+                    full += [shard for shard in [self._finish()] if shard is not None]
+            self._pending_bytes += size
+        self._pending.add(some.part(start, len(sizes)))
         return full
 
     def close(self) -> Shard | None:
@@ -135,7 +146,8 @@ class ShardWriter:
             with suppress(StepmillError, pa.ArrowException, OSError):
                 self._writer.close()
         self._sink.close()
-        self._sink, self._writer, self._pending = None, None, []
+        self._sink, self._writer = None, None
+        self._pending.clear()
 
     def flush(self) -> None:
         """Write what was gathered as one row group, in one piece: pages must not show the calls."""
@@ -145,34 +157,17 @@ class ShardWriter:
             self._sink = self._begin()
             sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
             self._writer = pq.ParquetWriter(sink, self._schema, **writer_settings(self._schema))
-        group = _gathered(self._pending)
-        self._writer.write_table(group, row_group_size=max(1, group.num_rows))
+        group = self._pending.table()
+        self._writer.write_table(group, row_group_size=group.num_rows)
         self._rows += group.num_rows
+        self._pending.clear()
         self._pending_bytes = 0
-
-    def _write_batch(self, batch: pa.RecordBatch) -> list[Shard]:
-        full: list[Shard] = []
-        start = 0
-        for row, size in enumerate(row_bytes(batch)):
-            if not self._fits(size):
-                self._hold(batch.slice(start, row - start))
-                start = row
-                self.flush()
-                if self.file_bytes + size > self._shard_bytes * _FULL:
-                    full += [shard for shard in [self._finish()] if shard is not None]
-            self._pending_bytes += size
-        self._hold(batch.slice(start))
-        return full
 
     def _fits(self, size: int) -> bool:
         """Whether a row of `size` may join the row group that is being gathered."""
         group = self._pending_bytes + size
         small = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
         return small or self._pending_bytes == self.file_bytes == 0
-
-    def _hold(self, rows: pa.RecordBatch) -> None:
-        if rows.num_rows:
-            self._pending.append(rows)
 
     def _finish(self) -> Shard | None:
         if self._writer is None or self._sink is None:
@@ -183,44 +178,36 @@ class ShardWriter:
         return shard
 
 
-def _gathered(pending: list[pa.RecordBatch]) -> pa.Table:
-    """Return the rows of `pending`, each column in one piece; `pending` is empty then."""
-    table = pa.Table.from_batches(pending)
-    pending.clear()
-    return table.combine_chunks()
-
-
 def shards(
     schema: pa.Schema,
-    rows: Iterable[pa.RecordBatch | pa.Table],
+    rows: Iterable[pa.RecordBatch | pa.Table | Rows],
     *,
     shard_bytes: int,
     group_bytes: int | None = None,
+    begin: Callable[[], Draft] = Draft.in_memory,
 ) -> Iterator[Shard]:
-    """Yield the files that `rows` come to, as they fill up."""
-    writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes)
-    for some in rows:
-        yield from writer.write(some)
-    last = writer.close()
-    if last is not None:
-        yield last
+    """Yield the files that `rows` come to, as they fill up, each in a draft that `begin` returns."""
+    writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes, begin=begin)
+    try:
+        for some in rows:
+            yield from writer.write(some)
+        last = writer.close()
+        if last is not None:
+            yield last
+    finally:
+        writer.abandon()
 
 
-def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield `rows` as Arrow batches, a few at a time."""
+def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[Rows]:
+    """Yield `rows` as rows of `schema`, a few at a time."""
     source = iter(rows)
     while some := list(islice(source, _ROWS_AT_ONCE)):
-        yield pa.RecordBatch.from_pylist(some, schema=schema)
+        yield Rows.made_of(some, schema)
 
 
 def shard_name(unit_id: str, number: int, shard: Shard) -> str:
     """Return the file name of a unit's shard: any other bytes would have another."""
     return f"{unit_id}-{number}-{shard.sha256}.parquet"
-
-
-def picture_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns that hold pictures."""
-    return [item.name for item in schema if item.type == _PICTURE]
 
 
 def footer(schema: pa.Schema) -> dict[bytes, bytes]:
@@ -231,7 +218,7 @@ def footer(schema: pa.Schema) -> dict[bytes, bytes]:
 
 
 def _feature(kind: pa.DataType) -> dict[str, object]:
-    if kind == _PICTURE:
+    if kind == PICTURE:
         return {"_type": "Image"}
     if pa.types.is_list(kind):
         # `Sequence` is what every version of the library reads; `List` only the later ones.
@@ -262,23 +249,3 @@ def _leaves(schema: pa.Schema) -> Sequence[str]:
     pq.write_table(schema.empty_table(), sink)
     columns = pq.read_metadata(sink).schema
     return [columns.column(number).path for number in range(len(columns))]
-
-
-def row_bytes(batch: pa.RecordBatch) -> list[int]:
-    """Return about how many bytes each row holds; the same wherever the batch was cut."""
-    columns = [_value_bytes(column) for column in batch.columns]
-    return [sum(row) for row in zip(*columns, strict=True)]
-
-
-def _value_bytes(column: Any) -> list[int]:
-    """Return the bytes of each value, nulls as 0."""
-    kind = column.type
-    if pa.types.is_struct(kind):
-        parts = [_value_bytes(part) for part in column.flatten()]
-        return [sum(value) for value in zip(*parts, strict=True)]
-    if pa.types.is_list(kind):
-        width = 8 if pa.types.is_primitive(kind.value_type) else 32
-        return [(length or 0) * width for length in pc.list_value_length(column).to_pylist()]
-    if pa.types.is_string(kind) or pa.types.is_binary(kind):
-        return [length or 0 for length in pc.binary_length(column).to_pylist()]
-    return [8] * len(column)

@@ -20,9 +20,9 @@ import pyarrow as pa
 from schemas.base import content_hash
 from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
+from storage.gathering import picture_columns
 from storage.publish.rows import Tables
 from storage.publish.selection import Candidate, Selection
-from storage.shards import picture_columns
 
 CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The published tables, in the order of the card."""
@@ -59,10 +59,14 @@ class PlannedFile:
     recipe: str
     """Hash of all that decides its bytes."""
 
+    @property
+    def folder(self) -> str:
+        """Where its parts lie."""
+        return f"data/{self.config}"
+
     def path(self, part: int, sha256: str) -> str:
         """Return where a part of it lies, its content's hash being known."""
-        name = f"{self.split}-{self.index:05d}-{part:03d}-{sha256[:16]}.parquet"
-        return f"data/{self.config}/{name}"
+        return f"{self.folder}/{self.split}-{self.index:05d}-{part:03d}-{sha256[:16]}.parquet"
 
 
 @dataclass(frozen=True, slots=True)

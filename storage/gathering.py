@@ -1,0 +1,201 @@
+"""The rows of a row group on their way into it.
+
+Pictures are nearly all of a row group's bytes, and what they cost is being copied. So they travel
+apart from the other columns: each stays where it came from until it is known which row group it
+is in, and is copied once, to its place in the memory that the Parquet writer reads. That memory is
+used again for the next row group. The other columns are small, and wait as Arrow tables.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from struct import pack
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.tables import Row
+
+PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+"""The type of a column of pictures, as the `datasets` library reads it."""
+
+
+class Picture(NamedTuple):
+    """A value of a column of pictures."""
+
+    data: bytes | pa.Buffer | None
+    """The file's bytes."""
+    path: str | None
+    """The name it is told under."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        data = 0 if self.data is None else memoryview(self.data).nbytes
+        return data + len((self.path or "").encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Some rows of a table."""
+
+    plain: pa.Table
+    """Every column but the pictures."""
+    pictures: Mapping[str, Sequence[Picture | None]]
+    """Each column of pictures."""
+
+    @classmethod
+    def made_of(cls, rows: Sequence[Row], schema: pa.Schema) -> "Rows":
+        """Return `rows` as rows of `schema`; what is no column of it is left out.
+
+        Raises:
+            pyarrow.ArrowException: a value is not of its column's type.
+        """
+        names = picture_columns(schema)
+        plain = pa.Table.from_pylist(list(rows), schema=_without(schema, names))
+        return cls(plain, {name: [_given(row.get(name)) for row in rows] for name in names})
+
+    @classmethod
+    def read_from(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "Rows":
+        """Return the rows of a table of the columns of `schema`, its pictures where they lie.
+
+        Raises:
+            ValueError: its columns are other ones.
+        """
+        whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
+        whole = whole.cast(schema)
+        names = picture_columns(schema)
+        return cls(whole.drop_columns(names), {name: _lying(whole[name]) for name in names})
+
+    def sizes(self) -> list[int]:
+        """Return about how many bytes each row holds; the same however the rows came."""
+        columns = [_value_bytes(column) for column in self.plain.columns]
+        columns += [
+            [0 if picture is None else picture.size for picture in column]
+            for column in self.pictures.values()
+        ]
+        return [sum(row) for row in zip(*columns, strict=True)]
+
+    def part(self, start: int, stop: int) -> "Rows":
+        """Return the rows from `start` up to `stop`."""
+        pictures = {name: column[start:stop] for name, column in self.pictures.items()}
+        return Rows(self.plain.slice(start, stop - start), pictures)
+
+
+class RowGroup:
+    """Rows of `schema` that are to lie together; empty at first.
+
+    `capacity` is how many bytes of pictures it is made for; more find room too.
+    """
+
+    def __init__(self, schema: pa.Schema, *, capacity: int) -> None:
+        self._schema = schema
+        self._plain: list[pa.Table] = []
+        self._pictures = {name: _Pictures(capacity) for name in picture_columns(schema)}
+
+    def add(self, rows: Rows) -> None:
+        """Take `rows`; whatever held their pictures may go."""
+        if not rows.plain.num_rows:
+            return
+        self._plain.append(rows.plain)
+        for name, pictures in rows.pictures.items():
+            self._pictures[name].add(pictures)
+
+    def __bool__(self) -> bool:
+        """Say whether there is a row."""
+        return bool(self._plain)
+
+    def table(self) -> pa.Table:
+        """Return the rows, each column in one piece, which stays as it is until `clear`."""
+        plain = pa.concat_tables(self._plain).combine_chunks()
+        columns = [
+            self._pictures[name].array() if name in self._pictures else plain[name]
+            for name in self._schema.names
+        ]
+        return pa.Table.from_arrays(columns, schema=self._schema)
+
+    def clear(self) -> None:
+        """Be empty again."""
+        self._plain.clear()
+        for column in self._pictures.values():
+            column.clear()
+
+
+class _Pictures:
+    """A column of pictures that grows, in memory that is used again and again."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._memory: pa.Buffer | None = None
+        self.clear()
+
+    def clear(self) -> None:
+        self._ends = [0]
+        self._paths: list[str | None] = []
+        self._absent: list[bool] = []
+        self._with_data: list[bool] = []
+
+    def add(self, pictures: Iterable[Picture | None]) -> None:
+        for picture in pictures:
+            data = None if picture is None else picture.data
+            self._ends.append(self._ends[-1] if data is None else self._copy(data))
+            self._paths.append(None if picture is None else picture.path)
+            self._absent.append(picture is None)
+            self._with_data.append(data is not None)
+
+    def array(self) -> pa.StructArray:
+        """Return the column; its bytes are this memory."""
+        valid = None if all(self._with_data) else pa.array(self._with_data).buffers()[1]
+        ends = pa.py_buffer(pack(f"={len(self._ends)}i", *self._ends))
+        memory = self._memory or pa.py_buffer(b"")
+        data = pa.Array.from_buffers(pa.binary(), len(self._paths), [valid, ends, memory])
+        parts: list[pa.Array[Any]] = [data, pa.array(self._paths, pa.string())]
+        absent = pa.array(self._absent) if any(self._absent) else None
+        return pa.StructArray.from_arrays(parts, fields=list(PICTURE), mask=absent)
+
+    def _copy(self, data: bytes | pa.Buffer) -> int:
+        """Copy a picture behind the last one; return where it ends."""
+        source = memoryview(data).cast("B")
+        start = self._ends[-1]
+        stop = start + source.nbytes
+        if self._memory is None or stop > self._memory.size:
+            larger = pa.allocate_buffer(max(self._capacity, 2 * start, stop))
+            if self._memory is not None:
+                memoryview(larger).cast("B")[:start] = memoryview(self._memory).cast("B")[:start]
+            self._memory = larger
+        memoryview(self._memory).cast("B")[start:stop] = source
+        return stop
+
+
+def picture_columns(schema: pa.Schema) -> list[str]:
+    """Return the columns that hold pictures."""
+    return [item.name for item in schema if item.type == PICTURE]
+
+
+def _without(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
+    return pa.schema([item for item in schema if item.name not in names])
+
+
+def _given(value: Any) -> Picture | None:
+    return None if value is None else Picture(value["bytes"], value["path"])
+
+
+def _lying(column: "pa.ChunkedArray[Any]") -> list[Picture | None]:
+    """Return the pictures of a column, their bytes where they are."""
+    data, paths = column.flatten()
+    found = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
+    return [Picture(picture.as_buffer(), path) if there else None for there, picture, path in found]
+
+
+def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
+    """Return the bytes of each value, nulls as 0."""
+    kind = column.type
+    if pa.types.is_struct(kind):
+        parts = [_value_bytes(part) for part in column.flatten()]
+        return [sum(value) for value in zip(*parts, strict=True)]
+    if pa.types.is_list(kind):
+        width = 8 if pa.types.is_primitive(kind.value_type) else 32
+        return [(length or 0) * width for length in pc.list_value_length(column).to_pylist()]
+    if pa.types.is_string(kind) or pa.types.is_binary(kind):
+        return [length or 0 for length in pc.binary_length(column).to_pylist()]
+    return [8] * len(column)
