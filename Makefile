@@ -4,6 +4,7 @@
 BIN := .venv/bin
 STAMP := .venv/.synced
 ENGINE := .venv-engine/.synced
+VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
 CHAOS_ROUNDS ?= 20
@@ -36,6 +37,10 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	@./setup.sh environment
 	@touch $@
 
+$(VERIFIERS): requirements/verifiers.txt | $(STAMP)
+	@./setup.sh verifiers
+	@touch $@
+
 engine-cpu: $(ENGINE) $(TINY) ## vLLM for a CPU in .venv-engine, and a tiny model to serve in models/tiny
 
 $(ENGINE): requirements/engine-cpu.txt generators/engine/cpu.py
@@ -48,7 +53,7 @@ $(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
 demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: check ## every gate, then every test that needs no GPU
+test: check $(VERIFIERS) ## every gate, then every test that needs no GPU
 	$(call gate,tests,$(PYTEST) -n $(WORKERS) --dist worksteal)
 
 check: setup ## the gates: format, lint, types, imports
@@ -67,7 +72,7 @@ fmt: setup ## rewrite the code as the formatter and the linter's fixes want it
 unit: setup ## the tests that start neither a browser nor a server
 	@$(PYTEST) tests/unit tests/properties tests/contracts -m "not browser and not prefect and not slow"
 
-e2e: setup ## the tests of whole runs
+e2e: setup $(VERIFIERS) ## the tests of whole runs
 	@$(PYTEST) tests/e2e
 
 test-vllm: setup engine-cpu ## the tests that ask a real vLLM, which serves the tiny model on this CPU
@@ -98,6 +103,8 @@ lock: setup ## renew requirements/*.txt
 	$(COMPILE) pyproject.toml -c requirements/core.txt --extra ray -o requirements/ray.txt
 	$(EXTRA) engine | $(COMPILE) - -o requirements/engine.txt
 	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt
+	$(COMPILE) requirements/verifiers.in --excludes requirements/verifiers.excludes \
+	  -o requirements/verifiers.txt
 	$(BIN)/uv pip compile --quiet requirements/engine-cpu.in --excludes requirements/engine-cpu.excludes \
 	  --python-version 3.11 --python-platform x86_64-manylinux_2_34 --upgrade \
 	  $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
 # What `make engine-cpu` does: `setup.sh engine` makes .venv-engine.
+# What `make test` does besides: `setup.sh verifiers` makes .venv-verifiers.
 #
 # A file of its own, because it decides from what a bare machine has (recipes hold commands, not
 # decisions), and not Python, because there is no environment yet to run it in.
@@ -77,6 +78,19 @@ engine() {
   $home/bin/vllm --version >/dev/null || refuse "$home/bin/vllm does not start"
 }
 
+# The library that reads exported traces, for the test that hands it some: its client for engines is
+# older than ours, so it lives apart.
+verifiers() {
+  home=.venv-verifiers
+  uv=$(find_uv)
+  if ! $home/bin/python -c "" 2>/dev/null; then
+    rm -rf $home
+    $uv venv --quiet $home || refuse "no environment could be made; Python 3.11 to 3.14 is needed"
+  fi
+  say "installing requirements/verifiers.txt into $home"
+  $uv pip sync --quiet --python $home/bin/python --require-hashes requirements/verifiers.txt
+}
+
 # A browser that is there but lacks its libraries is no browser.
 works() { [ -n "$1" ] && "$1" --version >/dev/null 2>&1; }
 
@@ -138,6 +152,6 @@ browser() {
 }
 
 case "${1:-}" in
-environment | browser | engine) "$1" ;;
-*) refuse "usage: ./setup.sh environment|browser|engine" ;;
+environment | browser | engine | verifiers) "$1" ;;
+*) refuse "usage: ./setup.sh environment|browser|engine|verifiers" ;;
 esac

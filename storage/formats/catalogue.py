@@ -76,7 +76,7 @@ would fit another element too is left out, and counted.""",
     FormatName.VERIFIERS: """\
 verifiers: traces of the verifiers library (Trace v1)
 
-  <split>.jsonl                    one trace a line, as `trace.to_record()` writes it
+  <split>.jsonl                    one trace a line, as the library's `WireTrace` reads it
   images/<episode>/<step>.jpg      the screenshots, unless --pictures data
 
 An episode that asked an engine is the graph of its messages, with token ids, masks and

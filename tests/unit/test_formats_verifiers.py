@@ -1,24 +1,23 @@
 """The `verifiers` format: the graph of messages, tokens and masks, and the record around it.
 
-The library cannot be installed here (it wants an older client than the engine's), so the parts of
-its record that a trainer reads are written down once more, as strict as it reads them.
+The library wants an older client than the engine's, so it is not installed here: the parts of its
+record that a trainer reads are written down once more, stricter than it reads them. The library
+itself reads exports in `tests/e2e/test_export_verifiers.py`.
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import pytest
+from conversed import FIRST, SECOND, asked, episode_of, said, user
 from exported import told_of
-from factories import make_episode, make_prompt
+from factories import make_episode
 from pydantic import BaseModel, ConfigDict, JsonValue
 
-from schemas.episode import Call, Episode, StopReason
+from schemas.episode import Episode, StopReason
 from storage.formats.catalogue import Pictures
 from storage.formats.protocol import File, Line
 from storage.formats.verifiers import Verifiers
-
-SYSTEM: JsonValue = {"role": "system", "prompt_sha256": make_prompt().prompt_sha256}
 
 
 class Strict(BaseModel):
@@ -106,52 +105,6 @@ def traced(episode: Episode, pictures: Pictures = Pictures.FILES) -> tuple[Trace
     pieces = list(Verifiers(pictures=pictures).pieces(told_of(episode), Counter()))
     [line] = [piece for piece in pieces if isinstance(piece, Line)]
     return Trace.model_validate(line.record), [p.path for p in pieces if isinstance(p, File)]
-
-
-def user(step: int) -> JsonValue:
-    """Return an observation as a row of `calls` holds it."""
-    return {
-        "role": "user",
-        "content": [{"type": "text", "text": f"Step {step}:"}, {"type": "image", "step": step}],
-    }
-
-
-def said(text: str) -> JsonValue:
-    """Return a reply as a row of `calls` holds it."""
-    return {"role": "assistant", "content": [{"type": "text", "text": text}]}
-
-
-def asked(
-    messages: Sequence[JsonValue],
-    reply: str,
-    prompt: Sequence[int] | None = None,
-    completion: Sequence[int] | None = None,
-    **more: object,
-) -> Call:
-    """Return a call."""
-    [call, *_] = make_episode(prompt=make_prompt()).calls
-    told: dict[str, object] = {
-        "messages": [SYSTEM, *messages],
-        "reply": reply,
-        "prompt_token_ids": None if prompt is None else tuple(prompt),
-        "completion_token_ids": None if completion is None else tuple(completion),
-        "completion_logprobs": None if completion is None else (-0.5,) * len(completion),
-        "prompt_tokens": 10,
-        "cached_tokens": 4,
-        "completion_tokens": 2,
-        "total_ms": 1_500.0,
-    }
-    return call.model_copy(update=told | more)
-
-
-def episode_of(*calls: Call, **more: object) -> Episode:
-    """Return an episode that made these calls."""
-    episode = make_episode(prompt=make_prompt())
-    return episode.model_copy(update={"calls": calls, **more})
-
-
-FIRST = asked([user(0)], "a", [1, 2, 3], [4, 5])
-SECOND = asked([user(0), said("a"), user(1)], "b", [1, 2, 3, 4, 5, 6, 7], [8])
 
 
 def test_a_conversation_that_only_grows_is_one_branch_with_each_message_once() -> None:

@@ -18,6 +18,8 @@ import pytest
 from packaging.requirements import Requirement
 from sources import PACKAGES, ROOT, dotted, modules
 
+from storage.formats.verifiers import LIBRARY
+
 BIN = Path(sys.executable).parent
 REQUIREMENTS = ROOT / "requirements"
 WARM_SECONDS = 60.0
@@ -41,6 +43,7 @@ def _project() -> dict[str, list[str]]:
         "engine": extras["engine"],
         "engine-cpu": _asked("engine-cpu"),
         "hf": extras["hf"],
+        "verifiers": _asked("verifiers"),
     }
 
 
@@ -98,7 +101,7 @@ def test_a_lock_holds_hashes_and_names_no_host(name: str) -> None:
     assert re.findall(r"^--|https?://|file:|(?<![\w.])/\w+/", text, re.MULTILINE) == []
 
 
-@pytest.mark.parametrize("name", ["core", "dev"])
+@pytest.mark.parametrize("name", ["core", "dev", "verifiers"])
 def test_neither_the_core_nor_the_checks_are_heavy(name: str) -> None:
     assert {_normal(pin.name) for pin in _locked(name)} & HEAVY == set()
 
@@ -122,6 +125,10 @@ def test_the_tests_ask_the_vllm_that_is_served_from() -> None:
     )
 
     assert tested == served
+
+
+def test_traces_are_read_by_the_library_whose_schema_they_follow() -> None:
+    assert [pin.version for pin in _locked("verifiers") if pin.name == "verifiers"] == [LIBRARY]
 
 
 def _run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
