@@ -105,6 +105,12 @@ class Draft:
         """Return a file to read it from; the draft outlives it."""
         return io.BufferedReader(_Reader(self))
 
+    @property
+    def place(self) -> Path:
+        """Where this process can open it, name or not, for those who take nothing but a path."""
+        self._file.flush()
+        return self.path or Path(f"/proc/self/fd/{self._file.fileno()}")
+
     def mute(self) -> None:
         """Take in nothing more: it is about to be closed, whatever its writer still says."""
         self._mute = True

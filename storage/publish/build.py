@@ -5,13 +5,14 @@ bytes. Every row is checked on its way: steps are contiguous and complete, pictu
 recorded, no episode is there twice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 
 import pyarrow as pa
 
 from schemas.errors import Damaged
 from schemas.tables import arrow_schema, row
+from storage.drafts import Draft
 from storage.publish.plan import PlannedFile, row_bytes, schema_of
 from storage.publish.rows import (
     Tables,
@@ -31,11 +32,20 @@ GROUP_BYTES = 16 << 20
 _KEYS = {"tasks": "task_id", "prompts": "prompt_sha256"}
 
 
-def build(tables: Tables, planned: PlannedFile, *, shard_bytes: int) -> Iterator[Shard]:
+def build(
+    tables: Tables,
+    planned: PlannedFile,
+    *,
+    shard_bytes: int,
+    begin: Callable[[], Draft] = Draft.in_memory,
+) -> Generator[Shard]:
     """Yield the Parquet files that `planned` comes to: one, unless its estimate was too low.
+
+    Each is written to a draft that `begin` returns, group by group.
 
     Raises:
         Damaged: the tables lack a row, or hold one that is not what was recorded.
+        Unwritable: a draft cannot be written, or the run's store refuses to be read.
     """
     with reading(f"version {tables.version} of the run's `{planned.config}`"):
         yield from shards(
@@ -43,6 +53,7 @@ def build(tables: Tables, planned: PlannedFile, *, shard_bytes: int) -> Iterator
             _rows(tables, planned),
             shard_bytes=shard_bytes,
             group_bytes=GROUP_BYTES,
+            begin=begin,
         )
 
 

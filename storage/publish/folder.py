@@ -14,9 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from schemas.errors import BadConfig, Unwritable
+from storage.drafts import Draft, Source
 from storage.local import LocalStore
-from storage.publish.destination import Stock
 from storage.publish.loading import Called
+from storage.publish.owned import owned
+from storage.publish.stock import Content, Stock
 from storage.publish.store import Store
 from storage.runs import KEY as RUN_FILE
 
@@ -43,15 +45,23 @@ class Folder:
         """The folder's path."""
         return Called(self.address)
 
-    async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
+    async def content(self) -> Content:
+        """See `Destination.content`."""
         await asyncio.to_thread(self._refuse_run_folder)
         try:
-            stock = await self._objects.stock(run_id)
-            unfinished = [item async for item in self._store.unfinished()]
+            content = await self._objects.content()
+            unfinished = [item.key async for item in self._store.unfinished()]
         except OSError as error:
             raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
-        return replace(stock, unfinished=len(unfinished))
+        return replace(content, unfinished=tuple(sorted(unfinished)))
+
+    async def digest(self, path: str) -> str | None:
+        """See `Destination.digest`."""
+        return await self._objects.digest(path)
+
+    async def stock(self, run_id: str) -> Stock:
+        """See `Destination.stock`."""
+        return owned(self.address, run_id, await self.content())
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -62,7 +72,11 @@ class Folder:
             await self._store.probe()
             yield
 
-    async def put(self, path: str, data: bytes) -> None:
+    def draft(self, folder: str) -> Draft:
+        """See `Destination.draft`."""
+        return self._objects.draft(folder)
+
+    async def put(self, path: str, data: Source) -> None:
         """See `Destination.put`."""
         await self._objects.put(path, data)
 

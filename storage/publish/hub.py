@@ -18,14 +18,17 @@ from dataclasses import replace
 from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
+from storage.drafts import Draft, Source
 from storage.publish.answers import Busy, Patience
-from storage.publish.destination import Stock, is_ours
+from storage.publish.destination import is_ours
 from storage.publish.loading import Called
-from storage.publish.manifest import MANIFEST, TEXTS, Manifest
+from storage.publish.manifest import MANIFEST, TEXTS
 from storage.publish.membership import refuse_powerless
 from storage.publish.naming import MAIN, parse_url, tag_names
-from storage.publish.owned import MARK, owned, refuse_foreign
-from storage.publish.repository import Addition, Entry, Look, Repository
+from storage.publish.owned import MARK, owned
+from storage.publish.repository import Look, Repository
+from storage.publish.stock import Content, Stock
+from storage.publish.transfers import Addition, Entry
 
 COMMIT_FILES = 100
 """The most files in a commit: larger ones are slow to check, smaller ones use up the quota."""
@@ -46,7 +49,7 @@ class Hub:
         )
         self._run_id = ""
         self._look: Look | None = None
-        self._stock: Stock | None = None
+        self._content: Content | None = None
         self._entries: dict[str, Entry] = {}
         self._manifest = b""
         self._additions: dict[str, Addition] = {}
@@ -69,33 +72,44 @@ class Hub:
         """The repository's name."""
         return self._called
 
-    async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`; what a commit holds is read once."""
-        self._run_id = run_id
+    async def content(self) -> Content:
+        """See `Destination.content`; what a commit holds is read once."""
         before, self._look = self._look, await self._repository.look()
         if self._look is None:
-            return Stock()
+            return Content()
         self._refuse_exposure(self._look)
         if self._look.head is None:
-            return Stock()
-        if self._stock is None or before is None or before.head != self._look.head:
-            self._stock = await self._read(run_id, self._look.head)
-        return self._stock
+            return Content()
+        if self._content is None or before is None or before.head != self._look.head:
+            self._content = await self._read(self._look.head)
+        return self._content
 
-    async def _read(self, run_id: str, head: str) -> Stock:
-        """Return what lies at a commit, unless it is somebody else's."""
+    async def digest(self, path: str) -> str | None:
+        """See `Destination.digest`; of the commit that `content` told of."""
+        try:
+            return await self._repository.digest(path, self._looked().head or "")
+        except NotFound:
+            return None
+
+    async def stock(self, run_id: str) -> Stock:
+        """See `Destination.stock`."""
+        self._run_id = run_id
+        stock = owned(self.address, run_id, await self.content())
+        self._refuse_edits(stock)
+        self._manifest = stock.texts.get(MANIFEST, b"")
+        return stock
+
+    async def _read(self, head: str) -> Content:
+        """Return what lies at a commit."""
         self._entries = await self._repository.tree(head)
         wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
         texts = {path: await self._repository.read(path, head) for path in wanted}
-        manifest = owned(self.address, run_id, texts=texts)
-        sizes = {path: e.size for path, e in self._entries.items() if path != _MADE_BY_THE_HUB}
-        refuse_foreign(self.address, sorted(sizes), manifest=manifest, texts=texts)
         digests = {path: e.digest for path, e in self._entries.items() if e.large}
-        digests |= {path: sha256_hex(text) for path, text in texts.items()}
-        self._refuse_edits(manifest, sizes, digests)
-        self._manifest = texts.get(MANIFEST, b"")
-        described = {path: text for path, text in texts.items() if path != MARK}
-        return Stock(sizes=sizes, digests=digests, manifest=manifest, texts=described)
+        return Content(
+            sizes={path: e.size for path, e in self._entries.items() if path != _MADE_BY_THE_HUB},
+            digests=digests | {path: sha256_hex(text) for path, text in texts.items()},
+            texts=texts,
+        )
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -108,12 +122,17 @@ class Hub:
         self._additions, self._committed, self._deletions = {}, {}, set()
         yield
 
-    async def put(self, path: str, data: bytes) -> None:
+    def draft(self, folder: str) -> Draft:
+        """See `Destination.draft`."""
+        del folder
+        return Draft.nameless()
+
+    async def put(self, path: str, data: Source) -> None:
         """See `Destination.put`; it becomes visible with a later commit."""
         if len(self._additions) >= COMMIT_FILES and path not in TEXTS:
             await self._commit(f"Add {len(self._additions)} files")
         if path == MANIFEST:
-            self._manifest = data
+            self._manifest = data[:]
         self._additions[path] = await self._repository.upload(path, data)
 
     async def delete(self, paths: Sequence[str]) -> None:
@@ -164,7 +183,7 @@ class Hub:
         self._look = replace(self._looked(), head=head)
         self._committed |= self._additions
         self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}
-        self._stock, self._additions, self._deletions = None, {}, set()
+        self._content, self._additions, self._deletions = None, {}, set()
 
     async def _found(self) -> str | None:
         """Return the head that holds what is pending; None if it is to be committed again.
@@ -224,17 +243,15 @@ class Hub:
                 "private, or set publish.private = false"
             )
 
-    def _refuse_edits(
-        self, manifest: Manifest | None, sizes: Mapping[str, int], digests: Mapping[str, str]
-    ) -> None:
+    def _refuse_edits(self, stock: Stock) -> None:
         """Refuse a dataset that somebody changed since it was published.
 
         Raises:
             Conflict: a file is not the one published; deleted ones are put back.
         """
-        for file in manifest.files if manifest else ():
-            size = sizes.get(file.path, file.bytes)
-            if (size, digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
+        for file in stock.manifest.files if stock.manifest else ():
+            size = stock.sizes.get(file.path, file.bytes)
+            if (size, stock.digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
                 raise Conflict(
                     f"{self.address}: somebody changed {file.path} since it was published; "
                     "revert that commit, or delete the file to have it written again"

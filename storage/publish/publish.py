@@ -12,7 +12,7 @@ from schemas.base import Record, sha256_hex
 from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.places import folder, open_store
 from storage.publish.card import CardFacts, make_card
-from storage.publish.destination import Destination, Outcome, Progress, Publication
+from storage.publish.destination import Destination
 from storage.publish.folder import Folder
 from storage.publish.loading import loading_lines
 from storage.publish.manifest import (
@@ -26,6 +26,7 @@ from storage.publish.manifest import (
 )
 from storage.publish.plan import Plan, make_plan
 from storage.publish.plots import length_plot, yield_plot
+from storage.publish.publication import Outcome, Progress, Publication
 from storage.publish.rows import Snapshot, Tables, open_tables, reading
 from storage.publish.selection import select
 from storage.publish.store import Store

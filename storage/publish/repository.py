@@ -7,7 +7,6 @@ The token comes from `HF_TOKEN` or from where `hf auth login` keeps it, and goes
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,28 +28,17 @@ from huggingface_hub import (
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
-from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import Gate
+from storage.drafts import Source
 from storage.publish.answers import Absent, Busy, NoBranch, Patience, named
+from storage.publish.transfers import Addition, Entry, Reading, addition_of, headers
 
 T = TypeVar("T")
 
 _KIND = "dataset"
 _TRUE = {"1", "ON", "YES", "TRUE"}
 _SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What the Hub says of a file."""
-
-    size: int
-    """Bytes."""
-    digest: str
-    """SHA-256 of a large file, git's own hash of a small one."""
-    large: bool
-    """It lies outside git."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,27 +51,6 @@ class Look:
     """Only its owners see it."""
     gated: str | None
     """How others get at its files; None: they need not ask."""
-
-
-@dataclass(frozen=True, slots=True)
-class Addition:
-    """A file to be committed, whose bytes are on the Hub already if it is a large one."""
-
-    operation: CommitOperationAdd
-    """As the client has it."""
-    size: int
-    """Bytes."""
-    sha256: str
-    """Of its bytes."""
-    git: str
-    """Git's own hash of it."""
-
-    def is_at(self, entry: Entry | None) -> bool:
-        """Tell whether this is the file that the Hub has."""
-        if entry is None:
-            return False
-        digest = self.sha256 if entry.large else self.git
-        return (self.size, digest) == (entry.size, entry.digest)
 
 
 class Repository:
@@ -129,6 +96,12 @@ class Repository:
         """Return a file's bytes."""
         return await self._patiently(lambda: self._read(path, revision))
 
+    async def digest(self, path: str, revision: str) -> str:
+        """Return the SHA-256 of a file's bytes; what was read stays read when the line is cut."""
+        reading = Reading(self._url(path, revision))
+        await self._patiently(reading.go_on)
+        return reading.hash.hexdigest()
+
     async def make(self, *, private: bool) -> None:
         """Make the repository unless it is there."""
         await self._patiently(
@@ -156,19 +129,18 @@ class Repository:
             lambda: self._api.update_repo_settings(self._name, repo_type=_KIND, gated=kind.value)
         )
 
-    async def upload(self, path: str, data: bytes) -> Addition:
-        """Take a file to the Hub, ready for a commit; uploading one again costs next to nothing."""
-        operation = CommitOperationAdd(path_in_repo=path, path_or_fileobj=data)
+    async def upload(self, path: str, data: Source) -> Addition:
+        """Take a file to the Hub, ready for a commit; uploading one again costs next to nothing.
+
+        A draft is not needed any more when this returns.
+        """
         try:
-            await self._once(lambda: self._upload(operation))
+            return await self._once(lambda: self._upload(path, data))
         except (Busy, RuntimeError, OSError) as error:
             raise Unwritable(
                 f"{self._address}: {path} could not be uploaded: {str(error)[:300]}; "
                 "run the same command again, what was uploaded is not lost"
             ) from error
-        blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-        blob.update(data)
-        return Addition(operation, len(data), sha256_hex(data), blob.hexdigest())
 
     async def commit(
         self, additions: Sequence[Addition], deletions: Sequence[str], *, parent: str, message: str
@@ -221,20 +193,25 @@ class Repository:
         return {item.path: _entry(item) for item in found if isinstance(item, RepoFile)}
 
     def _read(self, path: str, revision: str) -> bytes:
-        url = hf_hub_url(
-            self._name, path, repo_type=_KIND, revision=revision, endpoint=self._api.endpoint
-        )
-        token = get_token()
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        answer = get_session().get(url, headers=headers)
+        answer = get_session().get(self._url(path, revision), headers=headers())
         hf_raise_for_status(answer)
         return answer.content
 
-    def _upload(self, operation: CommitOperationAdd) -> None:
+    def _url(self, path: str, revision: str) -> str:
+        return hf_hub_url(
+            self._name, path, repo_type=_KIND, revision=revision, endpoint=self._api.endpoint
+        )
+
+    def _upload(self, path: str, data: Source) -> Addition:
+        addition = addition_of(path, data)
+        operation = addition.operation
         # A `.gitignore` that somebody put there would have the client leave files out and say nothing.
         self._api.preupload_lfs_files(
             self._name, [operation], repo_type=_KIND, revision=self._branch, gitignore_content=""
         )
+        if isinstance(operation.path_or_fileobj, str):  # small enough to go up with the commit
+            operation.path_or_fileobj = data[:]
+        return addition
 
     async def _once(self, work: Callable[[], T]) -> T:
         with named(self._address):

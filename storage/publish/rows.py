@@ -20,6 +20,7 @@ import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
 from storage.publish.locate import Located
+from storage.words import unread
 
 PIECE_BYTES = 32 << 20
 """Rows are read and written in pieces of about this size."""
@@ -67,14 +68,19 @@ class Tables:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Name the tables as damaged when their files cannot be read."""
+    """Say in our words why the tables' files cannot be read.
+
+    Raises:
+        Damaged: one is not whole.
+        Unwritable: the store refuses it, or does not answer.
+    """
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).strip().splitlines() or [type(error).__name__]
-        raise Damaged(
-            f"{what} cannot be read: {reason[0]}; `stepmill audit RUN --deep` names the file"
-        ) from error
+        named = unread(error, f"{what} cannot be read")
+        if isinstance(named, Damaged):
+            named = Damaged(f"{named}; `stepmill audit RUN --deep` names the file")
+        raise named from None
 
 
 async def open_tables(snapshot: Snapshot) -> Tables:

@@ -10,12 +10,15 @@ other removed or replaced meanwhile, that next run puts back.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun
+from storage.commits import hashed
+from storage.drafts import Draft, Source
 from storage.objects import Missing, ObjectStore
-from storage.publish.destination import Stock
 from storage.publish.loading import Called
 from storage.publish.manifest import MANIFEST, TEXTS
-from storage.publish.owned import MARK, owned, refuse_foreign
+from storage.publish.owned import MARK, owned
+from storage.publish.stock import Content, Stock
 
 
 class Store:
@@ -40,19 +43,28 @@ class Store:
         """The store's URL."""
         return self.called
 
-    async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
+    async def content(self) -> Content:
+        """See `Destination.content`."""
         texts = {path: await self._text(path) for path in (*TEXTS, MARK)}
         there = {path: text for path, text in texts.items() if text is not None}
-        manifest = owned(self.address, run_id, texts=there)
-        sizes = {item.key: item.size async for item in self._store.list()}
-        refuse_foreign(self.address, sorted(sizes), manifest=manifest, texts=there)
         self._manifest = there.get(MANIFEST)
-        return Stock(
-            sizes=sizes,
-            manifest=manifest,
-            texts={path: text for path, text in there.items() if path != MARK},
+        return Content(
+            sizes={item.key: item.size async for item in self._store.list()},
+            digests={path: sha256_hex(text) for path, text in there.items()},
+            texts=there,
         )
+
+    async def digest(self, path: str) -> str | None:
+        """See `Destination.digest`."""
+        try:
+            size = (await self._store.info(path)).size
+            return await hashed(self._store, path, size)
+        except Missing:
+            return None
+
+    async def stock(self, run_id: str) -> Stock:
+        """See `Destination.stock`."""
+        return owned(self.address, run_id, await self.content())
 
     @asynccontextmanager
     async def hold(self) -> AsyncIterator[None]:
@@ -60,12 +72,16 @@ class Store:
         await self._store.probe()
         yield
 
-    async def put(self, path: str, data: bytes) -> None:
+    def draft(self, folder: str) -> Draft:
+        """See `Destination.draft`."""
+        return self._store.draft(folder)
+
+    async def put(self, path: str, data: Source) -> None:
         """See `Destination.put`."""
         if path == MARK:
-            await self._claim(data)
+            await self._claim(data[:])
         elif path == MANIFEST:
-            await self._conclude(data)
+            await self._conclude(data[:])
         else:
             await self._store.put(path, data)
 

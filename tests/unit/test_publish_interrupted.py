@@ -19,9 +19,10 @@ from published import (
 )
 
 from schemas.sections import PublishSection
-from storage.publish.destination import Stock
+from storage.drafts import Draft, Source
 from storage.publish.folder import Folder
 from storage.publish.publish import PublishReport, publish, publish_to
+from storage.publish.stock import Content, Stock
 
 
 class _Stopped(Exception):
@@ -38,13 +39,22 @@ class _Interrupted:
         self.address = self._folder.address
         self.called, self.called_here = self._folder.called, self._folder.called_here
 
+    async def content(self) -> Content:
+        return await self._folder.content()
+
+    async def digest(self, path: str) -> str | None:
+        return await self._folder.digest(path)
+
     async def stock(self, run_id: str) -> Stock:
         return await self._folder.stock(run_id)
 
     def hold(self) -> AbstractAsyncContextManager[None]:
         return self._folder.hold()
 
-    async def put(self, path: str, data: bytes) -> None:
+    def draft(self, folder: str) -> Draft:
+        return self._folder.draft(folder)
+
+    async def put(self, path: str, data: Source) -> None:
         self._count(before=True)
         await self._folder.put(path, data)
         self._count(before=False)

@@ -1,0 +1,192 @@
+"""A plan carried out at a destination, by as few writes as that takes.
+
+The order is the same for every kind of place: data files that are missing, then plots and the
+card, then the manifest, then what the plan no longer has goes. Whatever is there already is left
+alone, to the byte and the time of day. Killed anywhere, the next publication finds what is missing
+and ends in the same bytes; until the card is replaced, readers of the card see the version before.
+
+A file is built in a draft and put from there: what is in memory is a row group, however large the
+file is.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+
+from schemas.base import Record
+from storage.publish.build import build
+from storage.publish.destination import Destination, named_hash
+from storage.publish.manifest import MANIFEST, TEXTS, PublishedFile
+from storage.publish.owned import MARK
+from storage.publish.plan import Plan, PlannedFile
+from storage.publish.rows import Tables
+from storage.publish.stock import Stock
+from storage.shards import Shard
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many planned files are at the destination."""
+
+Describe = Callable[[Sequence[PublishedFile]], Mapping[str, bytes]]
+"""Makes the texts that go with the data files, by path, the manifest last."""
+
+
+class Outcome(Record):
+    """What carrying out a plan changed."""
+
+    files: tuple[PublishedFile, ...]
+    """Every data file there is now."""
+    texts: int
+    """How many files describe them, the manifest not counted."""
+    text_bytes: int
+    """Their size."""
+    put: int = 0
+    """Files written, the texts and the manifest included."""
+    deleted: int = 0
+    """Files removed."""
+
+
+@dataclass(frozen=True)
+class Publication:
+    """A plan, what it is made from, and how it is described."""
+
+    plan: Plan
+    """What should lie at a destination."""
+    tables: Tables
+    """The rows it is made of."""
+    describe: Describe
+    """Makes the texts."""
+
+    async def carry_out(
+        self, destination: Destination, *, progress: Progress | None = None
+    ) -> Outcome:
+        """Make `destination` hold exactly what the plan says, by as few writes as that takes."""
+        stock = await destination.stock(self.plan.run_id)
+        settled = self._settled(stock)
+        if settled is not None:
+            await destination.finish(self.plan.version)
+            return settled
+        async with destination.hold():
+            stock = await destination.stock(self.plan.run_id)
+            outcome = await self._apply(destination, stock, progress)
+            await destination.finish(self.plan.version)
+            return outcome
+
+    def _settled(self, stock: Stock) -> Outcome | None:
+        """Return the outcome if there is nothing to do."""
+        kept = _kept(stock)
+        files = [file for planned in self.plan.files for file in kept.get(planned.recipe, ())]
+        complete = all(planned.recipe in kept for planned in self.plan.files)
+        if not complete or stock.unfinished or _stale(stock, files):
+            return None
+        texts = self.describe(files)
+        return _outcome(files, texts, stock) if stock.texts == texts else None
+
+    async def _apply(
+        self, destination: Destination, stock: Stock, progress: Progress | None
+    ) -> Outcome:
+        if stock.manifest is None and MARK not in stock.sizes:
+            await destination.put(MARK, self.plan.run_id.encode())
+        kept = _kept(stock)
+        files: list[PublishedFile] = []
+        for number, planned in enumerate(self.plan.files, start=1):
+            files += kept.get(planned.recipe) or await self._make(planned, destination, stock)
+            if progress is not None:
+                progress(number, len(self.plan.files))
+        texts = self.describe(files)
+        for path, text in texts.items():
+            if stock.texts.get(path) != text:
+                await destination.put(path, text)
+        stale = _stale(stock, files)
+        mark = [MARK] if stock.manifest is None and MARK not in stale else []
+        await destination.delete([*stale, *mark])
+        return _outcome(files, texts, stock)
+
+    async def _make(
+        self, planned: PlannedFile, destination: Destination, stock: Stock
+    ) -> list[PublishedFile]:
+        """Build a planned file and put whatever part of it is not there."""
+        files: list[PublishedFile] = []
+        parts = build(
+            self.tables,
+            planned,
+            shard_bytes=self.plan.shard_bytes,
+            begin=partial(destination.draft, planned.folder),
+        )
+        with closing(parts):
+            while (shard := await _next(parts)) is not None:
+                with closing(shard.draft):
+                    files.append(_described(planned, len(files), shard))
+                    if not _is_there(stock, files[-1]):
+                        await destination.put(files[-1].path, shard.draft)
+        return files
+
+
+async def _next(parts: Iterator[Shard]) -> Shard | None:
+    """Return the next of `parts`; a thread cannot be stopped, so a cancellation waits for it."""
+    making = asyncio.ensure_future(asyncio.to_thread(next, parts, None))
+    try:
+        return await asyncio.shield(making)
+    except asyncio.CancelledError:
+        await asyncio.wait([making])
+        made = None if making.exception() else making.result()
+        if made is not None:
+            made.draft.close()
+        raise
+
+
+def _described(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
+    sha256 = shard.sha256
+    return PublishedFile(
+        path=planned.path(part, sha256),
+        config=planned.config,
+        split=planned.split,
+        rows=shard.rows,
+        bytes=len(shard.draft),
+        sha256=sha256,
+        recipe=planned.recipe,
+    )
+
+
+def _kept(stock: Stock) -> dict[str, list[PublishedFile]]:
+    """Return the files that are there whole, by the recipe they were made by."""
+    recipes: defaultdict[str, list[PublishedFile]] = defaultdict(list)
+    for file in stock.manifest.files if stock.manifest else ():
+        if file.recipe is not None:
+            recipes[file.recipe].append(file)
+    return {
+        recipe: parts
+        for recipe, parts in recipes.items()
+        if all(_is_there(stock, part) for part in parts)
+    }
+
+
+def _is_there(stock: Stock, file: PublishedFile) -> bool:
+    """Tell whether a file lies there whole, as far as its place tells."""
+    digest = stock.digests.get(file.path, file.sha256)
+    return stock.sizes.get(file.path) == file.bytes and digest == file.sha256
+
+
+def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
+    """Return what a publication of ours left there and the plan does not have."""
+    listed = {file.path for file in stock.manifest.files} if stock.manifest else set()
+    keep = {*TEXTS} | {file.path for file in files}
+    return sorted(
+        path
+        for path in stock.sizes
+        if path not in keep and (path in listed or path == MARK or named_hash(path))
+    )
+
+
+def _outcome(files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: Stock) -> Outcome:
+    put = [file for file in files if not _is_there(stock, file)]
+    described = [text for path, text in texts.items() if path != MANIFEST]
+    return Outcome(
+        files=tuple(files),
+        texts=len(described),
+        text_bytes=sum(map(len, described)),
+        put=len(put) + sum(stock.texts.get(path) != text for path, text in texts.items()),
+        deleted=sum(path != MARK for path in _stale(stock, files)),
+    )
