@@ -1,9 +1,13 @@
-"""Whole runs in a real browser, from the command line; Prefect has tests of its own."""
+"""Whole runs in a real browser, from the command line; Prefect has tests of its own.
+
+A run in a bucket is held against the same tests as one in a folder.
+"""
 
 import asyncio
 import json
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +16,8 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
-from deltalake import DeltaTable
+from places import Place, at
+from weed import Weed
 
 from flows.plan import make_plan
 from flows.prepare import prepare
@@ -53,7 +58,7 @@ TOTALS = {
 class Made:
     """A small finished run with its dataset."""
 
-    run: Path
+    run: Place
     dataset: Path
     said: Said
 
@@ -63,31 +68,36 @@ class Made:
         return _generate(self.run, self.dataset)
 
 
-def _generate(run: Path, dataset: Path) -> tuple[str, ...]:
-    return ("generate", "--json", *SMALL, f"--run={run}", f"--set=publish.to=['{dataset}']")
+def _generate(run: Place, dataset: Path) -> tuple[str, ...]:
+    return ("generate", "--json", *SMALL, f"--run={run.url}", f"--set=publish.to=['{dataset}']")
+
+
+@pytest.fixture(scope="module", params=["folder", "bucket"])
+def room(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[], Place]]:
+    """Return what gives a place where nobody wrote."""
+    if request.param == "folder":
+        yield lambda: Place(str(tmp_path_factory.mktemp("room") / "run"))
+        return
+    server: Weed = request.getfixturevalue("weed")
+    with at(server):
+        yield lambda: Place(server.place())
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    run, dataset = folder / "run", folder / "dataset"
+def made(room: Callable[[], Place], tmp_path_factory: pytest.TempPathFactory) -> Made:
+    run, dataset = room(), tmp_path_factory.mktemp("made") / "dataset"
     return Made(run, dataset, stepmill(*_generate(run, dataset), "--no-prefect"))
 
 
 @pytest.fixture
-def copied(made: Made, tmp_path: Path) -> Made:
+def copied(made: Made, room: Callable[[], Place], tmp_path: Path) -> Made:
     """The run copied elsewhere: nothing in it depends on where it lies."""
-    run, dataset = tmp_path / "run", tmp_path / "dataset"
-    shutil.copytree(made.run, run)
+    run, dataset = room(), tmp_path / "dataset"
+    made.run.copy(run)
     shutil.copytree(made.dataset, dataset)
     return Made(run, dataset, made.said)
-
-
-def _rows(run: Path, table: str, *columns: str) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = (
-        DeltaTable(run / "tables" / table).to_pyarrow_table(columns=list(columns)).to_pylist()
-    )
-    return rows
 
 
 def test_a_run_goes_all_the_way_to_a_dataset(made: Made) -> None:
@@ -103,7 +113,7 @@ def test_a_run_goes_all_the_way_to_a_dataset(made: Made) -> None:
 
 
 def test_a_run_is_whole_and_leaves_nothing_behind(made: Made) -> None:
-    audited = called("audit", str(made.run), "--deep", "--json")
+    audited = called("audit", made.run.url, "--deep", "--json")
 
     assert audited.code == 0, audited.out
     assert audited.answer["findings"] == []
@@ -111,32 +121,32 @@ def test_a_run_is_whole_and_leaves_nothing_behind(made: Made) -> None:
 
 
 def test_a_task_has_the_goal_that_its_page_states(made: Made) -> None:
-    goals = {row["instruction"] for row in _rows(made.run, "tasks", "instruction")}
+    goals = {row["instruction"] for row in made.run.rows("tasks", "instruction")}
 
     assert "Click the button." in goals
     assert "" not in goals
 
 
 def test_every_episode_has_a_verdict_of_every_verifier(made: Made) -> None:
-    verdicts = _rows(made.run, "verdicts", "episode_id", "verifier", "status", "round")
+    verdicts = made.run.rows("verdicts", "episode_id", "verifier", "status", "round")
 
     assert len(verdicts) == 6 * 3
     assert {(row["status"], row["round"]) for row in verdicts} == {("passed", 0)}
 
 
 def test_a_finished_run_starts_nothing_and_changes_no_byte(made: Made) -> None:
-    before = contents(made.run), contents(made.dataset)
+    before = made.run.objects(), contents(made.dataset)
 
     again = called(*made.command, env=WITHOUT)
 
     assert again.code == 0, again.err
     assert again.answer["rolled_out"] == 0
     assert again.answer["episodes"] == 6
-    assert (contents(made.run), contents(made.dataset)) == before
+    assert (made.run.objects(), contents(made.dataset)) == before
 
 
 def test_a_run_of_another_configuration_is_refused_by_the_keys_that_differ(made: Made) -> None:
-    before = contents(made.run)
+    before = made.run.objects()
 
     other = called(*made.command, "--set=run.seed=1", "--set=limits.steps=7", env=WITHOUT)
 
@@ -144,7 +154,7 @@ def test_a_run_of_another_configuration_is_refused_by_the_keys_that_differ(made:
     assert "run.seed: there 0, asked for 1" in other.err
     assert "limits.steps: there 30, asked for 7" in other.err
     assert "tasks" not in other.err
-    assert contents(made.run) == before
+    assert made.run.objects() == before
 
 
 def test_what_does_not_decide_the_data_may_differ(copied: Made) -> None:
@@ -153,12 +163,14 @@ def test_what_does_not_decide_the_data_may_differ(copied: Made) -> None:
     assert again.code == 0, again.err
 
 
-def test_a_destination_of_another_run_is_refused(made: Made, tmp_path: Path) -> None:
-    said = called(*_generate(tmp_path / "run", made.dataset), env=WITHOUT)
+def test_a_destination_of_another_run_is_refused(made: Made, room: Callable[[], Place]) -> None:
+    run = room()
+
+    said = called(*_generate(run, made.dataset), env=WITHOUT)
 
     assert said.code == 2
     assert "holds the dataset of another run" in said.err
-    assert list(tmp_path.iterdir()) == []
+    assert run.keys() == []
 
 
 def test_a_dry_run_says_that_the_run_was_begun(made: Made) -> None:
@@ -171,7 +183,7 @@ def test_a_dry_run_says_that_the_run_was_begun(made: Made) -> None:
 
 
 def test_a_run_shows_its_yield_by_family_and_policy(made: Made) -> None:
-    shown = called("show", str(made.run), env=WITHOUT)
+    shown = called("show", made.run.url, env=WITHOUT)
 
     assert shown.code == 0, shown.err
     assert "6 accepted" in shown.out
@@ -181,9 +193,9 @@ def test_a_run_shows_its_yield_by_family_and_policy(made: Made) -> None:
 
 
 def test_an_episode_is_replayed_step_by_step(made: Made) -> None:
-    [row, *_] = _rows(made.run, "episodes", "episode_id", "n_steps")
+    [row, *_] = made.run.rows("episodes", "episode_id", "n_steps")
 
-    replayed = called("replay", str(made.run), str(row["episode_id"]))
+    replayed = called("replay", made.run.url, str(row["episode_id"]))
 
     assert replayed.code == 0, replayed.err
     assert replayed.out.count("agrees, same picture") == int(str(row["n_steps"])) + 1
@@ -191,18 +203,18 @@ def test_an_episode_is_replayed_step_by_step(made: Made) -> None:
 
 
 def test_an_episode_that_does_not_exist_is_not_replayed(made: Made) -> None:
-    wrong = called("replay", str(made.run), "0" * 32, env=WITHOUT)
+    wrong = called("replay", made.run.url, "0" * 32, env=WITHOUT)
 
     assert wrong.code == 2
     assert f"has no episode {'0' * 32}" in wrong.err
 
 
 def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
-    before = contents(copied.run / "tables" / "episodes")
+    before = copied.run.objects("tables/episodes/")
 
     judged = called(
         "verify",
-        str(copied.run),
+        copied.run.url,
         "--verifiers=structure,outcome",
         "--no-prefect",
         "--json",
@@ -211,7 +223,7 @@ def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
 
     assert judged.code == 0, judged.err
     assert judged.answer["version"] == 2
-    rounds = _rows(copied.run, "verdicts", "verifier", "round")
+    rounds = copied.run.rows("verdicts", "verifier", "round")
     assert sorted({(str(row["verifier"]), row["round"]) for row in rounds}) == [
         ("outcome", 0),
         ("outcome", 1),
@@ -219,11 +231,11 @@ def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
         ("structure", 0),
         ("structure", 1),
     ]
-    assert contents(copied.run / "tables" / "episodes") == before
+    assert copied.run.objects("tables/episodes/") == before
 
 
 def test_a_version_is_published_once(copied: Made, tmp_path: Path) -> None:
-    command = ("publish", str(copied.run), f"--to={tmp_path / 'other'}", "--no-prefect", "--json")
+    command = ("publish", copied.run.url, f"--to={tmp_path / 'other'}", "--no-prefect", "--json")
 
     first = called(*command, env=WITHOUT)
     before = contents(tmp_path / "other")
@@ -235,7 +247,7 @@ def test_a_version_is_published_once(copied: Made, tmp_path: Path) -> None:
 
 
 def test_a_version_that_does_not_exist_is_not_published(made: Made, tmp_path: Path) -> None:
-    said = called("publish", str(made.run), f"--to={tmp_path / 'x'}", "--version=9", "--no-prefect")
+    said = called("publish", made.run.url, f"--to={tmp_path / 'x'}", "--version=9", "--no-prefect")
 
     assert said.code == 2
     assert "has no version 9; there are: 1" in said.err
@@ -244,70 +256,62 @@ def test_a_version_that_does_not_exist_is_not_published(made: Made, tmp_path: Pa
 
 def test_commits_that_lack_verdicts_are_judged_and_nothing_is_rolled_out(copied: Made) -> None:
     """As if the run had been killed between the commit of its episodes and their verdicts."""
-    shutil.rmtree(copied.run / "tables" / "verdicts")
-    shutil.rmtree(copied.run / "versions")
-    before = contents(copied.run / "tables" / "episodes")
+    copied.run.remove("tables/verdicts/")
+    copied.run.remove("versions/")
+    before = copied.run.objects("tables/episodes/")
 
     again = called(*copied.command, "--no-prefect")
 
     assert again.code == 0, again.err
     assert (again.answer["rolled_out"], again.answer["accepted"]) == (0, 6)
-    assert len(_rows(copied.run, "verdicts", "episode_id")) == 6 * 3
-    assert contents(copied.run / "tables" / "episodes") == before
+    assert len(copied.run.rows("verdicts", "episode_id")) == 6 * 3
+    assert copied.run.objects("tables/episodes/") == before
 
 
 def test_spool_objects_of_committed_units_go_with_the_next_command(copied: Made) -> None:
-    [unit, *_] = _rows(copied.run, "episodes", "unit_id", "episode_id")
-    leftover = copied.run / "spool" / str(unit["unit_id"]) / str(unit["episode_id"])
-    leftover.parent.mkdir(parents=True)
-    leftover.write_text("{}", encoding="utf-8")
+    [unit, *_] = copied.run.rows("episodes", "unit_id", "episode_id")
+    copied.run.put(f"spool/{unit['unit_id']}/{unit['episode_id']}", b"{}")
 
     again = called(*copied.command, env=WITHOUT)
 
     assert again.code == 0, again.err
-    assert not leftover.exists()
+    assert copied.run.keys("spool/") == []
 
 
-def _spooled(run: Path) -> dict[str, datetime]:
+def _spooled(run: Place) -> dict[str, datetime]:
     """Return when each spooled episode was begun."""
-    episodes = [
-        json.loads(path.read_text("utf-8"))
-        for path in run.glob("spool/*/*")
-        if not path.name.startswith(".tmp-")
-    ]
+    episodes = [json.loads(data) for data in run.objects("spool/").values()]
     return {one["episode_id"]: datetime.fromisoformat(one["started_at"]) for one in episodes}
 
 
-def _committed(run: Path) -> dict[str, datetime]:
+def _committed(run: Place) -> dict[str, datetime]:
     """Return when each committed episode was begun; none may be there twice."""
-    if not (run / "tables" / "episodes" / "_delta_log").exists():
-        return {}
-    table = DeltaTable(run / "tables" / "episodes").to_pyarrow_table(
-        columns=["episode_id", "started_at"]
-    )
-    found = dict(zip(*(column.to_pylist() for column in table.columns), strict=True))
-    assert len(found) == table.num_rows
+    rows = run.rows("episodes", "episode_id", "started_at")
+    found = {row["episode_id"]: row["started_at"] for row in rows}
+    assert len(found) == len(rows)
     return found
 
 
-def _finished(run: Path) -> dict[str, datetime]:
+def _finished(run: Place) -> dict[str, datetime]:
     return _spooled(run) | _committed(run)
 
 
-def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(tmp_path: Path) -> None:
-    run = tmp_path / "run"
+def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
+    room: Callable[[], Place],
+) -> None:
+    run = room()
     command = (
         "generate",
         "--no-prefect",
         "--json",
-        f"--run={run}",
+        f"--run={run.url}",
         "--set=tasks.include=['click-test','click-button','click-dialog','focus-text']",
         "--set=tasks.seeds=[0,4]",
         "--set=tasks.unit_size=5",
         "--set=browser.sessions=3",
     )
     first = start(*command)
-    until(lambda: len(list(run.glob("spool/*/*"))) > 3 or (run / "tables/episodes").exists())
+    until(lambda: len(run.keys("spool/")) > 3 or bool(run.keys("tables/episodes/")))
     interrupt(first)
     said = end(first)
     before = _finished(run)
@@ -327,14 +331,14 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(tmp_path: P
     assert again.answer["rolled_out"] == 20 - len(before)
     assert len(after) == 20
     assert {episode: after[episode] for episode in before} == before
-    assert called("audit", str(run), "--deep").code == 0
+    assert called("audit", run.url, "--deep").code == 0
 
 
-def test_interrupted_twice_it_stops_at_once(tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
+def test_interrupted_twice_it_stops_at_once(room: Callable[[], Place]) -> None:
+    run = room()
+    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run.url}")
     first = start(*command)
-    until((run / "tables").exists)
+    until(lambda: bool(run.keys("tables/")))
     interrupt(first)
     with suppress(subprocess.TimeoutExpired):
         first.wait(0.3)  # two signals at the same moment are one

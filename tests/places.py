@@ -1,0 +1,92 @@
+"""Where a run of a test lies, a folder or a bucket, and what is in it."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pytest
+from weed import Weed
+
+from schemas.sections import StorageSection
+from storage.delta import Handle
+from storage.objects import ObjectStore
+from storage.places import open_store, open_tables, table_url
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A run's place; the store is asked from a loop of its own."""
+
+    url: str
+    """The run's."""
+
+    def objects(self, prefix: str = "") -> dict[str, bytes]:
+        """Return what lies there, by key."""
+
+        async def read() -> dict[str, bytes]:
+            store = self._store()
+            keys = [item.key async for item in store.list(prefix)]
+            async with asyncio.TaskGroup() as group:
+                tasks = {key: group.create_task(store.get(key)) for key in keys}
+            return {key: task.result() for key, task in tasks.items()}
+
+        return _done(read())
+
+    def keys(self, prefix: str = "") -> list[str]:
+        """Return the keys of what lies there."""
+
+        async def read() -> list[str]:
+            return [item.key async for item in self._store().list(prefix)]
+
+        return _done(read())
+
+    def put(self, key: str, data: bytes) -> None:
+        """Have an object lie there."""
+        _done(self._store().put(key, data))
+
+    def remove(self, prefix: str) -> None:
+        """Remove every object whose key begins so."""
+        _done(self._store().delete(self.keys(prefix)))
+
+    def copy(self, to: "Place") -> None:
+        """Have the same objects lie elsewhere."""
+        found = self.objects()
+
+        async def write() -> None:
+            store = to._store()
+            async with asyncio.TaskGroup() as group:
+                for key, data in found.items():
+                    group.create_task(store.put(key, data))
+
+        _done(write())
+
+    def rows(self, table: str, *columns: str) -> list[dict[str, Any]]:
+        """Return columns of a table's rows; none where there is no table."""
+        access = open_tables(self.url, StorageSection())
+        dataset = Handle(table, table_url(self.url, table), access).dataset()
+        rows: list[dict[str, Any]] = (
+            [] if dataset is None else dataset.to_table(columns=list(columns)).to_pylist()
+        )
+        return rows
+
+    def _store(self) -> ObjectStore:
+        return open_store(self.url, StorageSection())
+
+
+@contextmanager
+def at(server: Weed) -> Iterator[None]:
+    """Have a server's credentials in the standard places."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        yield
+
+
+def _done(work: Coroutine[Any, Any, T]) -> T:
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()
