@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from aiohttp import web
 from hub.state import Account, Commit, File, Refused, Repo, State, is_large
+from reads import Read
 
 PAGE = 1_000
 _FAR = 3_600
@@ -22,7 +23,7 @@ class Endpoints:
 
     def __init__(self, state: State, *, user: str, xet: bool) -> None:
         self.url = ""
-        self.read_bytes = 0
+        self.reads: list[Read] = []
         self._state = state
         self._user = user
         self._xet = xet
@@ -204,17 +205,21 @@ class Endpoints:
     async def _paths(self, request: web.Request) -> web.Response:
         _, commit = self._readable(request)
         if "json" in request.content_type:
-            paths = (await request.json())["paths"]
+            asked = await request.json()
+            paths, expand = asked["paths"], asked.get("expand")
         else:
-            paths = [str(path) for path in (await request.post()).getall("paths", [])]
+            form = await request.post()
+            paths, expand = [str(path) for path in form.getall("paths", [])], form.get("expand")
         folders = {parent for path in commit.files for parent in _folders(path)}
-        return web.json_response(
-            [
-                _told(path, commit.files.get(path))
-                for path in paths
-                if path in commit.files or path in folders
-            ]
-        )
+        answers = [
+            _told(path, commit.files.get(path))
+            for path in paths
+            if path in commit.files or path in folders
+        ]
+        if str(expand).lower() == "true":
+            when = {"id": commit.oid, "title": commit.title, "date": _moment(commit)}
+            answers = [answer | {"lastCommit": when} for answer in answers]
+        return web.json_response(answers)
 
     async def _xet_token(self, request: web.Request) -> web.Response:
         if request.match_info["kind"] == "write":
@@ -266,7 +271,7 @@ class Endpoints:
         asked = request.http_range
         start, stop, _ = slice(asked.start, asked.stop).indices(len(data))
         part = data[start:stop]
-        self.read_bytes += len(part)
+        self.reads.append(Read(path, start, start + len(part)))
         status = 206 if "Range" in request.headers else 200
         if status == 206:
             headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(data)}"

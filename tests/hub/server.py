@@ -17,6 +17,7 @@ from aiohttp.typedefs import Middleware
 from hub.endpoints import Endpoints
 from hub.faults import Fault
 from hub.state import Account, Refused, Repo, State
+from reads import Read
 
 TOKEN = "hf_localtokenofthetests"  # noqa: S105 - good for nothing elsewhere
 USER = "tester"
@@ -51,9 +52,9 @@ class LocalHub:
         return self._endpoints.url
 
     @property
-    def read_bytes(self) -> int:
-        """Bytes of files that were given out, whole or by range."""
-        return self._endpoints.read_bytes
+    def reads(self) -> list[Read]:
+        """Which parts of files were given out; it may be emptied."""
+        return self._endpoints.reads
 
     def repo(self, name: str) -> Repo:
         return self.state.repos[name]

@@ -1,9 +1,10 @@
 """What the pages say is so: their Python runs, their commands parse, their links lead somewhere.
 
 A `python` block is run, in an empty folder; one marked `python no-run` needs a dataset or a
-network, so it is compiled and each thing it imports is looked up. A line of an `sh` block that
-starts with `stepmill` or `make` must be a command as it stands; in running text the command, the
-target or the file that is named must exist.
+network, so it is compiled and each thing it imports is looked up, and it is run where a dataset is
+published (`tests/e2e/test_published_everywhere.py`). A line of an `sh` block that starts with
+`stepmill` or `make` must be a command as it stands; in running text the command, the target or the
+file that is named must exist.
 """
 
 import ast
