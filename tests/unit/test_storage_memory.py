@@ -1,0 +1,48 @@
+"""What writing a unit takes of memory: a few row groups, however large the unit is."""
+
+import asyncio
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import pytest
+
+from bench.filling.rows import made_up
+from bench.measuring.process import alone, peak_mb
+from storage.commits import Filling
+from storage.local import LocalStore
+
+GROUP = 8_000_000
+PICTURE = 200_000
+EPISODE = 10
+
+
+async def _write(place: Path, episodes: int, shard_bytes: int) -> int:
+    """Write a unit's steps; return the bytes that they came to."""
+    random = Random(0)
+    plain = made_up("steps")
+    store = LocalStore(place)
+    with Filling(store, "steps", "ab" * 16, shard_bytes=shard_bytes) as filling:
+        for _ in range(episodes):
+            pictures = [random.randbytes(PICTURE) for _ in range(EPISODE)]
+            await filling.add(
+                [plain | {"screenshot": {"bytes": data, "path": "a.png"}} for data in pictures]
+            )
+        return sum(added.size for added in await filling.end())
+
+
+def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:
+    """Return the bytes of a unit, and by how many MB the memory's peak grew for it."""
+    asyncio.run(_write(place / "first", 1, shard_bytes))
+    before = peak_mb()
+    with patch("storage.shards.ROW_GROUP_BYTES", GROUP):
+        size = asyncio.run(_write(place / "second", episodes, shard_bytes))
+    return size, peak_mb() - before
+
+
+@pytest.mark.parametrize("shard_bytes", [4 * GROUP, 1 << 30], ids=["shards", "one-shard"])
+def test_a_large_unit_takes_less_than_three_row_groups(tmp_path: Path, shard_bytes: int) -> None:
+    size, growth = alone(_growth, tmp_path, 60, shard_bytes)
+
+    assert size > 14 * GROUP
+    assert growth * 1e6 < 3 * GROUP
