@@ -23,6 +23,8 @@ def run(args: Arguments) -> int:
     )
     if report.removed:
         tell([f"removed: {report.removed} shards ({report.removed_bytes / 1e6:.1f} MB)"])
+    if report.unfinished:
+        tell([f"removed: {report.unfinished} writes that never ended"])
     if report.spooled:
         tell([f"spool: cleared of {report.spooled} committed units"])
     if report.let_go:

@@ -2,7 +2,7 @@
 
 What is left in the spool of units that are committed goes, the small shards of every table are
 merged (`storage.merging`), a version is sealed of what came out, and then what no kept version and
-no reader needs is removed (`storage.vacuum`). The rows of the run are the same before and after,
+no reader needs is removed (`storage.vacuum`), with what is left of writes that never ended. The rows of the run are the same before and after,
 and at every moment between; killed anywhere and run again, it goes on.
 """
 
@@ -15,7 +15,7 @@ from storage.delta import Table
 from storage.lake import Lake
 from storage.merging import Merged, Merging, SwapHandle
 from storage.objects import ObjectStore
-from storage.places import open_tables, table_url
+from storage.places import table_url
 from storage.shards import MEGABYTE
 from storage.spool import Spool
 from storage.vacuum import Vacuum, store_clock
@@ -47,6 +47,8 @@ class CompactReport(Record):
     """Versions that cannot be read any more: old, and never published."""
     spooled: int
     """Committed units of which the spool still held episodes."""
+    unfinished: int
+    """Writes of killed processes that had never ended."""
 
 
 async def compact(
@@ -59,8 +61,7 @@ async def compact(
         Conflict: other compactions or commits kept coming first.
         Unwritable: the run cannot be written.
     """
-    access = open_tables(url, storage)
-    handles = {name: SwapHandle(name, table_url(url, name), access) for name in TABLES}
+    handles = {name: SwapHandle(name, table_url(url, name), store.access) for name in TABLES}
     tables = {name: (handle, Table(handle)) for name, handle in handles.items()}
     lake = Lake(url, store, storage)
     target = storage.shard_mb * MEGABYTE
@@ -84,6 +85,7 @@ async def compact(
         removed_bytes=gone.size,
         let_go=gone.versions,
         spooled=spooled,
+        unfinished=gone.unfinished,
     )
 
 

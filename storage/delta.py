@@ -12,6 +12,7 @@ A process that used `deltalake` must never fork.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,7 +25,7 @@ from deltalake.transaction import AddAction
 from pyarrow.dataset import Dataset
 
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
-from schemas.tables import arrow_schema
+from schemas.tables import TABLES, arrow_schema
 from storage.access import FOLDER, Access
 from storage.patience import patiently
 from storage.scan import dataset_of, files_of
@@ -35,6 +36,12 @@ T = TypeVar("T")
 
 CONFIGURATION = {"delta.logRetentionDuration": "interval 3650 days"}
 """Old versions stay readable for ten years; transactions are kept for ever by their default."""
+
+STAGED = re.compile(
+    rf"tables/(?P<table>{'|'.join(TABLES)})/_delta_log/"
+    r"(?:\d{20}\.json|\d{20}\.checkpoint\.parquet|_last_checkpoint)#\d+"
+)
+"""A key under which Delta's client holds a write to a folder that has not ended."""
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.5, 2.0)
 """Seconds before a commit is tried again."""

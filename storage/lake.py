@@ -33,7 +33,7 @@ from storage.commits import Commits
 from storage.delta import Handle, Table, dataset_at
 from storage.keeping import keep
 from storage.objects import ObjectStore
-from storage.places import open_tables, table_url
+from storage.places import table_url
 from storage.shards import MEGABYTE
 from storage.unit_writer import UnitWriter, token_of
 from storage.versions import Versions, find_version, seal
@@ -71,7 +71,7 @@ class Lake:
     def __init__(self, url: str, store: ObjectStore, storage: StorageSection) -> None:
         self._store = store
         self._urls = {name: table_url(url, name) for name in TABLES}
-        self._access = open_tables(url, storage)
+        self._access = store.access
         self._tables = {
             name: Table(Handle(name, place, self._access)) for name, place in self._urls.items()
         }

@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from schemas.errors import Conflict, Damaged, Unwritable
+from storage.access import FOLDER, Access
 from storage.drafts import Draft, Source
 from storage.objects import UNFINISHED, Missing, ObjectInfo, checked_key
 
@@ -53,6 +54,11 @@ class LocalStore:
     def url(self) -> str:
         """The folder's path."""
         return str(self._root)
+
+    @property
+    def access(self) -> Access:
+        """See `ObjectStore.access`."""
+        return FOLDER
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         """See `ObjectStore.get`."""
@@ -91,6 +97,11 @@ class LocalStore:
         """See `ObjectStore.unfinished`."""
         async for found in self._walk("", unfinished=True):
             yield found
+
+    async def give_up(self, before: datetime) -> int:
+        """See `ObjectStore.give_up`; a writer holds the lock of its file as long as it lives."""
+        old = [found.key async for found in self.unfinished() if found.modified < before]
+        return await asyncio.to_thread(self._give_up, old)
 
     async def delete(self, keys: Iterable[str]) -> None:
         """See `ObjectStore.delete`."""
@@ -155,6 +166,14 @@ class LocalStore:
                     path.unlink()
                 self._prune(path.parent)
 
+    def _give_up(self, keys: Iterable[str]) -> int:
+        removed = 0
+        for path in (self._root / key for key in keys):
+            with _writing(path):
+                removed += _remove_unless_held(path)
+                self._prune(path.parent)
+        return removed
+
     def _prune(self, folder: Path) -> None:
         """Remove folders that hold nothing any more: a bucket would not show them either."""
         while folder != self._root and self._root in folder.parents:
@@ -214,11 +233,16 @@ def _page(found: Iterator[ObjectInfo]) -> list[ObjectInfo]:
 
 
 def _create(path: Path) -> int:
-    """Open a new file, with the folders it needs, however often another process prunes them."""
+    """Open a new file, with the folders it needs, however often another process prunes them.
+
+    As long as it is open its lock says that its writer lives.
+    """
     for _ in range(_MKDIR_TRIES):
         _make_folders(path.parent)
         with suppress(FileNotFoundError):
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            return handle
     raise FileNotFoundError(errno.ENOENT, "its folder cannot be made, or goes again and again")
 
 
@@ -249,6 +273,22 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _remove_unless_held(path: Path) -> bool:
+    """Remove an unfinished file whose writer is gone; say whether it was there and went."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 @contextmanager

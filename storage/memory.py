@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict
+from storage.access import FOLDER, Access
 from storage.drafts import Draft, Source
 from storage.objects import Missing, ObjectInfo, checked_key
 
@@ -26,6 +27,11 @@ class MemoryStore:
     def url(self) -> str:
         """A name for messages; nothing else can open it."""
         return f"{self._name}:"
+
+    @property
+    def access(self) -> Access:
+        """See `ObjectStore.access`; no table lies here."""
+        return FOLDER
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         """See `ObjectStore.get`."""
@@ -75,6 +81,11 @@ class MemoryStore:
         """See `ObjectStore.unfinished`; a dictionary has no such state."""
         for found in list[ObjectInfo]():
             yield found
+
+    async def give_up(self, before: datetime) -> int:
+        """See `ObjectStore.give_up`; a dictionary has nothing unfinished."""
+        del before
+        return 0
 
     async def probe(self) -> None:
         """See `ObjectStore.probe`."""

@@ -20,6 +20,7 @@ from typing import Protocol
 
 from schemas.base import Record
 from schemas.errors import StepmillError
+from storage.access import Access
 from storage.drafts import Draft, Source
 
 UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -59,6 +60,11 @@ class ObjectStore(Protocol):
     @property
     def url(self) -> str:
         """Where the store is, for messages and for what must be told a place; no credentials."""
+        ...
+
+    @property
+    def access(self) -> Access:
+        """The way to the tables that lie here, for Delta's client, which knows no store."""
         ...
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
@@ -124,6 +130,16 @@ class ObjectStore(Protocol):
 
     def unfinished(self) -> AsyncIterator[ObjectInfo]:
         """Yield what writers hold open or left behind when they were killed: no object yet."""
+        ...
+
+    async def give_up(self, before: datetime) -> int:
+        """Remove what is unfinished and was begun `before`, by the store's clock; return how many.
+
+        Where a writer still holds it, it stays, or the writer begins again and loses nothing.
+
+        Raises:
+            Unwritable: something cannot be removed.
+        """
         ...
 
     async def probe(self) -> None:

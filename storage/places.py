@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import StorageSection
-from storage.access import FOLDER, Access
+from storage.access import Access
 from storage.local import LocalStore
 from storage.objects import ObjectStore
 
@@ -34,16 +34,13 @@ def open_store(url: str, storage: StorageSection) -> ObjectStore:
 
 
 def open_tables(run: str, storage: StorageSection) -> Access:
-    """Return the way to the tables of a run for Delta's client, which knows no store of ours.
+    """Return the way to the tables of a run, for whoever has no store of it.
 
     Raises:
         BadConfig: this version cannot open such a URL.
+        Unwritable: there is a file where the folder should be.
     """
-    if is_bucket(run):
-        from storage import s3  # noqa: PLC0415 - heavy, and only for this
-
-        return s3.BucketAccess(s3.Connection(s3.Address.parse(run), storage))
-    return FOLDER
+    return open_store(run, storage).access
 
 
 def is_bucket(url: str) -> bool:

@@ -1,4 +1,4 @@
-"""Shards that nobody needs any more, found and removed; every doubt keeps a file.
+"""What nobody needs any more, found and removed; every doubt keeps a file.
 
 A shard stays if it counts now, if it counted at any moment of the last 30 days (somebody may be
 reading what they opened then), or if a version that is kept counts it: the last one, those that
@@ -7,6 +7,8 @@ as long as somebody could still commit it: a unit's until the unit is committed,
 until one of its number is. Time is told by the store's own clock.
 
 A version that is neither is let go first, so that nobody publishes it while its files go.
+
+What is left of a write that never ended goes after 7 days too, unless its writer is seen to live.
 """
 
 import asyncio
@@ -23,7 +25,7 @@ from typing import TypeVar
 from schemas.errors import Damaged
 from schemas.tables import UNIT_TABLES
 from storage import keeping, versions
-from storage.delta import Table
+from storage.delta import STAGED, Table
 from storage.merging import COMPACT, SwapHandle
 from storage.objects import Missing, ObjectInfo, ObjectStore
 
@@ -33,7 +35,7 @@ KEPT = timedelta(days=30)
 """How long a version that nobody published is kept, and what it counts."""
 
 ORPHANED = timedelta(days=7)
-"""How long a shard that never counted is kept."""
+"""How long a shard that never counted is kept, and a write that never ended."""
 
 _SHARD = re.compile(r"tables/([a-z]+)/([^/]+\.parquet)")
 _ENTRY = re.compile(r"tables/([a-z]+)/_delta_log/(\d{20})\.json")
@@ -49,6 +51,8 @@ class Lying:
     """Its shards, by path."""
     entries: dict[int, ObjectInfo] = field(default_factory=dict)
     """Its log's entries, by number."""
+    staged: list[ObjectInfo] = field(default_factory=list)
+    """What Delta's client is writing or did not end to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Vacuumed:
     """Bytes of them."""
     versions: int = 0
     """Versions that were let go."""
+    unfinished: int = 0
+    """Writes that never ended."""
 
 
 class Vacuum:
@@ -82,6 +88,7 @@ class Vacuum:
         """
         kept, released = await self._versions()
         lying = await self._lying()
+        unfinished = await self._unfinished(lying)
         files = size = 0
         for name in self._tables:
             pins = {version[name] for version in kept if name in version}
@@ -92,7 +99,18 @@ class Vacuum:
                 await self._store.delete([f"tables/{name}/{path}" for path in gone])
                 files += len(gone)
                 size += sum(lying[name].shards[path].size for path in gone)
-        return Vacuumed(files=files, size=size, versions=released)
+        return Vacuumed(files=files, size=size, versions=released, unfinished=unfinished)
+
+    async def _unfinished(self, lying: Mapping[str, Lying]) -> int:
+        """Remove what is left of old writes: our own, Delta's, and questions for the time."""
+        before = self._now - ORPHANED
+        clocks = [item async for item in self._store.list(keeping.PREFIX)]
+        asked = [item for item in clocks if keeping.CLOCK.fullmatch(item.key)]
+        staged = [item for table in lying.values() for item in table.staged]
+        left = [item.key for item in (*asked, *staged) if item.modified < before]
+        for some in _batches(left, _DELETED_AT_ONCE):
+            await self._store.delete(some)
+        return len(left) + await self._store.give_up(before)
 
     async def _versions(self) -> tuple[list[versions.Versions], int]:
         """Return the versions that are kept, and how many were let go just now."""
@@ -130,6 +148,8 @@ class Vacuum:
                 lying[match[1]].shards[match[2]] = item
             elif match := _ENTRY.fullmatch(item.key):
                 lying[match[1]].entries[int(match[2])] = item
+            elif match := STAGED.fullmatch(item.key):
+                lying[match["table"]].staged.append(item)
         return lying
 
     async def _needless(self, name: str, lying: Lying, pins: Iterable[int]) -> list[str]:

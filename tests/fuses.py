@@ -1,9 +1,11 @@
 """A store and a Delta table that are cut at the n-th thing done to them, as by `kill -9`."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from datetime import datetime
 
 from handles import Cut
 
+from storage.access import Access
 from storage.delta import Handle
 from storage.drafts import Draft, Source
 from storage.lake import Lake
@@ -34,6 +36,10 @@ class FusedStore:
     @property
     def url(self) -> str:
         return self._store.url
+
+    @property
+    def access(self) -> Access:
+        return self._store.access
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         return await self._store.get(key, start=start, stop=stop)
@@ -71,6 +77,10 @@ class FusedStore:
 
     def unfinished(self) -> AsyncIterator[ObjectInfo]:
         return self._store.unfinished()
+
+    async def give_up(self, before: datetime) -> int:
+        self._fuse.burn()
+        return await self._store.give_up(before)
 
     async def probe(self) -> None:
         await self._store.probe()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from schemas.tables import TABLES
 from storage import keeping, runs, versions
 from storage.audit.report import Notes
+from storage.delta import STAGED
 from storage.merging import COMPACT
 from storage.objects import ObjectStore
 
@@ -18,9 +19,6 @@ _TABLE = rf"tables/(?P<table>{'|'.join(TABLES)})"
 _ENTRY = re.compile(rf"{_TABLE}/_delta_log/(?P<number>\d{{20}})\.json")
 _CHECKPOINT = re.compile(rf"{_TABLE}/_delta_log/(?P<number>\d{{20}})\.checkpoint\.parquet")
 _POINTER = re.compile(rf"{_TABLE}/_delta_log/_last_checkpoint")
-_STAGED = re.compile(
-    rf"{_TABLE}/_delta_log/(\d{{20}}\.json|\d{{20}}\.checkpoint\.parquet|_last_checkpoint)#\d+"
-)
 _SHARD = re.compile(
     rf"{_TABLE}/(?P<path>(?:[0-9a-f]{{16,}}|{COMPACT})-\d+-[0-9a-f]{{64}}\.parquet)"
 )
@@ -80,7 +78,7 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.shards[match["table"]][match["path"]] = size
     elif match := _SPOOLED.fullmatch(key):
         inventory.spooled[key] = match["unit"]
-    elif _STAGED.fullmatch(key) or keeping.CLOCK.fullmatch(key):
+    elif STAGED.fullmatch(key) or keeping.CLOCK.fullmatch(key):
         notes.leftover(key, "is a write that never ended")
     else:
         return False

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import Unwritable
 from storage.objects import ObjectInfo
@@ -48,8 +48,19 @@ async def objects(ask: Asker, address: Address, prefix: str) -> AsyncIterator[Ob
         after = {"ContinuationToken": page["NextContinuationToken"]} if more else None
 
 
-async def uploads(ask: Asker, address: Address) -> AsyncIterator[ObjectInfo]:
-    """Yield every upload in parts below `address` that has not ended; its size is not told.
+class Upload(NamedTuple):
+    """An upload in parts that has not ended."""
+
+    key: str
+    """What it is to become, whole."""
+    upload_id: str
+    """The store's name for it."""
+    begun: datetime
+    """When it was begun, by the store's clock."""
+
+
+async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
+    """Yield every upload in parts below `address` that has not ended.
 
     Raises:
         NotFound: there is no such bucket.
@@ -60,8 +71,7 @@ async def uploads(ask: Asker, address: Address) -> AsyncIterator[ObjectInfo]:
     while after is not None:
         page = await ask.read(partial(_uploads, asked={**place, **after}))
         for found in page.get("Uploads", ()):
-            key = found["Key"].removeprefix(address.prefix)
-            yield info_of(key, 0, found["Initiated"])
+            yield Upload(found["Key"], found["UploadId"], found["Initiated"].astimezone(UTC))
         after = None
         if page.get("IsTruncated"):
             after = {

@@ -13,16 +13,19 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import Conflict, Unwritable
+from storage.access import Access
 from storage.drafts import Draft, Source
 from storage.objects import UNFINISHED, Missing, ObjectInfo, checked_key
+from storage.s3.access import BucketAccess
 from storage.s3.asking import Asker, pauses
 from storage.s3.connection import Connection
 from storage.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.s3.listing import delete, info_of, objects, uploads
-from storage.s3.uploads import MARK, Write, carry_out
+from storage.s3.uploads import MARK, Write, carry_out, give_up
 from storage.words import SEE
 
 if TYPE_CHECKING:
@@ -36,11 +39,17 @@ class S3Store:
         self._address = connection.address
         self._bucket = connection.address.bucket
         self._ask = Asker(connection)
+        self._access = BucketAccess(connection)
 
     @property
     def url(self) -> str:
         """Bucket and prefix."""
         return self._address.url
+
+    @property
+    def access(self) -> Access:
+        """See `ObjectStore.access`."""
+        return self._access
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         """See `ObjectStore.get`."""
@@ -122,8 +131,21 @@ class S3Store:
         async for found in objects(self._ask, self._address, ""):
             if _is_unfinished(found):
                 yield found
-        async for found in uploads(self._ask, self._address):
-            yield found
+        async for upload in uploads(self._ask, self._address):
+            yield info_of(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
+
+    async def give_up(self, before: datetime) -> int:
+        """See `ObjectStore.give_up`; whoever still uploads is told so, and begins again."""
+        probes = [
+            f"{self._address.prefix}{found.key}"
+            async for found in objects(self._ask, self._address, "")
+            if _is_unfinished(found) and found.modified < before
+        ]
+        await delete(self._ask, self._bucket, probes)
+        old = [found async for found in uploads(self._ask, self._address) if found.begun < before]
+        for upload in old:
+            await give_up(self._ask, self._bucket, upload)
+        return len(probes) + len(old)
 
     async def delete(self, keys: Iterable[str]) -> None:
         """See `ObjectStore.delete`."""

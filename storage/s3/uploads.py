@@ -10,13 +10,15 @@ import base64
 import secrets
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.errors import StepmillError
 from storage.drafts import Source
 from storage.s3.asking import Asker
-from storage.s3.errors import Answer
+from storage.s3.errors import Absent, Answer, UploadGone
+from storage.s3.listing import Upload
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -108,6 +110,21 @@ async def _give_up(ask: Asker, write: Write, upload: str) -> None:
         await ask.write(lambda client: _abort(client, write, upload), write.key)
     except (Answer, StepmillError):
         return
+
+
+async def give_up(ask: Asker, bucket: str, upload: Upload) -> None:
+    """Have the store forget an upload, whoever began it; one that ended is no error.
+
+    Raises:
+        Unwritable: the store does not let us.
+    """
+    with suppress(UploadGone, Absent):
+        await ask.write(
+            lambda client: client.abort_multipart_upload(
+                Bucket=bucket, Key=upload.key, UploadId=upload.upload_id
+            ),
+            upload.key,
+        )
 
 
 def _put(client: "S3Client", write: Write) -> None:

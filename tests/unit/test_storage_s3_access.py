@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
+import boto3
 import pytest
 from factories import MadeRun, make_whole_run
 from weed import Weed
 
 from schemas.sections import StorageSection
+from storage.compact import compact
 from storage.delta import Handle, dataset_at
-from storage.places import open_tables, table_url
+from storage.places import open_store, open_tables, table_url
 from storage.s3 import Address, BucketAccess, Connection
 
 
@@ -45,6 +47,24 @@ async def test_a_dataset_is_read_across_a_change_of_credentials(run: MadeRun) ->
 
     assert set(counted) == {24}
     assert connection.asked > 20  # each of two files was opened with those of its own moment
+
+
+async def test_a_command_makes_one_client_of_a_bucket(
+    run: MadeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make = boto3.session.Session.client
+
+    def counted(session: boto3.session.Session, name: str, **options: object) -> object:
+        made.append(name)
+        return make(session, name, **options)  # type: ignore[call-overload] # passed on as it is
+
+    monkeypatch.setattr(boto3.session.Session, "client", counted)
+    store = open_store(run.url, StorageSection())
+
+    await compact(run.url, store, StorageSection())
+
+    assert made == ["s3"]
 
 
 async def test_a_store_is_told_to_deltas_client_as_it_is(bucket_url: str, weed: Weed) -> None:

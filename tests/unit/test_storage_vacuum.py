@@ -1,14 +1,26 @@
 """What a vacuum may take away, and what it must leave."""
 
+import asyncio
+from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from compacting import UNITS, compacted, findings, shards
+from compacting import NOW, UNITS, compacted, findings, shards
 from factories import MadeRun, make_verdict, make_whole_run
 from handles import commit, counts, fingerprint, whole
 
 from schemas.errors import NotFound
+from schemas.sections import StorageSection
 from schemas.tables import TABLES, episode_rows
+from storage.audit import audit
+from storage.keeping import clock_key
+from storage.places import open_store
+from storage.s3 import Address
+from storage.s3.uploads import MULTIPART_BYTES
+
+if TYPE_CHECKING:
+    from weed import Weed
 
 
 @pytest.fixture
@@ -136,3 +148,62 @@ async def test_orphans_stay_a_week_and_as_long_as_they_could_be_committed(run: M
     assert len(shards(run, "calls")) == before + 1 - 1
     assert any(path.name.startswith(unfinished.unit_id) for path in shards(run, "calls"))
     await lake.close()
+
+
+async def test_a_write_that_never_ended_goes_after_a_week_unless_its_writer_lives(
+    run: MadeRun,
+) -> None:
+    log = run.folder / "tables" / "steps" / "_delta_log"
+    dead = (log / f"{77:020d}.json#1", log.parent / ".tmp-0123456789abcdef")
+    for path in dead:
+        path.write_bytes(b"half of it")
+    await run.store.put(clock_key(), b"")
+    live = run.store.draft("tables/steps")
+    live.write(b"as long as it takes")
+    assert len((await audit(run.store, deep=False)).leftovers) == 4
+
+    assert (await compacted(run, days=6)).unfinished == 0
+    assert all(path.exists() for path in dead)
+    assert (await compacted(run, days=8)).unfinished == 3
+
+    assert [item.key async for item in run.store.unfinished()] == [f"tables/steps/{live.path.name}"]  # type: ignore[union-attr] # a folder's has a path
+    live.close()
+    assert await findings(run) == ()
+    assert (await compacted(run, days=9)).unfinished == 0
+
+
+async def test_an_upload_that_never_ended_goes_after_a_week(bucket_url: str, weed: "Weed") -> None:
+    run = await make_whole_run(bucket_url, units=1)
+    place = Address.parse(bucket_url)
+    client = weed.client()
+    keys = [f"{place.prefix}tables/steps/{number}" for number in range(3)]
+    for key in keys:
+        upload = client.create_multipart_upload(Bucket=place.bucket, Key=key)["UploadId"]
+        client.upload_part(
+            Bucket=place.bucket, Key=key, UploadId=upload, PartNumber=1, Body=b"half of it"
+        )
+    client.put_object(Bucket=place.bucket, Key=f"{place.prefix}.tmp-{7:016x}", Body=b"1")
+    other = f"{place.prefix.removesuffix('/')}-of-another-run/tables/steps/0"
+    client.create_multipart_upload(Bucket=place.bucket, Key=other)
+
+    assert (await compacted(run, days=6)).unfinished == 0
+    assert (await compacted(run, days=8)).unfinished == 4
+
+    assert [item async for item in run.store.unfinished()] == []
+    left = client.list_multipart_uploads(Bucket=place.bucket, Prefix=place.prefix[:-1])
+    assert [found["Key"] for found in left["Uploads"]] == [other]
+    assert await findings(run) == ()
+
+
+async def test_a_writer_whose_upload_was_given_up_begins_again(bucket_url: str) -> None:
+    store = open_store(bucket_url, StorageSection())
+    data = bytes(MULTIPART_BYTES + 1)
+    given_up = 0
+    async with asyncio.TaskGroup() as group:
+        writing = group.create_task(store.put_new("tables/steps/large", data))
+        while not writing.done() and not given_up:
+            given_up = await store.give_up(NOW + timedelta(days=1))
+
+    assert given_up == 1
+    assert writing.result()
+    assert (await store.info("tables/steps/large")).size == len(data)
