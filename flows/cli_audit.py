@@ -1,7 +1,8 @@
-"""`stepmill audit`: prove a run whole, or list what is not."""
+"""`stepmill audit`: prove a run and its published copies whole, or list what is not."""
 
 import os
 import sys
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.progress import Progress
@@ -10,31 +11,61 @@ from flows import signals
 from flows.cli_parsers import Arguments
 from flows.cli_terminal import answer, tell
 from flows.settings import Sources, load
+from schemas.config import RunConfig
+from schemas.errors import BadConfig, Damaged, NotFound
 from storage.audit import AuditReport, audit
+from storage.objects import ObjectStore
 from storage.places import open_store
+from storage.publish.publish import open_destination
+from storage.runs import KEY, open_run
 
 
 def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
-    report = signals.run(_audit(args.run, deep=args.deep))
+    sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
+    report = signals.run(_audit(sources, args.run, deep=args.deep))
     if args.json:
         answer({"run": args.run, "whole": not report.findings, **report.model_dump(mode="json")})
     else:
-        tell(f"not whole: {finding}" for finding in report.findings)
-        tell(f"left behind (harmless): {leftover}" for leftover in report.leftovers)
-        counts = ", ".join(f"{count} {what}" for what, count in report.counts.items())
-        tell([f"{args.run}: {'NOT WHOLE' if report.findings else 'whole'} ({counts})"])
+        tell(_lines(args.run, report))
     return 1 if report.findings else 0
 
 
-async def _audit(url: str, *, deep: bool) -> AuditReport:
-    store = open_store(url, load(Sources(run=url), os.environ).storage)
+def _lines(url: str, report: AuditReport) -> Iterator[str]:
+    """Yield what was found, for people."""
+    yield from (f"not whole: {finding}" for finding in report.findings)
+    yield from (f"left behind (harmless): {leftover}" for leftover in report.leftovers)
+    counts = ", ".join(f"{count} {what}" for what, count in report.counts.items())
+    yield f"{url}: {'NOT WHOLE' if report.findings else 'whole'} ({counts})"
+    for copy in report.published:
+        if copy.version is None and copy.whole:
+            yield f"{copy.destination}: no published version is to be seen there yet"
+            continue
+        told = "" if copy.version is None else f" (version {copy.version}, {copy.files} files)"
+        yield f"{copy.destination}: {'whole' if copy.whole else 'NOT WHOLE'}{told}"
+
+
+async def _audit(sources: Sources, url: str, *, deep: bool) -> AuditReport:
+    given = load(sources, os.environ)
+    store = open_store(url, given.storage)
+    config = await _config(sources, store) or given
+    copies = [open_destination(to, config.publish, config.storage) for to in config.publish.to]
     if not sys.stderr.isatty():
-        return await audit(store, deep=deep)
+        return await audit(store, deep=deep, copies=copies)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("objects", total=None)
         return await audit(
             store,
             deep=deep,
+            copies=copies,
             progress=lambda done, total: progress.update(bar, completed=done, total=total),
         )
+
+
+async def _config(sources: Sources, store: ObjectStore) -> RunConfig | None:
+    """Return the run's configuration with what was given on top; None if it cannot be read."""
+    try:
+        made = await open_run(store)
+        return load(sources, os.environ, (f"{store.url}/{KEY}", made.config))
+    except (NotFound, Damaged, BadConfig):
+        return None  # what is wrong with the run's file is for the audit to find

@@ -141,8 +141,11 @@ def _publish(parser: argparse.ArgumentParser) -> None:
 def _audit(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
-        "--deep", action="store_true", help="read every shard and check every row and picture"
+        "--deep",
+        action="store_true",
+        help="read every shard and check every row and picture, read every published file",
     )
+    configuration_flags(parser)
     json_flag(parser)
 
 
@@ -193,7 +196,7 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
     ),
     "audit": (
         _audit,
-        "prove a run whole, or list what is not",
+        "prove a run and its published copies whole, or list what is not",
         "stepmill audit runs/demo --deep",
     ),
     "compact": (

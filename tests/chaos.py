@@ -29,6 +29,7 @@ from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.delta import Handle
 from storage.places import open_store, open_tables, table_url
+from storage.publish.folder import Folder
 from storage.publish.manifest import MANIFEST
 from storage.publish.proof import verify_published
 
@@ -253,7 +254,7 @@ async def assert_whole(trial: Trial, before: Mapping[str, Finished] | None = Non
     assert report.findings == ()
     manifest = json.loads((trial.to / MANIFEST).read_bytes())
     assert f"versions/{manifest['version']}.json" == max(trial.objects("versions/"))
-    assert await verify_published(trial.to) == []
+    assert (await verify_published(Folder(trial.to), deep=True)).findings == ()
     published = ds.dataset(trial.to / "data" / "trajectories").to_table(columns=["episode_id"])
     assert Counter(published.column("episode_id").to_pylist()) == Counter(_accepted(trial))
 

@@ -18,6 +18,7 @@ from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake import Lake
 from storage.local import LocalStore
+from storage.publish.folder import Folder
 from storage.publish.proof import Discrepancy, verify_published
 from storage.publish.publish import PublishReport, publish
 from storage.publish.rows import Tables, open_tables
@@ -187,7 +188,8 @@ def written_at(folder: Path) -> dict[str, int]:
 
 def findings(folder: Path) -> list[tuple[Discrepancy, str]]:
     """Return how a published folder differs from its manifest."""
-    return [(f.kind, f.path) for f in asyncio.run(verify_published(folder))]
+    proof = asyncio.run(verify_published(Folder(folder), deep=True))
+    return [(f.kind, f.path) for f in proof.findings]
 
 
 def two_versions() -> tuple[MemorySnapshot, MemorySnapshot]:

@@ -9,6 +9,21 @@ Progress = Callable[[int, int], None]
 """Told how many of how many objects were looked at."""
 
 
+class PublishedCopy(Record):
+    """What an audit saw of a published copy."""
+
+    destination: str
+    """Where it lies."""
+    version: int | None
+    """The version that it is; None: none can be seen there."""
+    files: int
+    """Files that its manifest lists."""
+    bytes: int
+    """Their size."""
+    whole: bool
+    """Nothing was found there that is not as it should be."""
+
+
 class AuditReport(Record):
     """What an audit saw."""
 
@@ -18,6 +33,8 @@ class AuditReport(Record):
     """What killed processes left behind, each naming the object; no finding."""
     counts: dict[str, int]
     """What was looked at."""
+    published: tuple[PublishedCopy, ...] = ()
+    """The published copies, in the order of `publish.to`."""
 
 
 class Notes:
@@ -27,6 +44,7 @@ class Notes:
         self._findings: dict[str, None] = {}
         self._leftovers: dict[str, None] = {}
         self._counts: Counter[str] = Counter()
+        self._copies: list[PublishedCopy] = []
         self._progress = progress
         self._done = 0
         self._total = 0
@@ -42,6 +60,10 @@ class Notes:
     def count(self, what: str, number: int = 1) -> None:
         """Add to the number of `what` that was looked at."""
         self._counts[what] += number
+
+    def copy(self, seen: PublishedCopy) -> None:
+        """Write down what was seen of a published copy."""
+        self._copies.append(seen)
 
     def expect(self, objects: int) -> None:
         """Say that so many more objects will be looked at."""
@@ -59,4 +81,5 @@ class Notes:
             findings=tuple(self._findings),
             leftovers=tuple(self._leftovers),
             counts=dict(sorted(self._counts.items())),
+            published=tuple(self._copies),
         )

@@ -1,4 +1,6 @@
-"""The audit from end to end: inventory, versions, histories, shards, rows, spool."""
+"""The audit from end to end: inventory, versions, histories, shards, rows, spool, copies."""
+
+from collections.abc import Sequence
 
 from schemas import keys
 from schemas.config import RunConfig, identity
@@ -6,20 +8,29 @@ from schemas.errors import Damaged, NotFound
 from schemas.tables import TABLES, UNIT_TABLES
 from storage import runs
 from storage.audit.contents import read_committed, read_uncommitted
+from storage.audit.copies import audit_copies
 from storage.audit.history import Histories, History, read_history
 from storage.audit.inventory import Inventory, shard_key, take_inventory
 from storage.audit.report import AuditReport, Notes, Progress
 from storage.keeping import keeping_key, parse_keeping
 from storage.merging import COMPACT
 from storage.objects import Missing, ObjectStore
+from storage.publish.destination import Destination
 from storage.spool import read_spooled
 from storage.versions import Versions, parse_version, version_key
 
 
-async def audit(store: ObjectStore, *, deep: bool, progress: Progress | None = None) -> AuditReport:
-    """Prove the run in `store` whole, or name what is not.
+async def audit(
+    store: ObjectStore,
+    *,
+    deep: bool,
+    copies: Sequence[Destination] = (),
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Prove the run in `store` and its published `copies` whole, or name what is not.
 
-    `deep` reads every byte that was committed; otherwise only the log and what the listing says.
+    `deep` reads every byte that was committed or published; otherwise only the log, the manifests
+    and what the listings say.
 
     Raises:
         NotFound: no run lies there.
@@ -51,6 +62,7 @@ async def audit(store: ObjectStore, *, deep: bool, progress: Progress | None = N
     else:
         await _check_sizes(store, inventory, histories, notes)
     await _check_spool(store, inventory, histories, run=run if deep else None, notes=notes)
+    await audit_copies(copies, run.run_id if run else None, deep=deep, notes=notes)
     return notes.report()
 
 

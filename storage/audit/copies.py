@@ -1,0 +1,49 @@
+"""The published copies of a run: each held against its own manifest, wherever it lies."""
+
+from collections.abc import Sequence
+
+from schemas.errors import StepmillError
+from storage.audit.report import Notes, PublishedCopy
+from storage.publish.destination import Destination
+from storage.publish.proof import verify_published
+
+
+async def audit_copies(
+    copies: Sequence[Destination], run_id: str | None, *, deep: bool, notes: Notes
+) -> None:
+    """Prove every copy whole, or note what is not; one where nothing was published is no finding.
+
+    `run_id` is the run they must be of; None: it is not known.
+    """
+
+    def told(done: int, total: int) -> None:
+        if done == 0:
+            notes.expect(total)
+        else:
+            notes.count("published files")
+            notes.looked()
+
+    for copy in copies:
+        where = copy.address
+        try:
+            proof = await verify_published(copy, run_id=run_id, deep=deep, progress=told)
+        except StepmillError as error:
+            why = str(error).removeprefix(f"{where}: ")
+            notes.finding(where, f"cannot be proven: {why}")
+            notes.copy(
+                PublishedCopy(destination=where, version=None, files=0, bytes=0, whole=False)
+            )
+            continue
+        for finding in proof.findings:
+            notes.finding(f"{where}/{finding.path}", finding.message)
+        for path in proof.leftovers:
+            notes.leftover(f"{where}/{path}", "is of a publication that has not ended")
+        notes.copy(
+            PublishedCopy(
+                destination=where,
+                version=proof.version,
+                files=proof.files,
+                bytes=proof.bytes,
+                whole=not proof.findings,
+            )
+        )
