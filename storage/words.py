@@ -91,6 +91,7 @@ _ABSENT = {"NoSuchKey", "404"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")
 _STATUS = re.compile(r"\b([45]\d\d|30[17]) [A-Z][a-z]+")
+_REQUEST = re.compile(r"(?<=\S)\W+Error performing.*", re.DOTALL)
 _ANSWER = re.compile(r"<\?xml.*|<Error.*", re.DOTALL)
 _SILENT = re.compile(
     r"error sending request|request or response body error|operation timed out|"
@@ -153,5 +154,7 @@ def _code(text: str) -> str | None:
 def _line(error: Exception) -> str:
     """Return an error's text without its colours, its back trace and what a store answered."""
     text, _, _ = _COLOUR.sub("", str(error)).partition("\n   0:")
+    if _code(text) in _ABSENT:  # what is not there is named before the request that found it so
+        text = _REQUEST.sub("", text)
     text = _ANSWER.sub("", text).replace("↳", "")
     return " ".join(text.split()) or type(error).__name__

@@ -82,7 +82,7 @@ class Reading:
             hf_raise_for_status(answer)
             if answer.status_code != HTTPStatus.PARTIAL_CONTENT:
                 self._at, self.hash = 0, hashlib.sha256()
-            for part in answer.iter_raw(_READ_AT_ONCE):
+            for part in answer.iter_raw():
                 self.hash.update(part)
                 self._at += len(part)
 

@@ -5,12 +5,15 @@ import os
 
 import polars as pl
 import pytest
+from factories import make_whole_run
 from fuses import Fuse, FusedStore
 from handles import Cut
 from published import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
+from weed import SECRET_KEY
 
-from schemas.errors import OtherRun
-from schemas.sections import PublishSection
+from schemas.errors import Damaged, OtherRun
+from schemas.sections import AcceptSection, PublishSection
+from storage.memory import MemoryStore
 from storage.objects import ObjectStore
 from storage.places import open_store
 from storage.publish.publish import PublishReport, publish, publish_to
@@ -63,6 +66,37 @@ def test_cut_and_run_again_it_ends_in_the_same_objects(bucket_url: str, share: f
     _published(snapshot, to)
 
     assert _contents(store) == whole
+
+
+@pytest.mark.parametrize("harm", ["gone", "torn"])
+def test_a_shard_that_cannot_be_read_is_told_of_in_our_words(bucket_url: str, harm: str) -> None:
+    async def publish_harmed() -> None:
+        made = await make_whole_run(f"{bucket_url}/run")
+        [shard, *_] = [
+            item.key async for item in made.store.list("tables/steps/") if "_delta" not in item.key
+        ]
+        if harm == "gone":
+            await made.store.delete([shard])
+        else:
+            await made.store.put(shard, b"PAR1 and nothing else")
+        lake = made.lake()
+        rule = AcceptSection(passed=("outcome",))
+        destination = Store(MemoryStore())
+        try:
+            snapshot, terms = await lake.snapshot(), PublishSection()
+            await publish_to(snapshot, made.run, rule, destination, terms=terms, shard_mb=64)
+        finally:
+            await lake.close()
+
+    with pytest.raises(
+        Damaged, match=r"cannot be read: .*`stepmill audit RUN --deep` names the file"
+    ) as told:
+        asyncio.run(publish_harmed())
+
+    said = str(told.value)
+    assert not {"\n", "\x1b", "<", "↳"} & {*said}, said
+    assert "Error performing" not in said
+    assert SECRET_KEY not in said
 
 
 def test_polars_reads_it_where_it_lies(bucket_url: str) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from published import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small_run, tables_of
 
-from schemas.errors import Damaged
+from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema
 from storage.publish import rows as rows_module
 from storage.publish.build import build
@@ -206,6 +206,21 @@ def test_a_file_of_the_run_that_cannot_be_read_is_named_as_damage(tmp_path: Path
 
 def _files(paths: Sequence[Path], like: ds.Dataset) -> ds.Dataset:
     return ds.dataset([str(path) for path in paths], schema=like.schema, format="parquet")
+
+
+_REFUSED = """Generic S3 error: Error performing GET http://127.0.0.1:1/b/run/x.parquet in 1ms
+ ↳ Server returned non-2xx status code: 403 Forbidden: <?xml version="1.0"?>
+<Error><Code>AccessDenied</Code><Message>AKIAPLANTED may not</Message></Error>"""
+
+
+def test_a_store_that_refuses_is_told_of_in_our_words() -> None:
+    with pytest.raises(Unwritable) as told, rows_module.reading("version 1"):
+        raise OSError(_REFUSED)
+
+    said = str(told.value)
+    assert said.startswith("version 1 cannot be read: the credentials do not allow it; see")
+    assert "AKIAPLANTED" not in said
+    assert "audit" not in said
 
 
 def test_ids_are_found_in_the_row_groups_they_lie_in(tmp_path: Path) -> None:
