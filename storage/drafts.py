@@ -5,6 +5,9 @@ a store as a whole. A draft lies where its store can best take it from: beside t
 folder, where it is named like any write that has not ended; in a file without a name for a
 bucket, which goes with the process; in memory for a dictionary. Whoever makes one closes it, and
 with that it is gone, put or not.
+
+Hashing and writing a large draft take as long as making its bytes does, and both let other Python
+code run; so they are done in a thread beside the one that makes them.
 """
 
 import hashlib
@@ -12,11 +15,19 @@ import io
 import os
 import tempfile
 import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
 from schemas.errors import Unwritable
+
+_LARGE = 1 << 22
+"""Bytes from which on a draft has a thread of its own."""
+
+_WAITING = 8
+"""Pieces that may wait for that thread; Parquet comes in pieces of about a page."""
 
 
 class Draft:
@@ -28,6 +39,8 @@ class Draft:
         self._size = 0
         self._mute = False
         self._lock = threading.Lock()
+        self._thread: ThreadPoolExecutor | None = None
+        self._waiting: deque[Future[None]] = deque()
         self.path = path
         """Where it lies; None if it has no name."""
 
@@ -50,7 +63,12 @@ class Draft:
 
     @property
     def sha256(self) -> str:
-        """Of what was written, hex."""
+        """Of what was written, hex.
+
+        Raises:
+            Unwritable: it did not fit.
+        """
+        self._settle(left=0)
         return self._hash.hexdigest()
 
     @property
@@ -62,19 +80,19 @@ class Draft:
         """Add `data`, all of it.
 
         Raises:
-            Unwritable: it does not fit.
+            Unwritable: it does not fit, or what came before it did not.
         """
         size = memoryview(data).nbytes
         if self._mute:
             return size
-        try:
-            self._file.write(data)
-        except OSError as error:
-            where = self.path or tempfile.gettempdir()
-            reason = error.strerror or error
-            raise Unwritable(f"{where}: cannot be written: {reason}") from error
-        self._hash.update(data)
         self._size += size
+        if self._size < _LARGE:
+            self._take(data)
+            return size
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="draft")
+        self._waiting.append(self._thread.submit(self._take, bytes(data)))
+        self._settle(left=_WAITING)
         return size
 
     def tell(self) -> int:
@@ -91,12 +109,18 @@ class Draft:
     def __getitem__(self, part: slice) -> bytes:
         """Return the bytes of a slice without a step, as of `bytes`."""
         start, stop, _ = part.indices(self._size)
+        self._settle(left=0)
         with self._lock:
             self._file.seek(start)
             return self._file.read(max(0, stop - start))
 
     def sync(self) -> None:
-        """Have the disk hold what was written."""
+        """Have the disk hold what was written.
+
+        Raises:
+            Unwritable: it did not fit.
+        """
+        self._settle(left=0)
         self._file.flush()
         if self.path is not None:
             os.fsync(self._file.fileno())
@@ -108,6 +132,7 @@ class Draft:
     @property
     def place(self) -> Path:
         """Where this process can open it, name or not, for those who take nothing but a path."""
+        self._settle(left=0)
         self._file.flush()
         return self.path or Path(f"/proc/self/fd/{self._file.fileno()}")
 
@@ -117,11 +142,29 @@ class Draft:
 
     def close(self) -> None:
         """Let it go."""
+        if self._thread is not None:
+            self._thread.shutdown(cancel_futures=True)
+            self._waiting.clear()
         with suppress(OSError):
             self._file.close()
         if self.path is not None:
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
+
+    def _take(self, data: bytes) -> None:
+        try:
+            self._file.write(data)
+        except OSError as error:
+            where = self.path or tempfile.gettempdir()
+            reason = error.strerror or error
+            raise Unwritable(f"{where}: cannot be written: {reason}") from error
+        self._hash.update(data)
+
+    def _settle(self, *, left: int) -> None:
+        """Wait until no more than so many pieces wait; one that failed says so again and again."""
+        while len(self._waiting) > left:
+            self._waiting[0].result()
+            self._waiting.popleft()
 
 
 Source = bytes | Draft
