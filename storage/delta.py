@@ -30,7 +30,7 @@ from storage.access import FOLDER, Access
 from storage.patience import patiently
 from storage.scan import dataset_of, files_of
 from storage.statistics import Added
-from storage.words import in_words, unread
+from storage.words import in_words, keeps_out, passes, unread
 
 T = TypeVar("T")
 
@@ -203,6 +203,8 @@ class Table:
                 return await self._run(work)
             except (DeltaError, OSError) as error:
                 failure = error
+                if keeps_out(error) and not passes(error):
+                    break  # whoever asks again is told the same
             await asyncio.sleep(pause)
         raise _named(failure, f"{self._handle.url}: cannot commit")
 
@@ -246,8 +248,6 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
 
 def _named(error: DeltaError | OSError, what: str) -> StepmillError:
     text = f"{what}: {in_words(error)}"
-    if isinstance(error, CommitFailedError):
-        return Conflict(text)
-    if isinstance(error, OSError | TableNotFoundError):
+    if isinstance(error, OSError | TableNotFoundError) or keeps_out(error):
         return Unwritable(text)
-    return Damaged(text)
+    return Conflict(text) if isinstance(error, CommitFailedError) else Damaged(text)

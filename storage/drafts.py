@@ -59,7 +59,11 @@ class Draft:
         try:
             return cls(cast("BinaryIO", tempfile.TemporaryFile()))
         except OSError as error:
-            raise Unwritable(f"{tempfile.gettempdir()}: cannot be written: {error}") from error
+            reason = error.strerror or error
+            raise Unwritable(
+                f"what is on its way to the store cannot be written: {reason}; make room in the "
+                "folder for temporary files, or set TMPDIR to another one"
+            ) from error
 
     @property
     def sha256(self) -> str:

@@ -97,12 +97,19 @@ _SILENT = re.compile(
     r"error sending request|request or response body error|operation timed out|"
     r"[Cc]onnection (refused|reset|closed)|dns error"
 )
+_REGION = re.compile(r"<Region>([a-z0-9-]+)</Region>")
 _ELSEWHERE = re.compile(r"redirect without LOCATION")
 
 
 def words_for(code: str) -> str | None:
     """Return what an error of a store means and what to do; None if we do not know."""
     return _WORDS.get(code)
+
+
+def elsewhere(region: str | None) -> str:
+    """Return what an answer from elsewhere means; `region` is the right one, if it was named."""
+    right = "to its region" if region is None else f'= "{region}"'
+    return f"{REGION}; set storage.region {right}"
 
 
 def passing_code(code: str) -> bool:
@@ -115,6 +122,13 @@ def passes(error: Exception) -> bool:
     text = _COLOUR.sub("", str(error))
     code = _code(text)
     return _SILENT.search(text) is not None if code is None else passing_code(code)
+
+
+def keeps_out(error: Exception) -> bool:
+    """Say whether it is the store that keeps Delta's client out: it says no, is unwell, or silent."""
+    text = _COLOUR.sub("", str(error))
+    code = _code(text)
+    return code in _WORDS or passes(error) or _ELSEWHERE.search(text) is not None
 
 
 def in_words(error: Exception) -> str:
@@ -133,9 +147,10 @@ def unread(error: Exception, what: str) -> StepmillError:
 def _access(error: Exception) -> str | None:
     """Return what a store's refusal or silence means; None if it is neither."""
     text = _COLOUR.sub("", str(error))
-    if _ELSEWHERE.search(text):
-        return f"{REGION}; set storage.region to its region"
     code = _code(text)
+    if _ELSEWHERE.search(text) or _WORDS.get(code or "") == REGION:
+        named = _REGION.search(text)
+        return elsewhere(None if named is None else named[1])
     if code is not None:
         return None if code in _ABSENT else f"{_meaning(code)} ({code})"
     return NO_ANSWER if _SILENT.search(text) else None

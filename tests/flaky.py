@@ -7,10 +7,11 @@ byte: signatures cover the name of the host, so it keeps that of the client's re
 
 import asyncio
 import io
+import itertools
 import threading
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
@@ -37,6 +38,17 @@ class Spoil(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """An answer that says no, as the store itself would."""
+
+    status: int
+    code: str
+    more: str = ""
+    """Elements beside the code, as XML."""
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A request on its way."""
 
@@ -44,15 +56,22 @@ class Asked:
     path: str
     query: str
     conditional: bool
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def signed(self) -> str:
+        """Who asks, and for which region: `KEY/DATE/REGION/s3/aws4_request`."""
+        _, _, said = self.headers.get("Authorization", "").partition("Credential=")
+        return said.partition(",")[0]
 
 
-Mood = Callable[[Asked], Spoil | None]
+Mood = Callable[[Asked], Spoil | Denial | None]
 """Decides what a request is met with; None: it passes."""
 
-_CODES = {
-    Spoil.ERROR: (500, "InternalError"),
-    Spoil.SLOW_DOWN: (503, "SlowDown"),
-    Spoil.CHANGED: (412, "PreconditionFailed"),
+_DENIALS = {
+    Spoil.ERROR: Denial(500, "InternalError"),
+    Spoil.SLOW_DOWN: Denial(503, "SlowDown"),
+    Spoil.CHANGED: Denial(412, "PreconditionFailed"),
 }
 
 
@@ -71,6 +90,23 @@ def one_in(number: int, *, seed: int, spoils: tuple[Spoil, ...] = tuple(Spoil)) 
     return mood
 
 
+def every(number: int) -> Mood:
+    """Return the mood to spoil one request in `number`, evenly, in all the ways there are by turns."""
+    turns, lock, asked_before = deque(Spoil), threading.Lock(), itertools.count(1)
+
+    def mood(asked: Asked) -> Spoil | None:
+        with lock:
+            if next(asked_before) % number:
+                return None
+            waits = turns[0] is Spoil.CHANGED and not asked.conditional
+            spoil = turns[int(waits)]
+            turns.remove(spoil)
+            turns.append(spoil)
+            return spoil
+
+    return mood
+
+
 class Flaky(Loopback):
     """The proxy."""
 
@@ -80,7 +116,7 @@ class Flaky(Loopback):
         self.mood: Mood = lambda _: None
         self.silence = 1.0
         """Seconds until a silent connection is dropped."""
-        self.met: Counter[Spoil | None] = Counter()
+        self.met: Counter[Spoil | Denial | None] = Counter()
         """How often what was done."""
 
     async def open(self) -> None:
@@ -102,21 +138,21 @@ class Flaky(Loopback):
             request.path,
             request.query_string,
             bool({"If-None-Match", "If-Match"} & request.headers.keys()),
+            request.headers,
         )
         body = await request.read()
         spoil = self.mood(asked)
         self.met[spoil] += 1
-        if spoil in _CODES:
-            status, code = _CODES[spoil]
-            xml = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>no</Message></Error>"
-            return web.Response(status=status, text=xml, content_type="application/xml")
+        denial = spoil if isinstance(spoil, Denial) else _DENIALS.get(spoil) if spoil else None
+        if denial is not None:
+            return _denied(denial)
         if spoil is Spoil.SILENCE:
             await asyncio.sleep(self.silence)
             return await _dropped(request)
         return await self._pass(request, body, spoil)
 
     async def _pass(
-        self, request: web.Request, body: bytes, spoil: Spoil | None
+        self, request: web.Request, body: bytes, spoil: Spoil | Denial | None
     ) -> web.StreamResponse:
         headers = {k: v for k, v in request.headers.items() if k.lower() not in _HOP}
         url = URL(f"{self._upstream}{request.raw_path}", encoded=True)
@@ -137,6 +173,16 @@ class Flaky(Loopback):
             if request.method != "HEAD" and data:
                 await response.write(data)
             return response
+
+
+def _denied(denial: Denial) -> web.Response:
+    text = f"<Error><Code>{denial.code}</Code><Message>no</Message>{denial.more}</Error>"
+    return web.Response(
+        status=denial.status,
+        text=f"<?xml version='1.0'?>{text}",
+        headers=dict(denial.headers),
+        content_type="application/xml",
+    )
 
 
 async def _dropped(request: web.Request) -> web.StreamResponse:

@@ -31,6 +31,18 @@ REGION = "us-east-1"
 READER_KEY = "AKIAREADREADREADREAD"
 READER_SECRET = "planted-secret-of-one-who-only-reads"  # noqa: S105 - the same
 
+NOBODY_KEY = "AKIANOTHINGNOTHING00"
+UNLISTING_KEY = "AKIAUNLISTUNLISTUN00"
+LATER_KEY = "AKIALATERLATERLATER0"
+
+RIGHTS = {
+    LATER_KEY: ("planted-secret-that-comes-later", ("Admin", "Read", "List", "Tagging", "Write")),
+    READER_KEY: (READER_SECRET, ("Read", "List")),
+    NOBODY_KEY: ("planted-secret-of-one-who-may-nothing", ()),
+    UNLISTING_KEY: ("planted-secret-of-one-who-may-not-list", ("Read", "Write")),
+}
+"""Who else it knows: the secret of a key, and what its owner may do."""
+
 _SERVERS = ("master", "volume", "filer", "s3")
 _START_SECONDS = 90
 
@@ -150,11 +162,14 @@ _IDENTITIES = [
         "credentials": [{"accessKey": ACCESS_KEY, "secretKey": SECRET_KEY}],
         "actions": ["Admin", "Read", "List", "Tagging", "Write"],
     },
-    {
-        "name": "reader",
-        "credentials": [{"accessKey": READER_KEY, "secretKey": READER_SECRET}],
-        "actions": ["Read", "List"],
-    },
+    *(
+        {
+            "name": key,
+            "credentials": [{"accessKey": key, "secretKey": secret}],
+            "actions": actions,
+        }
+        for key, (secret, actions) in RIGHTS.items()
+    ),
 ]
 
 

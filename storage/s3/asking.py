@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from storage.s3.address import SCHEME
 from storage.s3.connection import CONCURRENCY, Connection
-from storage.s3.errors import FAILURES, Failure, answer, passes, told
+from storage.s3.errors import FAILURES, LISTED, READ, WRITTEN, Failure, answer, passes, told
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -47,7 +47,16 @@ class Asker:
             Unwritable: the store does not answer, or does not let us in.
             Damaged: the bytes are not those of their checksum.
         """
-        return await self._ask(work, key, writing=False)
+        return await self._ask(work, key, READ)
+
+    async def list(self, work: Callable[["S3Client"], T], prefix: str) -> T:
+        """Return what `work` returns, for listing what lies below `prefix`.
+
+        Raises:
+            NotFound: there is no such bucket.
+            Unwritable: the store does not answer, or does not let us list.
+        """
+        return await self._ask(work, prefix, LISTED)
 
     async def write(self, work: Callable[["S3Client"], T], key: str = "") -> T:
         """Return what `work` returns, for writing the whole key `key`.
@@ -56,9 +65,9 @@ class Asker:
             Answer: what the store says of it.
             Unwritable: the store does not answer, or does not let us write.
         """
-        return await self._ask(work, key, writing=True)
+        return await self._ask(work, key, WRITTEN)
 
-    async def _ask(self, work: Callable[["S3Client"], T], key: str, *, writing: bool) -> T:
+    async def _ask(self, work: Callable[["S3Client"], T], key: str, doing: str) -> T:
         loop = asyncio.get_running_loop()
         for pause in pauses():
             try:
@@ -66,19 +75,19 @@ class Asker:
                     self._threads, lambda: work(self._connection.client())
                 )
             except FAILURES as error:
-                expected = self._answer(error, key, last=pause is None, writing=writing)
+                expected = self._answer(error, key, last=pause is None, doing=doing)
             if expected is not None:
                 raise expected
             await asyncio.sleep(pause or 0.0)
         raise AssertionError("the last try has no pause after it")
 
-    def _answer(self, error: Failure, key: str, *, last: bool, writing: bool) -> Exception | None:
+    def _answer(self, error: Failure, key: str, *, last: bool, doing: str) -> Exception | None:
         """Return what is to be raised; None if it is to be asked again."""
         expected = answer(error)
         if expected is not None or (passes(error) and not last):
             return expected
         return told(
-            error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), writing=writing
+            error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), doing=doing
         )
 
 

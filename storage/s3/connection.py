@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from schemas.sections import StorageSection
 from storage.s3.address import Address, checked_endpoint
-from storage.s3.errors import FAILURES, told, told_of_settings
+from storage.s3.errors import FAILURES, READ, told, told_of_settings
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -87,7 +87,7 @@ class Connection:
                 raise NoCredentialsError
             keys = found.get_frozen_credentials()
         except FAILURES as error:
-            raise told(error, self.address.url, writing=False) from None
+            raise told(error, self.address.url, doing=READ) from None
         options = {
             "AWS_ACCESS_KEY_ID": keys.access_key,
             "AWS_SECRET_ACCESS_KEY": keys.secret_key,

@@ -42,14 +42,18 @@ from storage.words import (
     REFUSES,
     REGION,
     SEE,
+    elsewhere,
     passing_code,
     words_for,
 )
 
-Failure = ClientError | BotoCoreError | ResponseParserError | OSError
-"""What a call of AWS's client may end with."""
+READ, WRITTEN, LISTED = "read", "written", "listed"
+"""What was to be done with a place."""
 
-FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError)
+Failure = ClientError | BotoCoreError | ResponseParserError | OSError | RecursionError
+"""What a call of AWS's client may end with; it goes round in circles after a region nobody names."""
+
+FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError, RecursionError)
 """The same, to be caught."""
 
 
@@ -101,14 +105,13 @@ def passes(error: Failure) -> bool:
     return isinstance(error, broken | ResponseParserError | OSError)
 
 
-def told(error: Failure, what: str, *, writing: bool) -> StepmillError:
-    """Return a failure in our words; `what` says of which place."""
-    doing = "cannot be written" if writing else "cannot be read"
-    if isinstance(error, FlexibleChecksumError) and not writing:
-        return Damaged(f"{what}: {doing}: its bytes are not those of its checksum")
+def told(error: Failure, what: str, *, doing: str) -> StepmillError:
+    """Return a failure in our words; `what` says of which place, `doing` what was to be done."""
+    if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
+        return Damaged(f"{what}: cannot be {doing}: its bytes are not those of its checksum")
     words = _client_words(error) if isinstance(error, ClientError) else _other_words(error)
-    text = f"{what}: {doing}: {words}"
-    if not writing and isinstance(error, ClientError) and code_of(error) == NO_BUCKET:
+    text = f"{what}: cannot be {doing}: {words}"
+    if doing != WRITTEN and isinstance(error, ClientError) and code_of(error) == NO_BUCKET:
         return NotFound(text)
     return Unwritable(text)
 
@@ -140,8 +143,7 @@ def _client_words(error: ClientError) -> str:
     words = words_for(code) or words_for(str(_status(error)))
     if words == REGION:
         details: Mapping[str, Any] = error.response.get("Error", {})
-        region = headers.get("x-amz-bucket-region") or details.get("Region")
-        return f"{words}; set storage.region" + (f' = "{region}"' if region else " to its region")
+        return elsewhere(headers.get("x-amz-bucket-region") or details.get("Region"))
     if words is None and passes(error):
         words = KEEPS_FAILING
     return f"{words or REFUSES} ({code or _status(error)})"
@@ -164,6 +166,8 @@ def _other_words(error: Failure) -> str:
         )
     if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError):
         return f"the credentials cannot be had ({type(error).__name__}); {GET_NEW}"
+    if isinstance(error, RecursionError):
+        return elsewhere(None)
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
         return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
     if passes(error):

@@ -39,7 +39,7 @@ async def objects(ask: Asker, address: Address, prefix: str) -> AsyncIterator[Ob
     place = {"Bucket": address.bucket, "Prefix": f"{address.prefix}{prefix}"}
     after: dict[str, str] | None = {}
     while after is not None:
-        page = await ask.read(partial(_objects, asked={**place, **after}))
+        page = await ask.list(partial(_objects, asked={**place, **after}), place["Prefix"])
         for found in page.get("Contents", ()):
             key = found["Key"].removeprefix(address.prefix)
             if key:  # some tools make an empty object to stand for the folder
@@ -69,7 +69,7 @@ async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
     place = {"Bucket": address.bucket, "Prefix": address.prefix}
     after: dict[str, str] | None = {}
     while after is not None:
-        page = await ask.read(partial(_uploads, asked={**place, **after}))
+        page = await ask.list(partial(_uploads, asked={**place, **after}), place["Prefix"])
         for found in page.get("Uploads", ()):
             yield Upload(found["Key"], found["UploadId"], found["Initiated"].astimezone(UTC))
         after = None

@@ -12,11 +12,12 @@ Requests block, so they run in threads of the store's own.
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from schemas.errors import Conflict, Unwritable
+from schemas.errors import Conflict, StepmillError, Unwritable
 from storage.access import Access
 from storage.drafts import Draft, Source
 from storage.objects import UNFINISHED, Missing, ObjectInfo, checked_key
@@ -159,18 +160,24 @@ class S3Store:
     async def probe(self) -> None:
         """See `ObjectStore.probe`; a store that ignores conditions is refused too."""
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
-        write = Write(self._bucket, key, b"1")
+        proved = False
         try:
-            await carry_out(self._ask, write)
-            await self._refuse_unconditional(key, IfNoneMatch="*")
-            await self._refuse_unconditional(key, IfMatch=f'"{"0" * 32}"')
-            if not await self._is_ours(write):
-                raise Unwritable(
-                    f"{self.url}: the store drops the metadata of objects, by which a write whose "
-                    f"answer was lost is known; use another store, {SEE}"
-                )
+            await self._prove(Write(self._bucket, key, b"1"))
+            proved = True
         finally:
-            await delete(self._ask, self._bucket, [key])
+            # What went wrong first is told, and not that it cannot be removed either.
+            with nullcontext() if proved else suppress(StepmillError):
+                await delete(self._ask, self._bucket, [key])
+
+    async def _prove(self, write: Write) -> None:
+        await carry_out(self._ask, write)
+        await self._refuse_unconditional(write.key, IfNoneMatch="*")
+        await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
+        if not await self._is_ours(write):
+            raise Unwritable(
+                f"{self.url}: the store drops the metadata of objects, by which a write whose "
+                f"answer was lost is known; use another store, {SEE}"
+            )
 
     async def _refuse_unconditional(self, key: str, **condition: str) -> None:
         """Write over an object in a way that must fail."""
