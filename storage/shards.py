@@ -95,6 +95,9 @@ class ShardWriter:
         self._schema = schema.with_metadata(footer(schema))
         self._shard_bytes = shard_bytes
         self._group_bytes = min(group_bytes or ROW_GROUP_BYTES, shard_bytes)
+        # Where groups are small a page is a whole one: the head of a page is new bytes, and pages
+        # end elsewhere after a row that went, so many pages are many bytes to be uploaded again.
+        self._page_bytes = max(group_bytes or 0, _PAGE_BYTES)
         self._begin = begin
         self._sink: Draft | None = None
         self._writer: pq.ParquetWriter | None = None
@@ -156,7 +159,8 @@ class ShardWriter:
         if self._sink is None or self._writer is None:
             self._sink = self._begin()
             sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
-            self._writer = pq.ParquetWriter(sink, self._schema, **writer_settings(self._schema))
+            settings = writer_settings(self._schema, picture_page_bytes=self._page_bytes)
+            self._writer = pq.ParquetWriter(sink, self._schema, **settings)
         group = self._pending.table()
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._rows += group.num_rows
@@ -226,8 +230,11 @@ def _feature(kind: pa.DataType) -> dict[str, object]:
     return {"_type": "Value", "dtype": _HF_NAMES.get(str(kind), str(kind))}
 
 
-def writer_settings(schema: pa.Schema) -> dict[str, Any]:
-    """Return the Parquet writer's arguments for a table of `schema`."""
+def writer_settings(schema: pa.Schema, *, picture_page_bytes: int = _PAGE_BYTES) -> dict[str, Any]:
+    """Return the Parquet writer's arguments for a table of `schema`.
+
+    A page of pictures is closed at about `picture_page_bytes`.
+    """
     leaves = _leaves(schema)
     pictures = {f"{name}.bytes" for name in picture_columns(schema)}
     text = [leaf for leaf in leaves if leaf not in pictures]
@@ -236,7 +243,7 @@ def writer_settings(schema: pa.Schema) -> dict[str, Any]:
         "use_dictionary": text,
         "write_statistics": [leaf for leaf in leaves if "." not in leaf],
         "write_page_index": True,
-        "data_page_size": _PAGE_BYTES,
+        "data_page_size": picture_page_bytes if pictures else _PAGE_BYTES,
         "use_content_defined_chunking": not pictures,
     }
     return settings | ({"write_batch_size": _PICTURES_AT_ONCE} if pictures else {})

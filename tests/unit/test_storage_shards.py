@@ -84,6 +84,24 @@ def test_scalar_columns_have_statistics_and_an_index(rows: dict[str, list[Row]])
             assert column.has_offset_index
 
 
+def test_the_pictures_of_a_small_row_group_are_one_page(rows: dict[str, list[Row]]) -> None:
+    """What stands between pictures is new to the Hub whenever a row before it went."""
+    schema, size = arrow_schema("steps"), 100_000
+    large = [
+        row | {"screenshot": {"bytes": bytes(size), "path": "0.jpg"}} for row in rows["steps"][:40]
+    ]
+
+    def between(group_bytes: int | None) -> int:
+        [shard] = shards(schema, batches(large, schema), shard_bytes=BIG, group_bytes=group_bytes)
+        group = metadata(shard).row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        picture = next(c for c in columns if c.path_in_schema == "screenshot.bytes")
+        return int(picture.total_compressed_size) - len(large) * (4 + size)
+
+    assert 0 < between(16 << 20) < 50
+    assert between(None) > 2 * between(16 << 20)
+
+
 def test_a_shard_is_closed_at_its_size(rows: dict[str, list[Row]]) -> None:
     size = 60_000
     made = write("steps", rows["steps"], shard_bytes=size)
