@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -90,6 +90,7 @@ class Outlet:
         """Hold the folder while the block runs.
 
         Raises:
+            OtherRun: another export was here first.
             Unwritable: it cannot be written, is full, or another export is writing here.
         """
         try:
@@ -105,11 +106,13 @@ class Outlet:
             raise Unwritable(f"{self._root}: another export is writing here; wait for it") from None
         except OSError as error:
             raise Unwritable(
-                f"{self._root}: cannot be written: {error.strerror}; run this again to go on"
+                f"{self._root}: cannot be written: {error.strerror}; "
+                "mend that, and run this again to go on"
             ) from error
         finally:
             for lines in self._open.values():
-                lines.file.close()
+                with suppress(OSError):  # what a full disk did not take is tried once more here
+                    lines.file.close()
             os.close(handle)
 
     def line(self, split: str, record: JsonObject) -> None:
@@ -140,21 +143,15 @@ class Outlet:
             files=self._files,
             file_bytes=self._file_bytes,
         )
-        temporary = _temporary(self._root / MANIFEST)
-        with temporary.open("wb") as file:
-            file.write(f"{manifest.model_dump_json(indent=2)}\n".encode())
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._root / MANIFEST)
+        _write(self._root / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n")
         (self._root / MARK).unlink()
         return manifest
 
     def _begin(self) -> None:
         """Leave the mark, and clear what a killed export left half written."""
+        self._finished()  # once more: somebody may have been here before the lock was ours
         if not (self._root / MARK).is_file():
-            temporary = _temporary(self._root / MARK)
-            temporary.write_text(canonical_json(self._made_of), encoding="utf-8")
-            temporary.replace(self._root / MARK)
+            _write(self._root / MARK, canonical_json(self._made_of))
         for found in sorted(self._root.rglob(f"{_UNFINISHED}*")):
             found.unlink()
 
@@ -166,7 +163,7 @@ class Outlet:
         if path.is_file():
             return self._same(path, under_way=mark.is_file())
         if mark.is_file():
-            self._refuse_other(json.loads(mark.read_text(encoding="utf-8")))
+            self._refuse_other(_marked(mark))
             return None
         half = _temporary(mark).name
         first = min((i.name for i in self._root.iterdir() if i.name != half), default=None)
@@ -228,6 +225,27 @@ class Outlet:
 def _temporary(path: Path) -> Path:
     """Return what a file is called until it is whole; no pattern for its kind finds it."""
     return path.with_name(f"{_UNFINISHED}{path.name}.part")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whose words must outlive a machine that goes down, in one step."""
+    temporary = _temporary(path)
+    with temporary.open("wb") as file:
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def _marked(mark: Path) -> object:
+    """Return what a mark says is being exported."""
+    try:
+        said: object = json.loads(mark.read_bytes())
+    except ValueError:
+        raise Unwritable(
+            f"{mark}: does not say which export is under way here; export to an empty folder"
+        ) from None
+    return said
 
 
 class _Lines:

@@ -1,0 +1,88 @@
+"""The folder of an export, against a full disk, a damaged mark and somebody who was there first."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from published import contents
+from sources import ROOT
+
+from schemas.errors import OtherRun, Unwritable
+from storage.formats.outlet import MANIFEST, MARK, Outlet
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from schemas.errors import Unwritable
+from storage.formats.outlet import Outlet
+
+outlet = Outlet(Path(sys.argv[1]), {"format": "a"})
+assert outlet.finished() is None
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    with outlet.writing():
+        for number in range(1_000):
+            outlet.line("train", {"number": number, "text": "x" * 50})
+except Unwritable as error:
+    print(error)
+"""
+
+
+def finish(outlet: Outlet) -> None:
+    """Write an export of one line."""
+    with outlet.writing():
+        outlet.line("train", {"number": 1})
+        outlet.finish(episodes=1, counts={})
+
+
+def test_a_full_disk_is_told_in_our_words_and_the_export_goes_on_later(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, tmp_path],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "cannot be written: File too large; mend that, and run this again" in done.stdout
+
+    finish(Outlet(tmp_path, {"format": "a"}))
+
+    assert contents(tmp_path).keys() == {"train.jsonl", MANIFEST}
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff", b'{"run": '])
+def test_a_mark_that_says_nothing_is_refused(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / MARK).write_bytes(damage)
+
+    with pytest.raises(Unwritable, match="export to an empty folder"):
+        Outlet(tmp_path, {"format": "a"}).finished()
+
+    assert contents(tmp_path) == {MARK: damage}
+
+
+def test_who_finished_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
+    late = Outlet(tmp_path, {"format": "b"})
+    assert late.finished() is None
+    finish(Outlet(tmp_path, {"format": "a"}))
+    before = contents(tmp_path)
+
+    with pytest.raises(OtherRun, match="differs in format"):
+        finish(late)
+
+    assert contents(tmp_path) == before
+
+
+def test_who_was_killed_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
+    late, killed = (Outlet(tmp_path, {"format": name}) for name in "ba")
+    assert (late.finished(), killed.finished()) == (None, None)
+    with pytest.raises(KeyboardInterrupt), killed.writing():
+        raise KeyboardInterrupt
+    before = contents(tmp_path)
+
+    with pytest.raises(OtherRun, match="differs in format"):
+        finish(late)
+
+    assert contents(tmp_path) == before
