@@ -5,6 +5,7 @@ Spawned, never forked: a process that used `deltalake` must not fork.
 
 import asyncio
 import os
+import time
 from collections.abc import Mapping
 
 from factories import MadeRun
@@ -19,7 +20,13 @@ from storage.runs import open_run
 def race(url: str, salt: int, units: int, environ: Mapping[str, str]) -> list[str]:
     """Commit every unit of a run with episodes of its own; return how each went."""
     os.environ.update(environ)
-    return asyncio.run(_race(url, salt, units))
+    return asyncio.run(_race(url, salt, range(units)))
+
+
+def first(url: str, number: int, at: float, environ: Mapping[str, str]) -> list[str]:
+    """Commit one unit of a run, at a moment that others wait for too; return how it went."""
+    os.environ.update(environ)
+    return asyncio.run(_race(url, 0, range(number, number + 1), at=at))
 
 
 def compact_run(url: str, environ: Mapping[str, str]) -> CompactReport:
@@ -29,12 +36,13 @@ def compact_run(url: str, environ: Mapping[str, str]) -> CompactReport:
     return asyncio.run(compact(url, open_store(url, storage), storage))
 
 
-async def _race(url: str, salt: int, units: int) -> list[str]:
+async def _race(url: str, salt: int, units: range, *, at: float = 0.0) -> list[str]:
     store = open_store(url, StorageSection())
     run = MadeRun(url, store, await open_run(store))
     lake = run.lake()
     said = []
-    for number in range(units):
+    await asyncio.sleep(max(0.0, at - time.time()))
+    for number in units:
         unit = run.unit(number * 10, salt=salt)
         try:
             ours = await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)

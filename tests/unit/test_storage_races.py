@@ -1,15 +1,19 @@
 """Workers that commit the same units at the same time, with other episodes in each."""
 
+import ast
 import multiprocessing
 import os
+import re
+import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
 from factories import make_run
-from handles import by_id, counts, whole
-from racers import race
+from handles import by_id, commit, counts, whole
+from racers import first, race
+from sources import PACKAGES, modules
 
 from storage.audit import audit
 
@@ -64,3 +68,50 @@ async def test_every_unit_is_in_once_and_of_one_worker(
     await lake.close()
     report = await audit(run.store, deep=True)
     assert report.findings == ()
+
+
+@pytest.mark.parametrize(("place", "rounds"), [("local", 4), ("s3", 2)], indirect=["place"])
+async def test_three_workers_make_the_tables_at_the_same_moment(
+    place: str, processes: ProcessPoolExecutor, rounds: int
+) -> None:
+    environ = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    for number in range(rounds):
+        run = await make_run(f"{place}/{number}")
+        at = time.time() + 0.5
+
+        workers = [
+            processes.submit(first, run.url, worker, at, environ) for worker in range(WORKERS)
+        ]
+
+        assert [worker.result(timeout=120) for worker in workers] == [["ours"]] * WORKERS
+        assert counts(run) == whole(*(run.unit(worker * 10) for worker in range(WORKERS)))
+        report = await audit(run.store, deep=True)
+        assert report.findings == ()
+
+
+async def test_a_worker_that_is_spawned_writes_after_its_parent_has(
+    tmp_path: Path, processes: ProcessPoolExecutor
+) -> None:
+    """One that was forked would die inside Delta's client."""
+    run = await make_run(tmp_path)
+    lake = run.lake()
+    await commit(lake, run.unit(0))
+
+    went = processes.submit(race, run.url, 0, 2, {}).result(timeout=120)
+
+    assert went == ["theirs", "ours"]
+    assert await commit(lake, run.unit(20))
+    assert counts(run) == whole(run.unit(0), run.unit(10), run.unit(20))
+    await lake.close()
+
+
+def test_the_program_forks_no_process() -> None:
+    found = [
+        f"{path}: {said}"
+        for path, tree in modules(*PACKAGES)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Attribute)
+        for said in [ast.unparse(node)]
+        if re.search(r"\bmultiprocessing\b|\bos\.fork|\bProcessPoolExecutor\b", said)
+    ]
+    assert found == []

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from compacting import NOW, UNITS, compacted, findings, shards
-from factories import MadeRun, make_verdict, make_whole_run
-from handles import commit, counts, fingerprint, whole
+from factories import MadeRun, make_whole_run
+from handles import counts, whole
 
 from schemas.errors import NotFound
 from schemas.sections import StorageSection
@@ -95,42 +95,6 @@ async def test_the_last_version_is_kept_however_old(run: MadeRun) -> None:
     assert report.let_go == 1  # the compaction's own took its place
     assert (await run.lake().snapshot()).version == 2
     assert await findings(run) == ()
-
-
-async def test_a_late_worker_changes_nothing_after_the_vacuum(run: MadeRun) -> None:
-    await compacted(run)
-    assert (await compacted(run, days=38)).removed
-    lake = run.lake()
-    before = fingerprint(run.folder)
-
-    for unit in run.units:
-        again = run.unit(int(unit.tasks[0].seed), salt=5)
-        assert not await commit(lake, unit)
-        assert not await commit(lake, again)
-        verdicts = [make_verdict(episode) for episode in unit.episodes]
-        address = {"verifier": "outcome", "version": "1", "round_": 0}
-        assert not await lake.commit_verdicts(unit.unit_id, verdicts=verdicts, **address)  # type: ignore[arg-type] # as told
-
-    assert fingerprint(run.folder) == before
-    await lake.close()
-
-
-async def test_a_late_worker_who_has_begun_to_write_changes_no_row(run: MadeRun) -> None:
-    """It asked before the unit was committed, and goes on after it was compacted and vacuumed."""
-    lake, late = run.lake(), run.unit(700)
-    async with lake.unit(late.unit_id) as writer:
-        for episode in late.episodes:
-            await writer.add(episode)
-        other = run.lake()
-        await commit(other, late)
-        await other.close()
-        await compacted(run)
-        await compacted(run, days=38)
-        await writer.commit(late.tasks)
-
-    assert counts(run) == whole(*run.units, late) | {"prompts": UNITS + 1}
-    assert await findings(run) == ()
-    await lake.close()
 
 
 async def test_orphans_stay_a_week_and_as_long_as_they_could_be_committed(run: MadeRun) -> None:
