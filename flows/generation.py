@@ -6,10 +6,12 @@ a while; twice stops at once. Judging a run again is the same work on units that
 """
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 from flows.attempts import Attempts, Stopping
 from flows.crew import Crew
+from flows.judging import by_episode
 from flows.plan import PlannedUnit
 from flows.provenance import code_version
 from flows.report import Report
@@ -25,6 +27,11 @@ from storage.runs import RunFile
 
 MOST_UNITS = 64
 """Units on their way at the same time, whatever their size."""
+
+RECALLED_AT_ONCE = 1_000
+"""Units whose verdicts of earlier commands are read at once."""
+
+LOG = logging.getLogger(__name__)
 
 
 class Generation:
@@ -54,7 +61,7 @@ class Generation:
         self._crew = Crew(found.pending, self._do, stopping=self._stopping)
         self._end: asyncio.Task[tuple[Summary, list[PublishReport], list[str]]] | None = None
         self._report: asyncio.Task[Report] | None = None
-        self._watch: asyncio.Task[None] | None = None
+        self._beside: list[asyncio.Task[None]] = []
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -65,7 +72,9 @@ class Generation:
         """Begin to work, in tasks of `group`."""
         self._crew.begin(group, workers=self._workers())
         self._report = group.create_task(self._finish())
-        self._watch = group.create_task(self._give_up_with_the_engine())
+        self._beside.append(group.create_task(self._give_up_with_the_engine()))
+        if self.pending and not self._again:
+            self._beside.append(group.create_task(self._recall()))
 
     async def unit(self, unit_id: str) -> UnitReport:
         """Wait until a pending unit has ended, and return how."""
@@ -140,10 +149,23 @@ class Generation:
         self._stopping.ask(reason)
         self._crew.cancel()
 
+    async def _recall(self) -> None:
+        """Tell the tally how the episodes of settled units stand, which no work waits for."""
+        settled = sorted(self._found.settled)
+        for first in range(0, len(settled), RECALLED_AT_ONCE):
+            units = settled[first : first + RECALLED_AT_ONCE]
+            try:
+                verdicts = await self._shop.lake.verdicts(units=units)
+            except StepmillError as error:
+                LOG.warning("nothing is shown of verdicts of earlier commands: %s", error)
+                return
+            for episode_id, said in by_episode(verdicts).items():
+                self._tally.judged_before(episode_id, said)
+
     async def _finish(self) -> Report:
         ends = await self._crew.ended()
-        if self._watch is not None:
-            self._watch.cancel()
+        for task in self._beside:
+            task.cancel()
         failed = [one for one in ends if one.state is UnitState.FAILED]
         summary, publications, problems = Summary(version=0), list[PublishReport](), list[str]()
         if not self._now:

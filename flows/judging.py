@@ -8,13 +8,16 @@ that it took is left to it.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from generators.verify.panel import NO_ANSWER
+from generators.verify.panel import NO_ANSWER, Panel
 from schemas.acceptance import latest
+from schemas.base import content_hash
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake import Lake
+from storage.settled import Mark
 
 Said = Mapping[str, Verdict]
 """What is known of one episode, by verifier (see `acceptance.latest`)."""
@@ -46,25 +49,71 @@ def numbered(new: Iterable[Verdict], known: Iterable[Verdict]) -> dict[_Address,
     return dict(out)
 
 
-async def commit(lake: Lake, unit_id: str, new: Sequence[Verdict], *, again: bool = False) -> None:
+def panel_id(panel: Panel) -> str:
+    """Return what tells panels apart that ask for other verdicts."""
+    asked = [[verifier.name, verifier.version] for verifier in panel.verifiers]
+    return content_hash(["panel", asked])
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What is needed to see whether a unit owes anything any more."""
+
+    panel: Panel
+    """Who is asked."""
+    episodes: Collection[str]
+    """All of the unit's."""
+
+    def mark(self, verdicts: Sequence[Verdict]) -> Mark | None:
+        """Return the mark of a unit that has exactly these `verdicts`; None while it owes some."""
+        said = by_episode(verdicts)
+        if any(self.panel.owes(said.get(episode_id, {})) for episode_id in self.episodes):
+            return None
+        return Mark(panel_id(self.panel), len(verdicts))
+
+
+async def commit(
+    lake: Lake,
+    unit_id: str,
+    new: Sequence[Verdict],
+    *,
+    again: bool = False,
+    settling: Settling | None = None,
+) -> None:
     """Commit `new` verdicts of a unit, all of them if it was judged `again`.
 
-    Otherwise what a verifier of the same version has answered meanwhile is left out.
+    Otherwise what a verifier of the same version has answered meanwhile is left out. A unit that
+    owes nothing with them is marked, by `settling`.
 
     Raises:
         Unwritable: the run cannot be written.
     """
     left = list(new)
     while left:
-        known = await lake.verdicts(unit_id=unit_id)
-        answered = set() if again else {_question(v) for v in known if v.status not in NO_ANSWER}
+        known = await lake.verdicts(units={unit_id})
+        answered = set() if again else _answered(known)
         asked = [verdict for verdict in left if _question(verdict) not in answered]
         left = []
-        for (verifier, version, round_), verdicts in numbered(asked, known).items():
+        rounds = numbered(asked, known)
+        whole = [*known, *(verdict for verdicts in rounds.values() for verdict in verdicts)]
+        mark = settling.mark(whole) if settling else None
+        for number, ((verifier, version, round_), verdicts) in enumerate(rounds.items(), 1):
             if not await lake.commit_verdicts(
-                unit_id, verifier=verifier, version=version, round_=round_, verdicts=verdicts
+                unit_id,
+                verifier=verifier,
+                version=version,
+                round_=round_,
+                verdicts=verdicts,
+                # Only the last one has all of them, and only if every other one went in.
+                mark=mark if number == len(rounds) and not left else None,
             ):
                 left += verdicts
+
+
+def _answered(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
+    """Return the questions whose answer stands: the last word on them is one."""
+    last = {_question(verdict): verdict for verdict in sorted(known, key=lambda v: v.round)}
+    return {question for question, said in last.items() if said.status not in NO_ANSWER}
 
 
 def _question(verdict: Verdict) -> tuple[str, str, str]:

@@ -6,9 +6,10 @@ nothing.
 """
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from flows.judging import Said, by_episode
+from flows.judging import Said, by_episode, panel_id
 from flows.plan import PlannedUnit
 from flows.tally import Tally
 from flows.wiring import Workshop
@@ -28,8 +29,10 @@ class Survey:
     """Finished episodes that are not committed, by unit."""
     committed: Mapping[str, set[str]]
     """Committed episodes, by unit."""
+    settled: AbstractSet[str]
+    """Committed units that are known to owe nothing; of their verdicts none was read."""
     said: Mapping[str, Said]
-    """Verdicts that count, by episode."""
+    """Verdicts that count, by episode, of the other committed units."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -44,18 +47,21 @@ async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
         Damaged: its tables cannot be read.
     """
     committed = await _committed(workshop, plan)
-    said = by_episode(await workshop.lake.verdicts()) if committed else {}
+    settled = await workshop.lake.settled_units(panel_id(workshop.panel)) if plan else set()
+    open_ = {unit: episodes for unit, episodes in committed.items() if unit not in settled}
+    said = by_episode(await workshop.lake.verdicts(units=open_)) if open_ else {}
     spooled = await workshop.spool.listing()
     return Survey(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
         owing=tuple(
             unit_id
-            for unit_id, episodes in committed.items()
+            for unit_id, episodes in open_.items()
             if any(workshop.panel.owes(said.get(episode_id, {})) for episode_id in episodes)
         ),
         leftovers=tuple(unit_id for unit_id in spooled if unit_id in committed),
         spooled={unit_id: found for unit_id, found in spooled.items() if unit_id not in committed},
         committed=committed,
+        settled=settled & committed.keys(),
         said=said,
     )
 
@@ -85,6 +91,8 @@ def count(tally: Tally, found: Survey, plan: Sequence[PlannedUnit], *, again: bo
         there = found.committed.get(unit_id) or found.spooled.get(unit_id) or set()
         for episode_id in episodes & there:
             tally.found(episode_id)
+            if unit_id in found.settled and not again:
+                tally.judged_before(episode_id, None)
     for episode_id, said in found.said.items():
         if not again:
             tally.judged_before(episode_id, said)

@@ -22,7 +22,9 @@ class Progress(Record):
     episodes_total: int
     """Of the plan."""
     accepted: int
-    """Of those judged so far."""
+    """Of those judged so far, as far as it is known."""
+    unknown: int
+    """Of those judged by an earlier command, episodes whose verdicts were not read yet."""
     judged: int
     """Accepted or rejected so far."""
     units: int
@@ -53,7 +55,7 @@ class Progress(Record):
         """How far it is, in a line for people."""
         parts = [
             f"{self.episodes}/{self.episodes_total} episodes",
-            f"{self.accepted} accepted",
+            f"{'at least ' if self.unknown else ''}{self.accepted} accepted",
             f"{self.steps_per_second:.1f} steps/s",
             f"{self.busy}/{self.sessions} sessions",
             f"{self.units}/{self.units_total} units",
@@ -78,7 +80,7 @@ class Tally:
     def __init__(self, *, rule: AcceptSection) -> None:
         self._rule = rule
         self._began = time.perf_counter()
-        self._standings: dict[str, Standing] = {}
+        self._standings: dict[str, Standing | None] = {}
         self._finished: set[str] = set()
         self._judged_here = 0
         self.episodes_total = 0
@@ -111,13 +113,16 @@ class Tally:
 
     def judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
         """Count an episode by its verdicts (see `acceptance.latest`)."""
-        before = self._standings.get(episode_id)
+        self._judged_here += episode_id not in self._standings
         self._standings[episode_id] = standing(self._rule, verdicts)
-        self._judged_here += before is None
 
-    def judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
-        """Count an episode whose verdicts were there when the command began."""
-        self._standings[episode_id] = standing(self._rule, verdicts)
+    def judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
+        """Count an episode whose verdicts were there when the command began.
+
+        None: they were not read yet.
+        """
+        known = None if verdicts is None else standing(self._rule, verdicts)
+        self._standings[episode_id] = known
 
     def progress(self, *, busy: int, sessions: int) -> Progress:
         """Return how far it is."""
@@ -130,6 +135,7 @@ class Tally:
             episodes=len(self._finished),
             episodes_total=self.episodes_total,
             accepted=standings.count(Standing.ACCEPTED),
+            unknown=standings.count(None),
             judged=judged,
             units=self.units,
             units_total=self.units_total,

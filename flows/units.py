@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from flows.attempts import Attempts, Finished, Stopping
-from flows.judging import Said, commit, told
+from flows.judging import Said, Settling, commit, told
 from flows.plan import PlannedUnit
 from flows.tally import Tally
 from flows.wiring import Workshop
@@ -82,8 +82,9 @@ class Units:
     async def judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> UnitReport:
         """Judge a committed unit's episodes: those that owe verdicts, or all of them `again`."""
         try:
-            new = await self._judge(unit_id, said, again=again)
-            await commit(self._shop.lake, unit_id, new, again=again)
+            new, episodes = await self._judge(unit_id, said, again=again)
+            settling = Settling(self._shop.panel, episodes)
+            await commit(self._shop.lake, unit_id, new, again=again, settling=settling)
         except (StepmillError, OSError) as error:
             return self._failed(unit_id, [error])
         except ExceptionGroup as group:
@@ -104,19 +105,24 @@ class Units:
         ended = ((episode_id, task.result()) for episode_id, task in running.items())
         return {episode_id: finished for episode_id, finished in ended if finished}
 
-    async def _judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> list[Verdict]:
+    async def _judge(
+        self, unit_id: str, said: Mapping[str, Said], *, again: bool
+    ) -> tuple[list[Verdict], set[str]]:
+        """Return what is newly said of a committed unit's episodes, and all of those."""
         lake, panel = self._shop.lake, self._shop.panel
         tasks = {task.task_id: task for task in await lake.tasks(unit_id)}
+        episodes = await lake.episodes(unit_id)
         async with asyncio.TaskGroup() as group:
             running = [
                 group.create_task(
                     self._attempts.judge(tasks[episode.task_id], episode, before, again=again)
                 )
-                for episode in await lake.episodes(unit_id)
+                for episode in episodes
                 for before in [said.get(episode.episode_id, {})]
                 if again or panel.owes(before)
             ]
-        return [verdict for task in running for verdict in task.result()]
+        new = [verdict for task in running for verdict in task.result()]
+        return new, {episode.episode_id for episode in episodes}
 
     async def _commit(self, unit: PlannedUnit, results: Results) -> None:
         """Commit a unit whose episodes are all finished, and what was said of them.
@@ -181,7 +187,9 @@ class Units:
             result = results[episode_id]
             if result.content_sha256 == content_sha256:
                 new += result.verdicts or ()
-        await commit(self._shop.lake, unit_id, new)
+        await commit(
+            self._shop.lake, unit_id, new, settling=Settling(self._shop.panel, contents.keys())
+        )
 
     def _failed(self, unit_id: str, errors: Sequence[Exception]) -> UnitReport:
         reason = "; ".join(dict.fromkeys(str(error) for error in errors))

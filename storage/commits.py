@@ -11,6 +11,8 @@ from functools import partial
 from hashlib import sha256
 from typing import Self
 
+from deltalake import Transaction
+
 from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema
 from storage.delta import Table
@@ -51,9 +53,17 @@ class Commits:
             return await filling.end()
 
     async def commit(
-        self, table: str, transaction: str, *, token: int, files: Sequence[Added]
+        self,
+        table: str,
+        transaction: str,
+        *,
+        token: int,
+        files: Sequence[Added],
+        also: Transaction | None = None,
     ) -> int:
         """Make `files` count under `transaction` unless it is in; return the token that is.
+
+        What is noted `also` is so in the same commit.
 
         Raises:
             Conflict: other writers kept coming first.
@@ -61,7 +71,7 @@ class Commits:
             Damaged: the log cannot be read, or is gone.
         """
         await self._refuse_lost(table)
-        return await self._tables[table].commit(transaction, token, files=files)
+        return await self._tables[table].commit(transaction, token, files=files, also=also)
 
     async def _refuse_lost(self, table: str) -> None:
         """Never make a table anew that a version says there was."""

@@ -13,7 +13,7 @@ A process that used `deltalake` must never fork.
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -89,8 +89,18 @@ class Handle:
         table = self.refresh()
         return None if table is None else table.transaction_version(transaction)
 
-    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
-        """Commit `files` under `transaction` unless it is in; return the token that is."""
+    def attempt(
+        self,
+        transaction: str,
+        token: int,
+        files: Sequence[Added],
+        *,
+        also: Transaction | None = None,
+    ) -> int:
+        """Commit `files` under `transaction` unless it is in; return the token that is.
+
+        What is noted `also` is so in the same commit, whatever it said before.
+        """
         table = self.refresh()
         if table is None:
             self.create()
@@ -99,9 +109,8 @@ class Handle:
             raise TableNotFoundError(f"{self.url}: the table was made and is not there")
         there = table.transaction_version(transaction)
         if there is None:
-            self.write(
-                table, CommitProperties(app_transactions=[Transaction(transaction, token)]), files
-            )
+            noted = [Transaction(transaction, token), *([] if also is None else [also])]
+            self.write(table, CommitProperties(app_transactions=noted), files)
             return token
         return there
 
@@ -141,14 +150,17 @@ class Handle:
         table = self.refresh()
         return None if table is None else table.version()
 
-    def dataset(self, unit_id: str | None = None) -> Dataset | None:
-        """Return the table's rows, or the files that can hold a unit's; None if nobody made it."""
+    def dataset(
+        self, units: Collection[str] | None = None, *, shared: bool = False
+    ) -> Dataset | None:
+        """Return the table's rows, or the files that can hold those of `units` (see `scan`).
+
+        None if nobody made the table.
+        """
         table = self.refresh()
-        return (
-            None
-            if table is None
-            else dataset_of(table, self.url, access=self._access, unit_id=unit_id)
-        )
+        if table is None:
+            return None
+        return dataset_of(table, self.url, access=self._access, units=units, shared=shared)
 
     def files(self) -> pa.Table | None:
         """Return what the log says of every file; None if nobody made the table yet."""
@@ -171,15 +183,24 @@ class Table:
         """See `Handle.version`."""
         return await self.read(self._handle.version)
 
-    async def dataset(self, unit_id: str | None = None) -> Dataset | None:
+    async def dataset(
+        self, units: Collection[str] | None = None, *, shared: bool = False
+    ) -> Dataset | None:
         """See `Handle.dataset`."""
-        return await self.read(partial(self._handle.dataset, unit_id))
+        return await self.read(partial(self._handle.dataset, units, shared=shared))
 
     async def files(self) -> pa.Table | None:
         """See `Handle.files`."""
         return await self.read(self._handle.files)
 
-    async def commit(self, transaction: str, token: int, *, files: Sequence[Added]) -> int:
+    async def commit(
+        self,
+        transaction: str,
+        token: int,
+        *,
+        files: Sequence[Added],
+        also: Transaction | None = None,
+    ) -> int:
         """See `Handle.attempt`; asked and tried again until the answer is known.
 
         Raises:
@@ -187,7 +208,9 @@ class Table:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
-        return await self.insist(partial(self._handle.attempt, transaction, token, files))
+        return await self.insist(
+            partial(self._handle.attempt, transaction, token, files, also=also)
+        )
 
     async def insist(self, work: Callable[[], T]) -> T:
         """Return what `work` on the handle returns; done again while it fails.

@@ -13,11 +13,12 @@ belongs to one event loop.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import pyarrow.compute as pc
+from deltalake import Transaction
 from pyarrow.dataset import Dataset
 
 from schemas.episode import Episode
@@ -34,6 +35,7 @@ from storage.delta import Handle, Table, dataset_at
 from storage.keeping import keep
 from storage.objects import ObjectStore
 from storage.places import table_url
+from storage.settled import Mark, marked, rows_by_unit
 from storage.shards import MEGABYTE
 from storage.unit_writer import UnitWriter, token_of
 from storage.versions import Versions, find_version, seal
@@ -119,8 +121,11 @@ class Lake:
         version: str,
         round_: int,
         verdicts: Sequence[Verdict],
+        mark: Mark | None = None,
     ) -> bool:
         """Commit what a verifier says of a unit in a round once; False if it was there before.
+
+        With `mark` the unit is marked as settled in the same commit.
 
         Raises:
             Unwritable: the run cannot be written.
@@ -135,9 +140,11 @@ class Lake:
         ordered = sorted(verdicts, key=lambda v: v.episode_id)
         files = await self._commits.put_shards("verdicts", unit_id, rows=list(map(row, ordered)))
         token = token_of([[v.episode_id, v.status, v.judged_at] for v in ordered])
-        return (
-            await self._commits.commit("verdicts", transaction, token=token, files=files) == token
+        also = None if mark is None else Transaction(mark.transaction(unit_id), mark.rows)
+        there = await self._commits.commit(
+            "verdicts", transaction, token=token, files=files, also=also
         )
+        return there == token
 
     async def committed_units(self) -> set[str]:
         """Return the units whose episodes are committed, in one pass over the log.
@@ -166,6 +173,23 @@ class Lake:
             units[item["unit_id"]].add(item["episode_id"])
         return dict(units)
 
+    async def settled_units(self, panel: str) -> set[str]:
+        """Return the units that are known to owe a panel nothing, in one pass over the log.
+
+        Raises:
+            Damaged: the log, or a file that holds several units, cannot be read.
+        """
+        table = self._tables["verdicts"]
+        version = await table.version()
+        if version is None:
+            return set()
+        found = await marked(self._store, version, panel)
+        files, shared = await table.files(), await table.dataset((), shared=True)
+        if not found or files is None:
+            return set()
+        rows = await asyncio.to_thread(rows_by_unit, files, shared)
+        return {unit_id for unit_id, count in found.items() if rows[unit_id] == count}
+
     async def tasks(self, unit_id: str) -> list[Task]:
         """Return a committed unit's tasks, by id.
 
@@ -174,7 +198,7 @@ class Lake:
         """
         heads = await asyncio.to_thread(
             records.rows,
-            await self._tables["episodes"].dataset(unit_id),
+            await self._tables["episodes"].dataset({unit_id}),
             where=pc.field("unit_id") == unit_id,
             columns=["task_id"],
         )
@@ -196,7 +220,7 @@ class Lake:
         """
         heads = await asyncio.to_thread(
             records.rows,
-            await self._tables["episodes"].dataset(unit_id),
+            await self._tables["episodes"].dataset({unit_id}),
             where=pc.field("unit_id") == unit_id,
             columns=["episode_id", "content_sha256"],
         )
@@ -220,19 +244,19 @@ class Lake:
         return tasks[0], episode
 
     async def verdicts(
-        self, *, unit_id: str | None = None, version: int | None = None
+        self, *, units: Collection[str] | None = None, version: int | None = None
     ) -> list[Verdict]:
-        """Return every verdict (of a unit, at a sealed version), all rounds.
+        """Return every verdict (of some units, or at a sealed version), all rounds.
 
         Raises:
             NotFound: there is no such version.
             Damaged: the rows cannot be read.
         """
         if version is None:
-            dataset = await self._tables["verdicts"].dataset(unit_id)
+            dataset = await self._tables["verdicts"].dataset(units)
         else:
             dataset = await (await self.snapshot(version)).dataset("verdicts")
-        return await asyncio.to_thread(records.read_verdicts, dataset, unit_id=unit_id)
+        return await asyncio.to_thread(records.read_verdicts, dataset, units=units)
 
     async def seal(self) -> int:
         """Make a version of the tables as they are; return its number.
@@ -279,7 +303,7 @@ class Lake:
     async def _read_tasks(self, unit_id: str, task_ids: AbstractSet[str]) -> list[Task]:
         """Return tasks of a unit, from its own files if they are there, else from all."""
         table = self._tables["tasks"]
-        own = await table.dataset(unit_id)
+        own = await table.dataset({unit_id})
         found = await asyncio.to_thread(records.read_tasks, own, task_ids)
         if len(found) < len(task_ids):
             found = await asyncio.to_thread(records.read_tasks, await table.dataset(), task_ids)
@@ -287,13 +311,13 @@ class Lake:
 
     async def _read_episodes(self, unit_id: str, episode_id: str | None = None) -> list[Episode]:
         names = ("episodes", "steps", "observations", "calls")
-        datasets = {name: await self._tables[name].dataset(unit_id) for name in names}
+        datasets = {name: await self._tables[name].dataset({unit_id}) for name in names}
         parts = await asyncio.to_thread(
             records.read_parts, datasets, unit_id=unit_id, episode_id=episode_id
         )
         table = self._tables["prompts"]
         prompts = await asyncio.to_thread(
-            records.read_prompts, await table.dataset(unit_id), parts.prompts
+            records.read_prompts, await table.dataset({unit_id}), parts.prompts
         )
         if prompts.keys() < parts.prompts:
             prompts = await asyncio.to_thread(

@@ -5,7 +5,7 @@ of one unit, by the statistics in the log, before any file is opened.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TypeVar
@@ -20,6 +20,9 @@ from schemas.tables import Row, episode_from_rows, record
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.words import unread
+
+_FEW = 100
+"""Units that a reader is told of; it holds each of them against every file."""
 
 Datasets = Mapping[str, Dataset | None]
 """Tables by name; None where nobody wrote to one."""
@@ -98,14 +101,21 @@ def read_tasks(tasks: Dataset | None, task_ids: AbstractSet[str]) -> list[Task]:
     return [_record(Task, found[key]) for key in sorted(found)]
 
 
-def read_verdicts(verdicts: Dataset | None, *, unit_id: str | None = None) -> list[Verdict]:
-    """Return every verdict, or every one of a unit, all rounds.
+def read_verdicts(
+    verdicts: Dataset | None, *, units: Collection[str] | None = None
+) -> list[Verdict]:
+    """Return every verdict, or every one of some units, all rounds.
 
     Raises:
         Damaged: the rows cannot be read or are no verdicts.
     """
-    where = None if unit_id is None else pc.field("unit_id") == unit_id
-    return [_record(Verdict, row) for row in rows(verdicts, where=where)]
+    if units is None or verdicts is None:
+        return [_record(Verdict, row) for row in rows(verdicts)]
+    wanted = pa.array(sorted(units), pa.string())
+    few = pc.field("unit_id").isin(wanted) if len(wanted) <= _FEW else None
+    found = read(verdicts, where=few)
+    of_units = found.filter(pc.is_in(found["unit_id"], value_set=wanted))
+    return [_record(Verdict, row) for row in of_units.to_pylist()]
 
 
 def rows(

@@ -11,12 +11,10 @@ A version that is neither is let go first, so that nobody publishes it while its
 What is left of a write that never ended goes after 7 days too, unless its writer is seen to live.
 """
 
-import asyncio
 import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -27,7 +25,8 @@ from schemas.tables import UNIT_TABLES
 from storage import keeping, versions
 from storage.delta import STAGED, Table
 from storage.merging import COMPACT, SwapHandle
-from storage.objects import Missing, ObjectInfo, ObjectStore
+from storage.objects import ObjectInfo, ObjectStore
+from storage.several import get_several
 
 T = TypeVar("T")
 
@@ -39,7 +38,6 @@ ORPHANED = timedelta(days=7)
 
 _SHARD = re.compile(r"tables/([a-z]+)/([^/]+\.parquet)")
 _ENTRY = re.compile(r"tables/([a-z]+)/_delta_log/(\d{20})\.json")
-_AT_ONCE = 16
 _DELETED_AT_ONCE = 500
 
 
@@ -172,20 +170,14 @@ class Vacuum:
     async def _added(self, name: str, numbers: Sequence[int]) -> set[str]:
         """Return the files that these entries of a table's log added."""
         out: set[str] = set()
-        for some in _batches(sorted(numbers), _AT_ONCE):
-            async with asyncio.TaskGroup() as group:
-                asked = [group.create_task(self._entry(name, number)) for number in some]
-            for task in asked:
-                out |= task.result()
+        keys = [f"tables/{name}/_delta_log/{number:020d}.json" for number in sorted(numbers)]
+        async for key, data in get_several(self._store, keys):
+            try:
+                actions = [json.loads(line) for line in (data or b"?").splitlines()]
+                out |= {action["add"]["path"] for action in actions if "add" in action}
+            except (ValueError, TypeError, KeyError):
+                raise Damaged(f"{self._store.url}/{key}: is no log entry") from None
         return out
-
-    async def _entry(self, name: str, number: int) -> AbstractSet[str]:
-        key = f"tables/{name}/_delta_log/{number:020d}.json"
-        try:
-            actions = [json.loads(line) for line in (await self._store.get(key)).splitlines()]
-            return {action["add"]["path"] for action in actions if "add" in action}
-        except (Missing, ValueError, TypeError, KeyError):
-            raise Damaged(f"{self._store.url}/{key}: is no log entry") from None
 
     async def _settled(self, name: str, path: str) -> bool:
         """Say whether nobody will ever commit a shard that does not count."""

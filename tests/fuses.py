@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 
+from deltalake import Transaction
 from handles import Cut
 
 from storage.access import Access
@@ -91,9 +92,16 @@ class FusedHandle(Handle):
 
     fuse = Fuse(None)
 
-    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
+    def attempt(
+        self,
+        transaction: str,
+        token: int,
+        files: Sequence[Added],
+        *,
+        also: Transaction | None = None,
+    ) -> int:
         self.fuse.burn()
-        recorded = super().attempt(transaction, token, files)
+        recorded = super().attempt(transaction, token, files, also=also)
         self.fuse.burn()
         return recorded
 

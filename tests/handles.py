@@ -6,7 +6,7 @@ And what a test asks of a lake's tables afterwards.
 from collections.abc import Sequence
 from pathlib import Path
 
-from deltalake import CommitProperties, DeltaTable
+from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from factories import MadeRun, Unit
 
@@ -74,6 +74,8 @@ class CutBefore(Handle):
         transaction: str,  # noqa: ARG002
         token: int,  # noqa: ARG002
         files: Sequence[Added],  # noqa: ARG002
+        *,
+        also: Transaction | None = None,  # noqa: ARG002
     ) -> int:
         raise Cut
 
@@ -81,8 +83,15 @@ class CutBefore(Handle):
 class CutAfter(Handle):
     """Is killed when its table has been committed."""
 
-    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
-        super().attempt(transaction, token, files)
+    def attempt(
+        self,
+        transaction: str,
+        token: int,
+        files: Sequence[Added],
+        *,
+        also: Transaction | None = None,
+    ) -> int:
+        super().attempt(transaction, token, files, also=also)
         raise Cut
 
 

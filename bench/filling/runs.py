@@ -9,10 +9,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from deltalake import Transaction
+
 from bench.filling.rows import made_up
+from flows.judging import panel_id
 from flows.plan import PlannedUnit, make_plan
+from flows.wiring import Workshop
 from schemas.base import content_hash
 from schemas.config import RunConfig
+from schemas.keys import verdict_transaction
 from schemas.sections import RunSection, TasksSection, VerifySection
 from schemas.tables import UNIT_TABLES, arrow_schema, row
 from schemas.task import Task
@@ -21,6 +26,7 @@ from storage.delta import Handle
 from storage.local import LocalStore
 from storage.places import table_url
 from storage.runs import create_run
+from storage.settled import Mark
 from storage.shards import MEGABYTE, Shard, batches, shard_name, shards
 from storage.statistics import Added, statistics
 
@@ -56,16 +62,19 @@ async def lay_out(place: Path, units: int) -> None:
     store = LocalStore(place)
     run = await create_run(store, config, provenance={})
     plan = make_plan(config, tasks, run_id=run.run_id)
+    async with Workshop(config) as shop:
+        mark = Mark(panel_id(shop.panel), rows=1)
     for table in (*UNIT_TABLES, "verdicts"):
-        lay_table(place, table, plan)
+        lay_table(place, table, plan, mark=mark)
 
 
-def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit]) -> None:
+def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: Mark) -> None:
     """Make one table: a shard and a log entry for each unit, and a checkpoint."""
     folder = Path(table_url(str(place), table))
     handle, first = Handle(table, str(folder)), shard_of(table, plan[0])
     theirs = put(folder, plan[0].unit_id, first)
-    handle.attempt(plan[0].unit_id, 1, [theirs])
+    [transaction, *also] = noted(table, plan[0].unit_id, mark)
+    handle.attempt(transaction.app_id, 1, [theirs], also=also[0] if also else None)
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
         if table in OWN_BYTES:
@@ -73,16 +82,25 @@ def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit]) -> None:
         else:
             told = put(folder, unit.unit_id, first, like=theirs)
         actions = [json.loads(line) for line in entry.splitlines()]
+        named = iter(noted(table, unit.unit_id, mark))
         for action in actions:
             if "add" in action:
                 action["add"] |= {"path": told.path, "size": told.size, "stats": told.stats}
             if "txn" in action:
-                action["txn"]["appId"] = unit.unit_id
+                action["txn"]["appId"] = next(named).app_id
         lines = "\n".join(map(json.dumps, actions))
         (folder / "_delta_log" / f"{number:020d}.json").write_text(lines)
     held = handle.refresh()
     if held is not None:
         held.create_checkpoint()
+
+
+def noted(table: str, unit_id: str, mark: Mark) -> list[Transaction]:
+    """Return what a commit notes of a unit in a table."""
+    if table != "verdicts":
+        return [Transaction(unit_id, 1)]
+    transaction = verdict_transaction(unit_id, "structure", "1", 0)
+    return [Transaction(transaction, 1), Transaction(mark.transaction(unit_id), mark.rows)]
 
 
 def shard_of(table: str, unit: PlannedUnit) -> Shard:

@@ -22,8 +22,11 @@ from storage.audit.inventory import Inventory, checkpoint_key, entry_key
 from storage.audit.report import Notes
 from storage.merging import COMPACT
 from storage.objects import Missing, ObjectStore
+from storage.several import get_several
 
 _WIDE = 1_000
+_ROWS_AT_ONCE = 1_000
+_SCHEMA = "metaData.schemaString"
 _ONCE = re.compile(r"[0-9a-f]{16,}")
 _ACTIONS = {"commitInfo", "protocol", "metaData", "add", "remove", "txn"}
 
@@ -102,14 +105,17 @@ async def read_history(
     checkpoints = inventory.checkpoints[table]
     entries = inventory.entries[table]
     believed = {} if deep else _believed(checkpoints, pins | {max(entries, default=0)})
-    for number in _numbers(table, entries | pins | checkpoints, notes):
+    numbers = list(_numbers(table, entries | pins | checkpoints, notes))
+    replayed = [entry_key(table, n) for n in numbers if n not in entries or n not in believed]
+    found = get_several(store, replayed)
+    for number in numbers:
         if number in entries and believed.get(number, 0) > number:
             notes.count("log entries")
             notes.looked()
         elif number in entries and believed.get(number) == number:
             await _believe_checkpoint(store, history, number, notes)
         else:
-            await _replay_entry(store, history, number, notes)
+            _replay_entry(history, number, (await anext(found))[1], notes)
             if number in checkpoints:
                 await _check_checkpoint(store, history, number, notes)
         if number in pins:
@@ -143,12 +149,10 @@ def _numbers(table: str, known: AbstractSet[int], notes: Notes) -> Iterator[int]
         expected = number + 1
 
 
-async def _replay_entry(store: ObjectStore, history: History, number: int, notes: Notes) -> None:
+def _replay_entry(history: History, number: int, data: bytes | None, notes: Notes) -> None:
     key = entry_key(history.table, number)
     notes.looked()
-    try:
-        data = await store.get(key)
-    except Missing:
+    if data is None:
         notes.finding(key, "is missing: an entry of the table's log")
         return
     notes.count("log entries")
@@ -234,10 +238,10 @@ async def _believe_checkpoint(
     columns = ["add.path", "add.size", "remove.path", "txn.appId", "txn.version"]
     try:
         file = pq.ParquetFile(io.BytesIO(await store.get(key)))
-        rows = file.read(columns=[*columns, "metaData.schemaString"]).to_pylist()
         state = History(history.table, ever=history.ever)
-        for row in rows:
-            _take(state, row)
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*columns, _SCHEMA]):
+            for row in batch.to_pylist():
+                _take(state, row)
     except (Missing, pa.ArrowException, OSError, ValueError, TypeError) as error:
         notes.finding(key, f"is torn or altered: {str(error).splitlines()[0]}")
         return

@@ -5,20 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from factories import RUN_ID, make_episode, make_task
+from rolled import episodes_of, plan_of, spool, units_of
 
-from flows.attempts import Attempts, Stopping
-from flows.plan import PlannedUnit, make_plan
+from flows.attempts import Stopping
+from flows.plan import PlannedUnit
 from flows.settings import Sources, load
 from flows.survey import Survey, survey
-from flows.tally import Tally
-from flows.units import Units, UnitState
+from flows.units import UnitState
 from flows.wiring import Workshop
 from schemas.config import RunConfig
-from schemas.episode import Episode
 from schemas.verdict import Verdict
-
-TASKS = [make_task(seed=seed, instruction="") for seed in range(4)]
 
 
 @pytest.fixture
@@ -27,47 +23,19 @@ def config(tmp_path: Path) -> RunConfig:
     return load(Sources(settings=settings, run=str(tmp_path / "run")), {})
 
 
-def _units(shop: Workshop, config: RunConfig, stopping: Stopping | None = None) -> Units:
-    tally, stopping = Tally(rule=config.accept), stopping or Stopping()
-    attempts = Attempts(
-        shop, config, run_id=RUN_ID, code_version="0", tally=tally, stopping=stopping
-    )
-    return Units(shop, attempts, tally=tally, stopping=stopping)
-
-
-def _episodes(unit: PlannedUnit, *, salt: int = 0) -> list[Episode]:
-    """Return an episode for each attempt of a unit, as its page would have stated the goal."""
-    return [
-        make_episode(one.task, unit_id=unit.unit_id, salt=salt).model_copy(
-            update={"instruction": "Click the button."}
-        )
-        for one in unit.attempts
-    ]
-
-
-async def _spool(shop: Workshop, episodes: Sequence[Episode]) -> set[str]:
-    for episode in episodes:
-        await shop.spool.put(episode)
-    return {episode.episode_id for episode in episodes}
-
-
-def _plan(config: RunConfig) -> tuple[PlannedUnit, ...]:
-    return make_plan(config, TASKS, run_id=RUN_ID)
-
-
 async def _verdicts(shop: Workshop, unit: PlannedUnit) -> list[Verdict]:
-    return await shop.lake.verdicts(unit_id=unit.unit_id)
+    return await shop.lake.verdicts(units={unit.unit_id})
 
 
 async def test_finished_episodes_are_committed_and_judged_without_a_rollout(
     config: RunConfig,
 ) -> None:
-    unit, *_ = _plan(config)
+    unit, *_ = plan_of(config)
     async with Workshop(config) as shop:
-        episodes = _episodes(unit)
-        spooled = await _spool(shop, episodes)
+        episodes = episodes_of(unit)
+        spooled = await spool(shop, episodes)
 
-        report = await _units(shop, config).make(unit, spooled)
+        report = await units_of(shop, config).make(unit, spooled)
 
         assert report.state is UnitState.DONE, report.reason
         assert await shop.lake.episodes(unit.unit_id) == episodes
@@ -78,14 +46,14 @@ async def test_finished_episodes_are_committed_and_judged_without_a_rollout(
 
 
 async def test_a_run_that_is_stopping_begins_nothing(config: RunConfig) -> None:
-    unit, *_ = _plan(config)
+    unit, *_ = plan_of(config)
     stopping = Stopping()
     stopping.ask()
     async with Workshop(config) as shop:
-        first, second = _episodes(unit)
-        spooled = await _spool(shop, [first])
+        first, second = episodes_of(unit)
+        spooled = await spool(shop, [first])
 
-        report = await _units(shop, config, stopping).make(unit, spooled)
+        report = await units_of(shop, config, stopping).make(unit, spooled)
 
         assert report.state is UnitState.INTERRUPTED
         assert await shop.lake.committed_units() == set()
@@ -96,13 +64,13 @@ async def test_a_run_that_is_stopping_begins_nothing(config: RunConfig) -> None:
 async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudged(
     config: RunConfig,
 ) -> None:
-    unit, *_ = plan = _plan(config)
+    unit, *_ = plan = plan_of(config)
     stopping = Stopping()
     stopping.ask()
     async with Workshop(config) as shop:
-        spooled = await _spool(shop, _episodes(unit))
+        spooled = await spool(shop, episodes_of(unit))
 
-        report = await _units(shop, config, stopping).make(unit, spooled)
+        report = await units_of(shop, config, stopping).make(unit, spooled)
 
         found = await survey(shop, plan)
         assert report.state is UnitState.INTERRUPTED
@@ -111,12 +79,12 @@ async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudg
 
 
 async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -> None:
-    unit, *_ = plan = _plan(config)
+    unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=_episodes(unit))
+        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
         found = await survey(shop, plan)
 
-        report = await _units(shop, config).judge(unit.unit_id, found.said, again=False)
+        report = await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
 
         after = await survey(shop, plan)
         assert (found.owing, after.owing) == ((unit.unit_id,), ())
@@ -124,24 +92,24 @@ async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -
 
 
 async def test_nothing_is_judged_that_owes_nothing(config: RunConfig) -> None:
-    unit, *_ = plan = _plan(config)
+    unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await _units(shop, config).make(unit, await _spool(shop, _episodes(unit)))
+        await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
         before = await _verdicts(shop, unit)
 
         found = await survey(shop, plan)
-        await _units(shop, config).judge(unit.unit_id, found.said, again=False)
+        await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
 
         assert await _verdicts(shop, unit) == before
 
 
 async def test_judging_again_is_a_round_of_its_own(config: RunConfig) -> None:
-    unit, *_ = plan = _plan(config)
+    unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await _units(shop, config).make(unit, await _spool(shop, _episodes(unit)))
+        await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
         found = await survey(shop, plan)
 
-        await _units(shop, config).judge(unit.unit_id, found.said, again=True)
+        await units_of(shop, config).judge(unit.unit_id, found.said, again=True)
 
         verdicts = await _verdicts(shop, unit)
         rounds = {(one.verifier, one.round) for one in verdicts}
@@ -153,13 +121,13 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
     config: RunConfig,
 ) -> None:
     """The other one's rollouts count; verdicts on ours are forgotten, and asked for later."""
-    unit, *_ = plan = _plan(config)
+    unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        theirs, ours = _episodes(unit, salt=1), _episodes(unit, salt=2)
-        spooled = await _spool(shop, ours)
+        theirs, ours = episodes_of(unit, salt=1), episodes_of(unit, salt=2)
+        spooled = await spool(shop, ours)
         await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=theirs)
 
-        report = await _units(shop, config).make(unit, spooled)
+        report = await units_of(shop, config).make(unit, spooled)
 
         assert report.state is not UnitState.FAILED
         assert await shop.lake.episodes(unit.unit_id) == theirs
@@ -169,13 +137,13 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
 
 
 async def test_two_workers_on_one_unit_commit_it_once(config: RunConfig) -> None:
-    unit, *_ = _plan(config)
+    unit, *_ = plan_of(config)
     async with Workshop(config) as one, Workshop(config) as other:
-        spooled = await _spool(one, _episodes(unit))
+        spooled = await spool(one, episodes_of(unit))
 
         async with asyncio.TaskGroup() as group:
             for shop in (one, other):
-                group.create_task(_units(shop, config).make(unit, spooled))
+                group.create_task(units_of(shop, config).make(unit, spooled))
 
         assert await one.lake.committed_episodes() == {unit.unit_id: spooled}
         verdicts = await _verdicts(one, unit)
@@ -183,12 +151,12 @@ async def test_two_workers_on_one_unit_commit_it_once(config: RunConfig) -> None
 
 
 async def test_a_torn_spool_object_fails_its_unit_and_no_other(config: RunConfig) -> None:
-    torn, whole = _plan(config)
+    torn, whole = plan_of(config)
     async with Workshop(config) as shop:
-        spooled = await _spool(shop, [*_episodes(torn), *_episodes(whole)])
+        spooled = await spool(shop, [*episodes_of(torn), *episodes_of(whole)])
         key = f"spool/{torn.unit_id}/{torn.attempts[0].episode_id}"
         await shop.store.put(key, b"{")
-        units = _units(shop, config)
+        units = units_of(shop, config)
 
         reports = [await units.make(unit, spooled) for unit in (torn, whole)]
 
@@ -197,25 +165,25 @@ async def test_a_torn_spool_object_fails_its_unit_and_no_other(config: RunConfig
 
 
 async def _surveyed(config: RunConfig, spooled: Sequence[int], committed: Sequence[int]) -> Survey:
-    plan = _plan(config)
+    plan = plan_of(config)
     async with Workshop(config) as shop:
         for number in committed:
             unit = plan[number]
-            await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=_episodes(unit))
+            await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
         for number in spooled:
-            await _spool(shop, _episodes(plan[number]))
+            await spool(shop, episodes_of(plan[number]))
         return await survey(shop, plan)
 
 
 async def test_a_survey_of_an_empty_run_misses_everything(config: RunConfig) -> None:
     found = await _surveyed(config, [], [])
 
-    assert found.pending == tuple(unit.unit_id for unit in _plan(config))
+    assert found.pending == tuple(unit.unit_id for unit in plan_of(config))
     assert (found.leftovers, dict(found.spooled)) == ((), {})
 
 
 async def test_a_survey_tells_leftovers_from_finished_episodes(config: RunConfig) -> None:
-    first, second = _plan(config)
+    first, second = plan_of(config)
 
     found = await _surveyed(config, [0, 1], [0])
 

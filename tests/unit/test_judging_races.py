@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from deltalake import Transaction
 from factories import MadeRun, Unit, make_run, make_verdict
 from handles import commit as commit_unit
 
@@ -28,7 +29,7 @@ def verdicts(unit: Unit, *, count: int = 4, status: Status = Status.PASSED) -> l
 
 
 async def rounds(lake: Lake, unit: Unit) -> Counter[int]:
-    return Counter(verdict.round for verdict in await lake.verdicts(unit_id=unit.unit_id))
+    return Counter(verdict.round for verdict in await lake.verdicts(units={unit.unit_id}))
 
 
 async def test_an_answer_that_another_worker_gave_is_not_given_again(tmp_path: Path) -> None:
@@ -75,9 +76,16 @@ async def test_a_unit_judged_again_gets_another_round(tmp_path: Path) -> None:
 class Late(Handle):
     """Is asked whether a transaction is in, and finds another worker's in when it commits."""
 
-    def attempt(self, transaction: str, token: int, files: Sequence[Added]) -> int:
+    def attempt(
+        self,
+        transaction: str,
+        token: int,
+        files: Sequence[Added],
+        *,
+        also: Transaction | None = None,
+    ) -> int:
         super().attempt(transaction, token + 1, ())
-        return super().attempt(transaction, token, files)
+        return super().attempt(transaction, token, files, also=also)
 
 
 async def test_who_comes_second_in_a_round_is_told_so(tmp_path: Path) -> None:

@@ -287,10 +287,10 @@ async def test_verdicts_of_a_round_are_committed_once(run: MadeRun, lake: Lake) 
 
     assert [await give(0), await give(0), await give(1), await give(1)] == [True, False] * 2
 
-    found = await lake.verdicts(unit_id=unit.unit_id)
+    found = await lake.verdicts(units={unit.unit_id})
     assert sorted(v.round for v in found) == [0] * 4 + [1] * 4
     assert sorted([v for v in found if not v.round], key=by_id) == sorted(verdicts, key=by_id)
-    assert await lake.verdicts(unit_id="0" * 32) == []
+    assert await lake.verdicts(units={"0" * 32}) == []
 
 
 async def test_verdicts_of_another_address_are_refused(run: MadeRun, lake: Lake) -> None:

@@ -1,0 +1,189 @@
+"""What a survey reads and what it knows without reading: units that are marked as settled."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from deltalake import Transaction
+from rolled import episodes_of, plan_of, spool, units_of
+
+from flows.judging import Settling, commit, panel_id
+from flows.plan import PlannedUnit
+from flows.settings import Sources, load
+from flows.survey import count, survey
+from flows.tally import Tally
+from flows.wiring import Workshop
+from schemas.config import RunConfig
+from schemas.verdict import Status, Verdict
+from storage.compact import compact
+from storage.delta import Handle
+from storage.settled import Mark
+from storage.statistics import Added
+
+VERIFIERS = ["structure", "outcome"]
+
+
+def configured(folder: Path, verifiers: Sequence[str] = VERIFIERS) -> RunConfig:
+    settings = (f"verify.verifiers={verifiers}", "tasks.unit_size=2")
+    return load(Sources(settings=settings, run=str(folder)), {})
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> RunConfig:
+    return configured(tmp_path / "run")
+
+
+async def _finish(shop: Workshop, config: RunConfig) -> set[str]:
+    """Commit and judge every unit of the plan; return them."""
+    units = units_of(shop, config)
+    for unit in plan_of(config):
+        await units.make(unit, await spool(shop, episodes_of(unit)))
+    return {unit.unit_id for unit in plan_of(config)}
+
+
+async def _broken(shop: Workshop, unit: PlannedUnit) -> list[Verdict]:
+    """Return verdicts on a unit of a verifier that broke, this time."""
+    said = await shop.lake.verdicts(units={unit.unit_id})
+    update = {"status": Status.ERROR, "score": None}
+    return [one.model_copy(update=update) for one in said if one.verifier == "outcome"]
+
+
+def _settling(shop: Workshop, unit: PlannedUnit) -> Settling:
+    return Settling(shop.panel, {one.episode_id for one in unit.attempts})
+
+
+async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) -> None:
+    async with Workshop(config) as shop:
+        units = await _finish(shop, config)
+    for shard in (Path(config.run.url) / "tables" / "verdicts").glob("*.parquet"):
+        shard.write_bytes(b"nobody looks here")
+
+    async with Workshop(config) as shop:
+        found = await survey(shop, plan_of(config))
+
+    assert (found.pending, found.settled, dict(found.said)) == ((), units, {})
+
+
+async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
+    config: RunConfig,
+) -> None:
+    async with Workshop(config) as shop:
+        await _finish(shop, config)
+        found = await survey(shop, plan_of(config))
+        said = await shop.lake.verdicts()
+    tally = Tally(rule=config.accept)
+
+    count(tally, found, plan_of(config))
+
+    before = tally.progress(busy=0, sessions=1)
+    assert (before.judged, before.unknown, before.accepted) == (4, 4, 0)
+    assert before.percent == 100.0
+    assert "at least 0 accepted" in before.sentence
+    for one in said:
+        tally.judged_before(one.episode_id, {one.verifier: one})
+    assert tally.progress(busy=0, sessions=1).unknown == 0
+
+
+async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark(
+    config: RunConfig,
+) -> None:
+    unit, other = plan = plan_of(config)
+    async with Workshop(config) as shop:
+        await _finish(shop, config)
+        broken = await _broken(shop, unit)
+        await commit(shop.lake, unit.unit_id, broken, again=True, settling=_settling(shop, unit))
+
+        found = await survey(shop, plan)
+        await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
+        after = await survey(shop, plan)
+
+    assert (found.owing, found.settled) == ((unit.unit_id,), {other.unit_id})
+    assert (after.owing, after.settled) == ((), {unit.unit_id, other.unit_id})
+
+
+async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig) -> None:
+    async with Workshop(config) as shop:
+        units = await _finish(shop, config)
+    more = configured(Path(config.run.url), [*VERIFIERS, "replay"])
+    fewer = configured(Path(config.run.url), VERIFIERS[:1])
+
+    async with Workshop(more) as shop:
+        found = await survey(shop, plan_of(config))
+    async with Workshop(fewer) as shop:
+        owing = (await survey(shop, plan_of(config))).owing
+
+    assert (set(found.owing), found.settled) == (units, set())
+    assert owing == ()
+
+
+async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig) -> None:
+    async with Workshop(config) as shop:
+        units = await _finish(shop, config)
+        report = await compact(config.run.url, shop.store, config.storage)
+
+        found = await survey(shop, plan_of(config))
+
+    assert report.tables["verdicts"].into == 1
+    assert (found.pending, found.settled) == ((), units)
+
+
+async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: RunConfig) -> None:
+    """Somebody else's went in between its reading and its commit."""
+    unit, other = plan = plan_of(config)
+    async with Workshop(config) as shop:
+        await _finish(shop, config)
+        broken = [one.model_copy(update={"round": 5}) for one in await _broken(shop, unit)]
+        await shop.lake.commit_verdicts(
+            unit.unit_id,
+            verifier="outcome",
+            version=broken[0].verifier_version,
+            round_=5,
+            verdicts=broken,
+            mark=Mark(panel_id(shop.panel), rows=4),
+        )
+
+        assert (await survey(shop, plan)).settled == {other.unit_id}
+
+
+class Overtaken(Handle):
+    """Finds, at its first commit, that another worker's verdicts of the round are in."""
+
+    overtaken = False
+
+    def attempt(
+        self,
+        transaction: str,
+        token: int,
+        files: Sequence[Added],
+        *,
+        also: Transaction | None = None,
+    ) -> int:
+        if not self.overtaken:
+            self.overtaken = True
+            super().attempt(transaction, token + 1, files)
+        return super().attempt(transaction, token, files, also=also)
+
+
+async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) -> None:
+    """As many verdicts lie there as it would have had, but they are not its own."""
+    unit, *_ = plan = plan_of(config)
+    async with Workshop(config) as shop:
+        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+        handle = shop.lake._tables["verdicts"]._handle
+        shop.lake._tables["verdicts"]._handle = Overtaken("verdicts", handle.url)
+
+        await units_of(shop, config).judge(unit.unit_id, {}, again=False)
+
+        found = await survey(shop, plan)
+        assert len(await shop.lake.verdicts()) == 4
+        assert (found.owing, found.settled) == ((), set())
+
+
+async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> None:
+    unit, *_ = plan = plan_of(config)
+    async with Workshop(config) as shop:
+        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+
+        found = await survey(shop, plan)
+
+    assert (found.owing, found.settled) == ((unit.unit_id,), set())
