@@ -7,8 +7,11 @@ ENGINE := .venv-engine/.synced
 VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
+CHAOS_KILLS ?= 200
 CHAOS_ROUNDS ?= 20
 WORKERS ?= 2
+# What kills processes, and grows with the two numbers above.
+CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
@@ -78,8 +81,9 @@ e2e: setup $(VERIFIERS) ## the tests of whole runs
 test-vllm: setup engine-cpu ## the tests that ask a real vLLM, which serves the tiny model on this CPU
 	@$(PYTEST) tests/vllm
 
-chaos: setup ## kill a run at CHAOS_ROUNDS (20) random moments and finish it each time
-	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) tests/e2e/test_chaos*.py
+chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CHAOS_ROUNDS (20) in a browser
+	@STEPMILL_CHAOS_KILLS=$(CHAOS_KILLS) STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) \
+	  $(PYTEST) -n $(WORKERS) --dist worksteal $(CHAOS)
 
 bench: setup ## every benchmark: a line of JSON each; fails when a figure misses its line
 	@failed=; for script in bench/*.py; do \

@@ -2,9 +2,9 @@
 
 The program has no hook for this. Python's own audit events tell of every file that is about to be
 opened for writing, linked, renamed or removed, and of every program about to be started; commits
-to a Delta table, which happen where no audit event is raised, are told of by a wrapper around
-them. Each such event below one folder has a name, as `link run/spool`, and a number, so a moment
-can be any of them, before it happens; the next one is the moment after it.
+to a Delta table and writes to a bucket, which happen where no audit event is raised, are told of
+by a wrapper around them. Each such event below one folder has a name, as `link run/spool`, and a
+number, so a moment can be any of them, before it happens; the next one is the moment after it.
 
 Run as a script it takes a `Doom` as JSON; it may also be called in a process that was made for it.
 The process must be one that can be killed with its whole group.
@@ -20,7 +20,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from random import Random
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import Field
 
@@ -28,11 +28,18 @@ from schemas.base import Record
 from storage.delta import Handle
 from storage.merging import SwapHandle
 
+if TYPE_CHECKING:
+    from storage.s3 import S3Store
+    from storage.s3.uploads import Write
+
 T = TypeVar("T")
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 SHORT = 32
 """Names from here on are ids, which differ from run to run."""
+
+SMALLEST_PART = 5 << 20
+"""Bytes; no store takes less, but for an object's last part."""
 
 _STEADY = 0.9
 """Share of the events that take no pause; the others take up to a tenth of a second."""
@@ -81,6 +88,8 @@ class Doom(Record):
     """Seed of small pauses at the events; None: no pauses."""
     environ: dict[str, str] = Field(default_factory=dict)
     """What is in its environment besides; a run in a bucket has its credentials there."""
+    part_bytes: int | None = None
+    """Objects larger than this go up to a bucket in parts as small as may be; None: as always."""
     trace: Path | None = None
     """Where the names of all events go when it ends by itself."""
 
@@ -93,7 +102,7 @@ def run(doom: Doom) -> int:
     events = _Events(doom)
     sys.addaudithook(events.hear)
     if doom.environ:
-        _tell_of_objects(events)
+        _tell_of_objects(events, doom.part_bytes)
     for kind, method in ((Handle, "create"), (Handle, "write"), (SwapHandle, "exchange")):
         setattr(kind, method, events.around(method, getattr(kind, method)))
     if doom.scripted:
@@ -108,12 +117,20 @@ def run(doom: Doom) -> int:
     return code
 
 
-def _tell_of_objects(events: "_Events") -> None:
+def _tell_of_objects(events: "_Events", part_bytes: int | None) -> None:
     """Let a bucket's store tell of its writes: no audit event of Python's does."""
-    from storage.s3 import S3Store  # noqa: PLC0415 - heavy, and only for this
+    from storage.s3 import S3Store, uploads  # noqa: PLC0415 - heavy, and only for this
 
-    for method in ("put", "put_new", "replace"):
+    for method in ("put", "put_new", "replace", "delete"):
         setattr(S3Store, method, events.around_object(method, getattr(S3Store, method)))
+    if part_bytes is not None:
+        values = {
+            "MULTIPART_BYTES": part_bytes,
+            "PART_BYTES": max(part_bytes, SMALLEST_PART),
+            "_put_part": events.around_part(uploads._put_part),
+        }
+        for name, value in values.items():
+            setattr(uploads, name, value)
 
 
 class _Events:
@@ -155,13 +172,27 @@ class _Events:
     ) -> Callable[..., Awaitable[T]]:
         """Return `real`, a method of a bucket's store, with an event before and after it."""
 
-        async def told(store: object, key: str, *args: object, **more: object) -> T:
-            place = "/".join(part for part in key.split("/")[:-1] if len(part) < SHORT)
-            self._happening(f"before {method} run/{place}".rstrip("/"))
+        async def told(store: "S3Store", what: object, *args: object, **more: object) -> T:
+            root = "to" if store.url.endswith("/to") else "run"
+            place = "/".join([root, *(_folders(what) if isinstance(what, str) else [])])
+            self._happening(f"before {method} {place}")
             try:
-                return await real(store, key, *args, **more)
+                return await real(store, what, *args, **more)
             finally:
-                self._happening(f"after {method} run/{place}".rstrip("/"))
+                self._happening(f"after {method} {place}")
+
+        return told
+
+    def around_part(self, real: Callable[..., T]) -> Callable[..., T]:
+        """Return `real`, which puts a part of an object, with an event before and after it."""
+
+        def told(client: object, write: "Write", *args: object) -> T:
+            place = "/".join(_folders(write.key))
+            self._happening(f"before part {place}")
+            try:
+                return real(client, write, *args)
+            finally:
+                self._happening(f"after part {place}")
 
         return told
 
@@ -169,9 +200,8 @@ class _Events:
         if isinstance(path, str | os.PathLike):
             place = os.fspath(path)
             if isinstance(place, str) and place.startswith(self._base):
-                parts = place.removeprefix(self._base).split("/")[:-1]
-                folder = "/".join(part for part in parts if len(part) < SHORT)
-                self._happening(f"{what} {folder}".rstrip())
+                folders = _folders(place.removeprefix(self._base))
+                self._happening(f"{what} {'/'.join(folders)}".rstrip())
 
     def _happening(self, name: str) -> None:
         at = self._doom.at
@@ -184,6 +214,11 @@ class _Events:
             pause = self._random.random() if self._random is not None else 0.0
         if pause > _STEADY:
             threading.Event().wait(pause - _STEADY)
+
+
+def _folders(path: str) -> list[str]:
+    """Return the folders of a path but for those that are ids."""
+    return [part for part in path.split("/")[:-1] if len(part) < SHORT]
 
 
 def _strike(fate: Fate, seconds: float) -> None:

@@ -25,6 +25,7 @@ from chaos import (
     stop_and_finish,
 )
 from doom import Fate, Instant
+from points import POINTS
 
 TABLES = ("tasks", "observations", "steps", "episodes", "verdicts")
 """What a run without an engine writes to."""
@@ -61,6 +62,7 @@ def test_killed_before_any_write_and_run_again_it_is_whole(tmp_path: Path) -> No
     )
 
     assert {f"{when} write {table}" for when in ("before", "after") for table in TABLES} <= {*names}
+    assert {point.folder for point in POINTS.values()} <= {*names}
     # Who makes or removes a folder first is a matter of luck: a few events come and go.
     assert came >= len(names) - 6
 

@@ -1,0 +1,170 @@
+"""Publications to a folder and to a bucket, killed with `kill -9`, and the next that ends them.
+
+What is killed is `stepmill publish` in a process of its own: a first publication, and one that
+brings a dataset from one version of a run to the next. Publishing again ends in the very bytes of
+a publication that nothing happened to; and at any time, whatever was killed, the data files that
+the manifest lists lie there whole. `make chaos` kills before every write there is.
+"""
+
+import asyncio
+import fnmatch
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pytest
+from chaos import KILLED, THOROUGH, TIMEOUT
+from doom import Instant
+from shelf import Objects, Shelf, make_two_versions
+from weed import Weed
+
+from schemas.base import sha256_hex
+from storage.places import is_bucket
+from storage.publish.manifest import CARD, MANIFEST, read_manifest
+
+pytestmark = pytest.mark.timeout(TIMEOUT)
+
+CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
+"""The files of the dataset, one each, in the order in which they are put."""
+
+
+class Point(NamedTuple):
+    """A point of a publication, as the event after it."""
+
+    folder: str
+    """Its name in a folder."""
+    bucket: str
+    """Its name in a bucket."""
+    last: bool = False
+    """The last event of the name, and not the first."""
+
+
+HALF = Point("rename to/data/steps", "after part */to/data/steps")
+
+FIRST = {
+    "before the mark": Point("link to", "before put_new to"),
+    "before the data": Point("open to/data/trajectories", "before put to/data/trajectories"),
+    "with a data file half there": HALF,
+    **{
+        f"after the file of {config}": Point(
+            f"remove to/data/{config}", f"after put to/data/{config}"
+        )
+        for config in (CONFIGS if THOROUGH else CONFIGS[::2])
+    },
+    "before the card": Point("rename to", "before put to"),
+    "before the manifest": Point("link to", "before put_new to", last=True),
+    "after the manifest": Point("remove to", "after put_new to", last=True),
+}
+"""The points of a publication where nothing was."""
+
+UPDATE = {
+    "before the data": Point("open to/data/trajectories", "before put to/data/trajectories"),
+    "with a data file half there": HALF,
+    "after the data": Point("remove to/data/calls", "after put to/data/calls"),
+    "before the manifest": Point("rename to", "before replace to", last=True),
+    "before old files go": Point("remove to/data/calls", "before delete to", last=True),
+    "after old files went": Point("rmdir to/data", "after delete to", last=True),
+}
+"""The points of one that follows another."""
+
+
+class Published(NamedTuple):
+    """What publications come to that nothing happens to."""
+
+    shelf: Shelf
+    """Where."""
+    before: Objects
+    """The dataset of the first version."""
+    whole: Mapping[str, str]
+    """The hashes of that of the second, whatever was there before."""
+    first: Sequence[str]
+    """The events of publishing it where nothing was."""
+    update: Sequence[str]
+    """The events of publishing it over the first version."""
+
+    def instant(self, point: Point, names: Sequence[str]) -> Instant:
+        """Return when a point is, of a publication with these events."""
+        name = point.bucket if is_bucket(self.shelf.to) else point.folder
+        there = len(fnmatch.filter(names, name))
+        assert there, f"there is no {name}"
+        return Instant(name=name, number=there if point.last else 1)
+
+    def assert_completed_after(self, at: Instant) -> None:
+        """Kill a publication, look at what it left, and publish again."""
+        killed = self.shelf.publish(at=at)
+        assert killed.code == KILLED, f"it ended before {at}: {killed.err}"
+        assert_what_is_listed_is_there(self.shelf.objects())
+        again = self.shelf.publish()
+        assert again.code == 0, again.err
+        assert hashes(self.shelf.objects()) == self.whole, f"it was killed at {at}"
+
+
+@pytest.fixture(scope="module", params=["folder", "bucket"])
+def published(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Published]:
+    base = tmp_path_factory.mktemp("published")
+    with pytest.MonkeyPatch.context() as patch:
+        to = str(base / "to")
+        if request.param == "bucket":
+            weed: Weed = request.getfixturevalue("weed")
+            for name, value in weed.environment.items():
+                patch.setenv(name, value)
+            to = f"{weed.place()}/to"
+        asyncio.run(make_two_versions(base / "run"))
+        yield _published(Shelf(base, to))
+
+
+def _published(shelf: Shelf) -> Published:
+    shelf.publish_wholly(1)
+    before = shelf.objects()
+    update = shelf.publish_wholly()
+    whole = hashes(shelf.objects())
+    shelf.lay({})
+    first = shelf.publish_wholly()
+    assert hashes(shelf.objects()) == whole
+    return Published(shelf, before, whole, first, update)
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_a_first_publication_killed_at_a_named_point_ends_in_the_same_bytes(
+    published: Published, name: str
+) -> None:
+    published.shelf.lay({})
+
+    published.assert_completed_after(published.instant(FIRST[name], published.first))
+
+
+@pytest.mark.parametrize("name", UPDATE)
+def test_an_update_killed_at_a_named_point_ends_in_the_same_bytes(
+    published: Published, name: str
+) -> None:
+    published.shelf.lay(published.before)
+
+    published.assert_completed_after(published.instant(UPDATE[name], published.update))
+
+
+@pytest.mark.skipif(not THOROUGH, reason="`make chaos` has the time")
+def test_a_publication_killed_before_any_write_ends_in_the_same_bytes(
+    published: Published,
+) -> None:
+    for there, names in (({}, published.first), (published.before, published.update)):
+        for number, name in enumerate(names):
+            published.shelf.lay(there)
+            published.assert_completed_after(
+                Instant(name=name, number=names[: number + 1].count(name))
+            )
+
+
+def hashes(objects: Objects) -> Mapping[str, str]:
+    return {key: sha256_hex(data) for key, data in objects.items()}
+
+
+def assert_what_is_listed_is_there(objects: Objects) -> None:
+    """Hold the data files that the manifest lists, and those of the card, against what is there."""
+    if MANIFEST in objects:
+        listed = read_manifest(objects[MANIFEST], MANIFEST).files
+        there = hashes(objects)
+        assert all(there[file.path] == file.sha256 for file in listed if file.config is not None)
+    named = set(re.findall(r"data/\w+/[\w-]+\.parquet", objects.get(CARD, b"").decode()))
+    assert named <= objects.keys()

@@ -1,0 +1,76 @@
+"""Two and four workers at once on the same units, each the whole program in its own interpreter.
+
+Nobody divides the units among them: all want all, in an order of their own, and each unit is to be
+committed once. Some of them may be killed on the way; whoever comes next ends what they began.
+"""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from chaos import KILLED, ROUNDS, TIMEOUT, Trial, bucket_trial, finish, scripted_trial
+from commands import end, environment
+from doom import Doom, Instant
+from sources import ROOT
+
+pytestmark = pytest.mark.timeout(TIMEOUT)
+
+SEEDS = range(ROUNDS // 4)
+EPISODES = 4
+"""In two units."""
+
+CROWDS = [(2, 0), (4, 2)]
+"""How many workers there are, and how many of them are killed."""
+
+
+def in_folder(request: pytest.FixtureRequest) -> Trial:
+    base: Path = request.getfixturevalue("tmp_path") / "trial"
+    return scripted_trial(base, episodes=EPISODES, verifiers=("structure", "outcome"))
+
+
+def in_bucket(request: pytest.FixtureRequest) -> Trial:
+    base: Path = request.getfixturevalue("tmp_path") / "trial"
+    return bucket_trial(base, request.getfixturevalue("bucket_url"), episodes=EPISODES)
+
+
+def begin(doom: Doom) -> subprocess.Popen[str]:
+    """Start a command, with its fate, in an interpreter and a group of its own."""
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "tests" / "doom.py"), doom.model_dump_json()],
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("workers", "killed"), CROWDS)
+@pytest.mark.parametrize("make", [in_folder, in_bucket])
+def test_every_unit_is_committed_once_whoever_works_on_it(
+    request: pytest.FixtureRequest,
+    make: Callable[[pytest.FixtureRequest], Trial],
+    workers: int,
+    killed: int,
+    seed: int,
+) -> None:
+    trial, random = make(request), Random(seed)
+    fates = [Instant(number=random.randint(4, 40)) if n < killed else None for n in range(workers)]
+
+    crowd = [begin(trial.doom(jitter=random.randrange(99), at=at)) for at in fates]
+    ended = [end(process) for process in crowd]
+
+    # Who comes when the others are done finds nothing to do, and lives.
+    assert KILLED in [said.code for said in ended] or not killed
+    for said in ended[killed:]:
+        # Of two that publish at once one ends and the other says so; the next run ends it.
+        assert said.code in {0, 1}, said.err
+        assert said.answer["units_failed"] == said.answer["unjudged"] == 0
+        assert "Traceback" not in said.err
+    assert len(trial.committed()) == EPISODES
+    finish(trial)
