@@ -69,8 +69,14 @@ def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
 def _lines(report: ExportReport) -> list[str]:
     counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
     state = "written" if report.written else "there already, unchanged"
-    return [
+    told = [
         f"export   {report.to}  ({report.format} of version {report.version}; {state})",
         f"episodes {report.episodes}: {counts or 'nothing'}",
         f"files    {report.lines} lines, {report.files} other files; {report.bytes / 1e6:.1f} MB",
     ]
+    if not report.episodes:
+        told.append(
+            "nothing is accepted in this version: `stepmill show RUN` says why, and "
+            "`--set publish.include_rejected=true` exports the others too"
+        )
+    return told

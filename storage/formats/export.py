@@ -16,7 +16,7 @@ from storage.formats.reading import Reader
 from storage.publish.rows import Tables, reading
 from storage.publish.selection import select
 
-LAYOUT = 1
+LAYOUT = 2
 """Grows when the same episodes would be written otherwise."""
 
 

@@ -4,7 +4,8 @@ Each step that points at an element with a name gives one line: what lay under t
 from the page itself, so the box is exact and nobody had to label it. The words are the element's
 own (`Click the button "Submit"`). Where they would fit another element in sight too they mean no
 one place, and the step is left out. Hard negatives are elements of the same picture that are alike
-(the same role) or near, and do not hold the point.
+(the same role) or near: none holds the point, none is a part of what is meant, and none is its
+label, which does the same.
 
 The keys follow what ScreenSpot and OS-Atlas made common (an image's path, an instruction, a box of
 left, top, right, bottom in pixels or in parts of the picture); there is no package to conform to.
@@ -81,13 +82,14 @@ def _target(step: Step) -> Target | None:
 def _unfit(step: Step, target: Target) -> str | None:
     """Return why a step teaches nothing about places; None if it does."""
     point = point_of(step.action)
-    if target.bbox is None or point is None or not _holds(target.bbox, point):
+    box = target.bbox
+    if box is None or 0 in box[2:] or point is None or not _holds(box, point):
         return "without_box"
     words = _called(target)
     if not words:
         return "without_name"
     others = (item for item in step.elements if _in_sight(item) and not _holds(item.bbox, point))
-    if any((item.name or item.text) == words and _same_role(item, target) for item in others):
+    if any(_called(item) == words and _same_role(item, target) for item in others):
         return "ambiguous"
     return None
 
@@ -142,11 +144,10 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
     """Yield elements that are not meant: those alike first, then those near; the nearest first."""
     point = point_of(step.action)
     assert point is not None  # noqa: S101 - looked at before
-    box = target.bbox
     fit = [
         item
         for item in step.elements
-        if _in_sight(item) and not _holds(item.bbox, point) and item.bbox != box
+        if _in_sight(item) and not _holds(item.bbox, point) and not _belongs(item, target)
     ]
     fit.sort(key=lambda item: _apart(item.bbox, point))
     alike = [item for item in fit if item.interactive and _same_role(item, target)][:ALIKE]
@@ -163,8 +164,16 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
             }
 
 
-def _called(target: Target) -> str:
+def _called(target: Target | Element) -> str:
     return (target.name or target.text or "").strip()
+
+
+def _belongs(item: Element, target: Target) -> bool:
+    """Say whether an element is a part of what is meant, or its label: pointing there is no miss."""
+    left, top, width, height = item.bbox
+    middle = (left + width / 2, top + height / 2)
+    part = target.bbox is not None and _holds(target.bbox, middle)
+    return part or (item.tag == "label" and _called(item) == _called(target))
 
 
 def _kind(target: Target) -> str:

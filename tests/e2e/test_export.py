@@ -176,8 +176,11 @@ def test_a_person_is_told_what_was_written(made: MadeRun, tmp_path: Path) -> Non
 def test_nothing_accepted_is_an_empty_export_and_short(made: MadeRun, tmp_path: Path) -> None:
     said = called("export", made.url, "--format=atif", f"--to={tmp_path / 'to'}", "--json")
 
-    assert said.code == 1
+    again = called("export", made.url, "--format=atif", f"--to={tmp_path / 'to'}")
+
+    assert (said.code, again.code) == (1, 1)
     assert said.answer["episodes"] == 0
+    assert "`--set publish.include_rejected=true` exports the others too" in again.out
 
 
 @pytest.mark.parametrize(

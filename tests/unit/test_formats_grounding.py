@@ -104,6 +104,8 @@ def test_there_are_never_too_many_negatives() -> None:
         (pointing(target=SAVE.model_copy(update={"name": None})), "without_name"),
         (pointing(target=SAVE.model_copy(update={"bbox": None})), "without_box"),
         (pointing(target=SAVE.model_copy(update={"bbox": (40, 40, 5, 5)})), "without_box"),
+        (pointing(target=SAVE.model_copy(update={"bbox": (20, 15, 0, 0)})), "without_box"),
+        (pointing(element(" Save ", (40, 30, 10, 10))), "ambiguous"),
     ],
 )
 def test_a_step_that_means_no_one_place_is_left_out_and_counted(step: Step, why: str) -> None:
@@ -129,3 +131,12 @@ def test_what_is_alike_by_name_but_of_another_kind_is_a_negative() -> None:
     [line], _ = written(pointing(element("Save", (40, 30, 10, 10), role="link")))
 
     assert [(item["role"], item["name"]) for item in line["negatives"]] == [("link", "Save")]
+
+
+def test_neither_a_part_of_what_is_meant_nor_its_label_is_a_negative() -> None:
+    icon = element("", (22, 12, 6, 6), role="img", interactive=False)
+    label = element("Save", (32, 10, 10, 10), role="label")
+    other = element("Title", (32, 22, 10, 10), role="label")
+    [line], _ = written(pointing(icon, label, other))
+
+    assert [(item["role"], item["name"]) for item in line["negatives"]] == [("label", "Title")]
