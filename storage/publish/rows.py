@@ -104,7 +104,7 @@ class Wanted:
     ids: Sequence[str]
     """The ids, in the order wanted."""
     weigh: Callable[[int], int]
-    """Estimates the bytes of the rows of an id, by its place in `ids`."""
+    """Estimates the bytes of the rows of an id, by its place in `ids`; 0 if nothing is known."""
 
 
 def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -114,35 +114,48 @@ def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.T
         Damaged: an id has no row.
     """
     located = tables.located(wanted.table, wanted.key)
-    for start, stop in _pieces(wanted):
+    start, heavier = 0, 1.0
+    while start < len(wanted.ids):
+        stop, weight = _stretch(wanted, start, limit=PIECE_BYTES / heavier)
         ids = wanted.ids[start:stop]
         missing = next((item for item in ids if item not in located), None)
         if missing is not None:
             raise Damaged(f"{wanted.table}: no row of {wanted.key} {missing}")
-        yield _piece(located, wanted.key, ids, schema)
+        piece = _piece(located, wanted.key, ids, schema)
+        start, heavier = stop, max(1.0, piece.nbytes / max(1, weight))
+        yield piece
 
 
-def _pieces(wanted: Wanted) -> Iterator[tuple[int, int]]:
-    """Yield stretches of the ids whose rows are read together."""
-    start, size = 0, 0
-    for place in range(len(wanted.ids)):
+def _stretch(wanted: Wanted, start: int, *, limit: float) -> tuple[int, int]:
+    """Return where the ids that are read together with that at `start` end, and their weight."""
+    size = wanted.weigh(start)
+    for place in range(start + 1, min(start + PIECE_KEYS, len(wanted.ids))):
         more = wanted.weigh(place)
-        if place > start and (size + more > PIECE_BYTES or place - start >= PIECE_KEYS):
-            yield start, place
-            start, size = place, 0
+        if size + more > limit:
+            return place, size
         size += more
-    if start < len(wanted.ids):
-        yield start, len(wanted.ids)
+    return min(start + PIECE_KEYS, len(wanted.ids)), size
 
 
 def _piece(located: Located, key: str, ids: Sequence[str], schema: pa.Schema) -> pa.Table:
     """Return the rows of `ids` in their order, as `schema` has them."""
     table = located.read(ids, schema.names)
     rank = pc.index_in(table[key], value_set=pa.array(ids, pa.string()))
-    order = ["_rank", *(name for name in _ORDER if name in table.column_names)]
-    ranked = table.append_column("_rank", rank)
-    rows = ranked.take(pc.sort_indices(ranked, sort_keys=[(name, "ascending") for name in order]))
-    return conformed(rows, schema)
+    keys = [name for name in _ORDER if name in table.column_names]
+    ranks = zip(rank.to_pylist(), *(table[name].to_pylist() for name in keys), strict=True)
+    places = [place for _, place in sorted((ranked, at) for at, ranked in enumerate(ranks))]
+    # Pictures are not copied: an episode's rows lie together, so a piece is a few slices.
+    slices = [table.slice(start, stop - start) for start, stop in _runs(places)]
+    return conformed(pa.concat_tables(slices) if slices else table, schema)
+
+
+def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the stretches of consecutive numbers that `places` is made of."""
+    start = 0
+    for end in range(1, len(places) + 1):
+        if end == len(places) or places[end] != places[end - 1] + 1:
+            yield places[start], places[end - 1] + 1
+            start = end
 
 
 def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:

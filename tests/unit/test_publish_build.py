@@ -121,6 +121,28 @@ def test_the_bytes_do_not_depend_on_the_size_of_the_pieces(monkeypatch: pytest.M
     assert [list(build(tables, f, shard_bytes=_BIG)) for f in files] == whole
 
 
+def test_pieces_shrink_when_rows_are_heavier_than_estimated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = MemoryRun()
+    ids = [episode.episode_id for episode in commit_unit(run, 1, TRAIN, tasks=6)]
+    whole = in_order(
+        tables_of(run.seal()), Wanted("steps", "episode_id", ids, lambda _: 0), schema_of("steps")
+    )
+    [table] = whole
+    weight = table.nbytes // len(ids)
+    monkeypatch.setattr(rows_module, "PIECE_BYTES", 2 * weight)
+    wanted = Wanted("steps", "episode_id", ids, weigh=lambda _: weight // 3)
+
+    pieces = list(in_order(tables_of(run.seal()), wanted, schema_of("steps")))
+
+    first, *later = [pc.count_distinct(piece["episode_id"]).as_py() for piece in pieces]
+    assert first == 6
+    assert later
+    assert max(later) <= 2
+    assert pa.concat_tables(pieces).combine_chunks() == table.combine_chunks()
+
+
 def test_rows_come_in_pieces_of_bounded_size() -> None:
     run = MemoryRun()
     episodes = commit_unit(run, 1, TRAIN, tasks=5, attempts=1)
