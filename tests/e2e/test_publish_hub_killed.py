@@ -1,10 +1,13 @@
-"""A publication to the Hub that is killed at any request, and the one that completes it."""
+"""A publication to the Hub that is killed at any request, and the one that completes it.
+
+What goes up by Xet goes past the Hub's requests, so there it is killed by what has arrived.
+"""
 
 import re
 from pathlib import Path
 
 import pytest
-from hub.publishing import DATASET, Moment, killed, published_to
+from hub.publishing import DATASET, Moment, killed, killed_uploading, published_to
 from hub.server import TOKEN, LocalHub
 from published import two_versions
 
@@ -61,6 +64,20 @@ def test_a_first_publication_killed_anywhere_is_completed(
     assert hub.files(DATASET) == whole
     assert repo.tags == {"v2": repo.branches["main"]}
     assert sum(commit.title.startswith("Publish version") for commit in repo.commits) == 1
+
+
+@pytest.mark.parametrize("stored", [2, 4, 6])
+def test_a_first_publication_killed_while_it_uploads_is_completed(
+    hub: LocalHub, whole: dict[str, str], stored: int
+) -> None:
+    _, snapshot = two_versions()
+
+    assert killed_uploading(hub, 2, stored=stored, commit_files=COMMIT_FILES)
+    there = hub.files(DATASET)
+    published_to(hub, snapshot)
+
+    assert "manifest.json" not in there
+    assert hub.files(DATASET) == whole
 
 
 @pytest.mark.parametrize("moment", UPDATE, ids=str)

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 
 from hub.faults import Fault
 from hub.server import TOKEN, LocalHub
@@ -20,6 +21,7 @@ from storage.publish.publish import PublishReport, publish_to
 DATASET = "org/data"
 TO = f"hf://datasets/{DATASET}"
 SECONDS = 120
+_GLANCE = 0.001
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
@@ -85,8 +87,7 @@ class Moment:
 
 def killed(hub: LocalHub, version: int, moment: Moment, *, commit_files: int) -> bool:
     """Publish one of two versions in a process that is killed; tell whether it was."""
-    victim = _FORKS.Process(target=_live, args=(hub.url, version, commit_files))
-    victim.start()
+    victim = _victim(hub, version, commit_files)
 
     def kill() -> None:
         os.kill(victim.pid or 0, signal.SIGKILL)
@@ -103,6 +104,30 @@ def killed(hub: LocalHub, version: int, moment: Moment, *, commit_files: int) ->
     victim.join(SECONDS)
     hub.faults.remove(fault)
     return victim.exitcode == -signal.SIGKILL
+
+
+def killed_uploading(hub: LocalHub, version: int, *, stored: int, commit_files: int) -> bool:
+    """The same, killed when the Hub has stored so many blocks of data: no request tells of them.
+
+    The first is no moment to be killed at: what a real Hub does with it is done by the client here.
+    """
+    victim = _victim(hub, version, commit_files)
+    while victim.is_alive() and _blocks(hub) < stored:
+        victim.join(_GLANCE)
+    victim.kill()
+    victim.join(SECONDS)
+    return victim.exitcode == -signal.SIGKILL
+
+
+def _blocks(hub: LocalHub) -> int:
+    found = hub.state.cas.folder.rglob("xorbs/default.*")
+    return sum(path.suffix != ".tagset" for path in found)
+
+
+def _victim(hub: LocalHub, version: int, commit_files: int) -> ForkServerProcess:
+    victim = _FORKS.Process(target=_live, args=(hub.url, version, commit_files))
+    victim.start()
+    return victim
 
 
 def _live(url: str, version: int, commit_files: int) -> None:
