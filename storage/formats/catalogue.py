@@ -53,7 +53,8 @@ earlier replies with a 0. So every reply is learnt once, under the very prompt i
 An action that the dialect has no words for ends its episode there, and is counted: `cut` where
 something came before it, else `skipped`.
 
-  --dialect NAME       whose words; the run's own by default
+  --dialect NAME       whose words: holotron, holo1_5, holo2, holo1, ui_tars, computer_use, claude;
+                       the run's own by default, else holotron
   --shape openai|qwen  image_url parts, or Qwen-VL's image parts
   --pictures files|data""",
     FormatName.ATIF: """\

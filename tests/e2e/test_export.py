@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from exported import lines
 from factories import MadeRun, make_whole_run
 from PIL import Image
 
+from generators.policy.dialects.make import DEFAULT, DIALECTS
 from storage.formats.catalogue import FormatName
 
 FAMILIES = "['click-test','enter-text','click-checkboxes-large','choose-list']"
@@ -134,6 +136,14 @@ def test_a_format_explains_itself(name: FormatName) -> None:
     assert said.code == 0
     assert f"{name}: " in said.out
     assert f"Example: stepmill export runs/demo --format {name}" in said.out
+
+
+def test_help_of_conversations_names_every_dialect() -> None:
+    told = called("export", "--format=chat", "--help").out
+    [named] = re.findall(r"whose words: (.*);", told)
+
+    assert named.split(", ") == list(DIALECTS)
+    assert f"else {DEFAULT}" in told
 
 
 def test_help_lists_every_format() -> None:
