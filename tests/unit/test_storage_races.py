@@ -1,4 +1,4 @@
-"""Workers that commit the same units at the same time, with other episodes in each."""
+"""Two, three and four workers that commit the same units at once, with other episodes in each."""
 
 import ast
 import multiprocessing
@@ -18,12 +18,13 @@ from sources import PACKAGES, modules
 from storage.audit import audit
 
 WORKERS = 3
+MOST = 4
 UNITS = 5
 
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(WORKERS, mp_context=multiprocessing.get_context("spawn")) as processes:
+    with ProcessPoolExecutor(MOST, mp_context=multiprocessing.get_context("spawn")) as processes:
         yield processes
 
 
@@ -35,7 +36,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("place", "salts"),
-    [("local", (0, 0, 0)), ("local", (0, 1, 2)), ("s3", (0, 1, 2))],
+    [
+        ("local", (0, 0, 0)),
+        ("local", (0, 1)),
+        ("local", (0, 1, 2, 3)),
+        ("s3", (0, 1)),
+        ("s3", (0, 1, 2, 3)),
+    ],
     indirect=["place"],
 )
 async def test_every_unit_is_in_once_and_of_one_worker(
