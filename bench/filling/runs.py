@@ -34,7 +34,7 @@ OWN_BYTES = {"episodes", "verdicts"}
 """Tables whose shards are each one's own."""
 
 
-def configured(place: Path, units: int) -> tuple[RunConfig, list[Task]]:
+def configured(place: Path | str, units: int) -> tuple[RunConfig, list[Task]]:
     """Return a run's configuration and its tasks, one a unit."""
     config = RunConfig(
         run=RunSection(url=str(place)),

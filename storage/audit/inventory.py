@@ -50,11 +50,14 @@ class Inventory:
 async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
     """Return what lies in `store`, and note what is foreign or was never finished."""
     inventory = Inventory()
+    objects = size = 0
     async for found in store.list():
-        notes.count("objects")
-        notes.count("bytes", found.size)
+        objects += 1
+        size += found.size
         if not _sort_in(inventory, found.key, found.size, notes):
             notes.finding(found.key, "is foreign: no part of a run is called so")
+    notes.count("objects", objects)
+    notes.count("bytes", size)
     async for found in store.unfinished():
         notes.leftover(found.key, "is a write that never ended")
     return inventory
@@ -62,20 +65,21 @@ async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
 
 def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
     """Sort an object in; return False if a run has none of such a name."""
-    if key == runs.KEY:
+    # Nearly everything is a shard or an entry.
+    if match := _SHARD.fullmatch(key):
+        inventory.shards[match["table"]][match["path"]] = size
+    elif match := _ENTRY.fullmatch(key):
+        inventory.entries[match["table"]].add(int(match["number"]))
+    elif key == runs.KEY:
         inventory.run = True
     elif match := versions.KEY.fullmatch(key):
         inventory.versions.add(int(match[1]))
     elif match := keeping.KEY.fullmatch(key):
         inventory.keeping.add(int(match[1]))
-    elif match := _ENTRY.fullmatch(key):
-        inventory.entries[match["table"]].add(int(match["number"]))
     elif match := _CHECKPOINT.fullmatch(key):
         inventory.checkpoints[match["table"]].add(int(match["number"]))
     elif match := _POINTER.fullmatch(key):
         inventory.pointers.add(match["table"])
-    elif match := _SHARD.fullmatch(key):
-        inventory.shards[match["table"]][match["path"]] = size
     elif match := _SPOOLED.fullmatch(key):
         inventory.spooled[key] = match["unit"]
     elif STAGED.fullmatch(key) or keeping.CLOCK.fullmatch(key):
