@@ -1,5 +1,6 @@
 """A run on the Hub: one commit, one tag, the difference only, and who else is there."""
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +22,9 @@ from published import (
 from schemas.errors import Conflict, Refusal, Unwritable
 from schemas.sections import Gate, PublishSection
 from storage.publish import answers
+from storage.publish.hub import Hub
 from storage.publish.manifest import read_manifest
+from storage.publish.proof import verify_published
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +66,31 @@ def test_the_data_files_are_those_of_a_folder(hub: LocalHub, tmp_path: Path) -> 
 
     names = {path for path in contents(tmp_path / "to") if path.startswith("data/")}
     assert names == {path for path in hub.files(DATASET) if path.startswith("data/")}
+
+
+def test_data_files_go_up_in_chunks(hub: LocalHub) -> None:
+    published_to(hub, small_run().seal())
+
+    files = hub.repo(DATASET).at("main").files
+    data = [file for path, file in files.items() if path.startswith("data/")]
+    assert data
+    assert all(file.xet for file in data)
+
+
+def test_data_files_that_the_hub_wants_in_git_are_in_the_commit(
+    hub: LocalHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published_to(hub, small_run().seal())
+    whole = hub.files(DATASET)
+    hub.state.repos.clear()
+    monkeypatch.setattr("hub.state.LARGE_SUFFIXES", set())
+
+    published_to(hub, small_run().seal())
+
+    assert hub.files(DATASET) == whole
+    assert not any(file.large for file in hub.repo(DATASET).at("main").files.values())
+    there = Hub(TO, PublishSection(), endpoint=hub.url)
+    assert asyncio.run(verify_published(there, deep=True)).findings == ()
 
 
 def test_the_same_version_again_asks_little_and_changes_nothing(hub: LocalHub) -> None:
