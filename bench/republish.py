@@ -26,81 +26,23 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 HOME = tempfile.mkdtemp(prefix="stepmill-bench-")
 os.environ |= {"HF_HOME": HOME, "HF_HUB_DISABLE_TELEMETRY": "1"}  # read by what comes next
 
-from factories import make_task, make_unit, make_verdict  # noqa: E402
+from factories import make_verdict  # noqa: E402
 from hub.publishing import DATASET, TO  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
-from published import (  # noqa: E402
-    RULE,
-    TEST,
-    TRAIN,
-    VALIDATION,
-    MemoryRun,
-    MemorySnapshot,
-    later,
-    make_run_file,
-)
+from published import RULE, MemorySnapshot, make_run_file  # noqa: E402
 
-from schemas.base import sha256_hex  # noqa: E402
-from schemas.episode import Episode, Step, steps_sha256  # noqa: E402
-from schemas.observation import Screenshot  # noqa: E402
+from bench.filling.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
 from schemas.verdict import Status  # noqa: E402
 from storage.publish.hub import Hub  # noqa: E402
 from storage.publish.publish import publish_to  # noqa: E402
 
-EPISODES = 80
-UNIT = 4
-STEPS = 9
 MOST_JUDGED = 0.03
 MOST_DROPPED = 0.03
 MOST_REPLACED = 0.18
 MOST_GROWN = 0.13
-TEMPLATES = (TRAIN, TRAIN, TRAIN, VALIDATION, TRAIN, TEST, TRAIN, TRAIN, TRAIN, TRAIN)
 SHARD_MB = 256
 TENTH = frozenset(Random(7).sample(range(EPISODES), EPISODES // 10))
-
-
-def make(
-    *, episodes: int = EPISODES, replaced: frozenset[int] = frozenset()
-) -> tuple[MemoryRun, list[Episode]]:
-    """Return a run; the episodes at some places are other rollouts of the same attempts."""
-    run, every = MemoryRun(), list[Episode]()
-    for unit in range(episodes // UNIT):
-        template = TEMPLATES[unit % len(TEMPLATES)]
-        tasks = [make_task(unit * 100 + place, template=template) for place in range(UNIT)]
-        _, rolled = make_unit(tasks, n_steps=STEPS)
-        committed = [
-            later(_heavy(episode, salt=int(unit * UNIT + place in replaced)), unit)
-            for place, episode in enumerate(rolled)
-        ]
-        run.commit(tasks, committed)
-        run.judge([make_verdict(e, verifier=name) for e in committed for name in RULE.passed])
-        every += committed
-    return run, every
-
-
-def _heavy(episode: Episode, *, salt: int) -> Episode:
-    """Return an episode with pictures and pages of the size that real ones have."""
-    random = Random(f"{episode.episode_id} {salt}")
-    steps = tuple(_heavy_step(step, random) for step in episode.steps)
-    update = {"steps": steps, "content_sha256": steps_sha256(steps)}
-    return episode.model_copy(update=update)
-
-
-def _heavy_step(step: Step, random: Random) -> Step:
-    picture = random.randbytes(random.randint(60_000, 160_000))
-    element = step.elements[0]
-    elements = tuple(
-        element.model_copy(update={"name": random.randbytes(12).hex(), "bbox": (n, n, 80.0, 20.0)})
-        for n in map(float, range(25))
-    )
-    return step.model_copy(
-        update={
-            "screenshot": Screenshot(bytes=picture, path=step.screenshot.path),
-            "screenshot_sha256": sha256_hex(picture),
-            "elements": elements,
-        }
-    )
 
 
 def judged_anew() -> MemorySnapshot:

@@ -199,6 +199,9 @@ def test_files_are_as_the_hub_likes_them(dataset: Path) -> None:
             assert group.total_byte_size <= ROW_GROUP_BYTES
             columns = [group.column(place) for place in range(group.num_columns)]
             assert all(column.has_offset_index for column in columns)
+            assert [column.path_in_schema for column in columns if not column.has_column_index] == [
+                column.path_in_schema for column in columns if "." in column.path_in_schema
+            ]
             for column in columns:
                 if column.path_in_schema == "screenshot.bytes":
                     assert column.compression == "UNCOMPRESSED"
@@ -207,6 +210,27 @@ def test_files_are_as_the_hub_likes_them(dataset: Path) -> None:
             name for name, kind in footer["info"]["features"].items() if kind["_type"] == "Image"
         }
         assert pictures == ({"screenshot"} if path.parent.name == "steps" else set())
+
+
+HEAVY = {
+    "observations": {"elements"},
+    "calls": {"messages", "reply", "prompt_token_ids", "completion_token_ids"},
+    "prompts": {"text", "tools"},
+}
+"""What is long at every step, by the config that holds it."""
+
+
+def test_heavy_text_is_in_configs_of_its_own(dataset: Path) -> None:
+    """Whoever looks at steps, in the Hub's viewer too, does not load every page's elements."""
+    columns = {
+        folder.name: {*pq.read_schema(_files(dataset, folder.name)[0]).names}
+        for folder in (dataset / "data").iterdir()
+    }
+
+    for config, heavy in HEAVY.items():
+        assert heavy <= columns[config]
+    light = columns["trajectories"] | columns["steps"] | columns["tasks"]
+    assert light & {"elements", "messages", "prompt_token_ids", "completion_token_ids"} == set()
 
 
 def test_the_dataset_agrees_with_its_manifest(dataset: Path) -> None:

@@ -267,14 +267,13 @@ class Endpoints:
             headers |= {"X-Xet-Hash": file.xet, "X-Xet-Refresh-Route": route}
         if request.method == "HEAD":
             return web.Response(headers=headers | {"Content-Length": str(file.size)})
-        data = await self._state.bytes_of(file)
         asked = request.http_range
-        start, stop, _ = slice(asked.start, asked.stop).indices(len(data))
-        part = data[start:stop]
+        start, stop, _ = slice(asked.start, asked.stop).indices(file.size)
+        part = await self._state.part_of(file, start, stop)
         self.reads.append(Read(path, start, start + len(part)))
         status = 206 if "Range" in request.headers else 200
         if status == 206:
-            headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(data)}"
+            headers["Content-Range"] = f"bytes {start}-{stop - 1}/{file.size}"
         return web.Response(body=part, status=status, headers=headers)
 
 

@@ -167,12 +167,14 @@ class State:
             raise Refused(400, "these are other bytes")
         (self.blobs / sha256).write_bytes(data)
 
-    async def bytes_of(self, file: File) -> bytes:
-        """Return a file's bytes, put together from the CAS where they lie there."""
+    async def part_of(self, file: File, start: int, stop: int) -> bytes:
+        """Return some of a file's bytes, put together from the CAS where they lie there."""
         blob = self.blobs / file.sha256
         if not blob.exists() and file.xet is not None:
             await self.cas.restore(file.xet, file.size, blob)
-        return blob.read_bytes()
+        with blob.open("rb") as opened:
+            opened.seek(start)
+            return opened.read(stop - start)
 
     def _apply(self, key: str, value: Mapping[str, Any], files: dict[str, File]) -> None:
         if key == "file":
