@@ -1,23 +1,29 @@
 """What a large run costs: committing one more unit, and finding one's way in it.
 
 * Committing: one unit's transaction to one table, the question included, on one held handle; the
-  mean over 100 commits, which is one checkpoint interval, at 10,000 units against that at 100.
-* Finding: a shallow audit and the planning of a resumed run of 10,000 units, in a process of its
-  own. The run is made by our own writers, but its light tables share one shard's bytes.
+  mean over 100 commits, which is one checkpoint interval, at 10,000 units against that at 100; in a
+  folder, and in a bucket of an S3 server on this machine.
+* Finding: a shallow audit and the planning of a resumed run of 10,000 units in a folder, in a
+  process of its own. The run is made by our own writers, but its light tables share one shard's
+  bytes.
 
-Lines: a commit at 10,000 units at most 4 times as slow as at 100; audit and planning within 10 s
-and 500 MB.
+Lines: a commit at 10,000 units at most 4 times as slow as at 100, and at most 0.3 s in the bucket;
+audit and planning within 10 s and 500 MB.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
 from deltalake import CommitProperties, Transaction
+from weed import Weed
 
 from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb
@@ -25,13 +31,16 @@ from flows.plan import make_plan
 from flows.survey import survey
 from flows.wiring import Workshop
 from schemas.base import content_hash
+from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.delta import Handle
 from storage.local import LocalStore
+from storage.places import open_tables, table_url
 from storage.runs import open_run
 from storage.statistics import Added
 
 MOST_COMMIT_RATIO = 4.0
+MOST_COMMIT_MS = 300.0
 MOST_SECONDS = 10.0
 MOST_MB = 500.0
 SAMPLE = 100
@@ -46,7 +55,8 @@ def main() -> int:
         base = Path(folder)
         figures = committing(base, args.units) | finding(base, args.units)
     held = (
-        figures["commit_ratio"] <= MOST_COMMIT_RATIO
+        max(figures["commit_ratio"], figures["bucket_commit_ratio"]) <= MOST_COMMIT_RATIO
+        and figures["bucket_commit_ms_at_most"] <= MOST_COMMIT_MS
         and figures["find_seconds"] <= MOST_SECONDS
         and figures["find_peak_mb"] <= MOST_MB
     )
@@ -57,13 +67,26 @@ def main() -> int:
 
 def committing(base: Path, units: int) -> dict[str, float]:
     """Return what a commit costs in a small and in a large table."""
-    few, many = (alone(commit_ms, base / f"commits-{n}", n) for n in (SAMPLE, units))
-    return {"commit_ms_at_100": few, "commit_ms_at_most": many, "commit_ratio": many / few}
+    figures = compared("commit", str(base / "commits"), units)
+    weed = Weed(base)
+    weed.start()
+    try:
+        os.environ |= weed.environment
+        return figures | compared("bucket_commit", weed.place(), units)
+    finally:
+        weed.kill()
 
 
-def commit_ms(place: Path, units: int) -> float:
-    """Return the mean ms of a commit to a table that has so many units."""
-    handle = Handle("tasks", str(place))
+def compared(name: str, place: str, units: int) -> dict[str, float]:
+    """Return the ms of a commit in a small and in a large table of runs below a place."""
+    few, many = (alone(commit_ms, f"{place}-{n}", n) for n in (SAMPLE, units))
+    return {f"{name}_ms_at_100": few, f"{name}_ms_at_most": many, f"{name}_ratio": many / few}
+
+
+def commit_ms(run: str, units: int) -> float:
+    """Return the mean ms of a commit to a table of a run that has so many units."""
+    access = open_tables(run, StorageSection())
+    handle = Handle("tasks", table_url(run, "tasks"), access)
     handle.attempt("first", 1, [])
     table = handle.refresh()
     if table is None:
@@ -98,12 +121,14 @@ def finding(base: Path, units: int) -> dict[str, float]:
     """Return what an audit and the planning of a resumed run cost together."""
     place = base / "run"
     asyncio.run(lay_out(place, units))
-    seconds, peak = alone(find, place, units)
-    return {"find_seconds": seconds, "find_peak_mb": peak}
+    return alone(find, place, units)
 
 
-def find(place: Path, units: int) -> tuple[float, float]:
-    """Audit a run and plan to go on with it; return the seconds and the most MB that took."""
+def find(place: Path, units: int) -> dict[str, float]:
+    """Audit a run and plan to go on with it; return the seconds and the most MB that took.
+
+    On a machine that is shared the CPU's seconds tell more than the clock's.
+    """
 
     async def look() -> None:
         config, tasks = configured(place, units)
@@ -119,9 +144,14 @@ def find(place: Path, units: int) -> tuple[float, float]:
             raise SystemExit(f"the run is not what was made: {report.findings[:3]}")
 
     seconds: list[float] = []
+    cpu = time.process_time()
     asyncio.run(look())
-    print(f"audit {seconds[0]:.1f} s, planning {seconds[1] - seconds[0]:.1f} s", file=sys.stderr)
-    return seconds[-1], peak_mb()
+    return {
+        "audit_seconds": seconds[0],
+        "find_seconds": seconds[1],
+        "find_cpu_seconds": time.process_time() - cpu,
+        "find_peak_mb": peak_mb(),
+    }
 
 
 if __name__ == "__main__":

@@ -152,13 +152,9 @@ class Lake:
         Raises:
             Damaged: the log, or a file that holds several units, cannot be read.
         """
-        files = await self._tables["episodes"].files()
-        if files is None or not files.num_rows:
-            return set()
-        ends = (files[f"{end}.unit_id"].to_pylist() for end in ("min", "max"))
-        units = {low if low == high else None for low, high in zip(*ends, strict=True)}
-        alone = {unit_id for unit_id in units if unit_id is not None}
-        return alone if alone == units else set(await self.committed_episodes())
+        table = self._tables["episodes"]
+        files, shared = await table.files(), await table.dataset((), shared=True)
+        return set() if files is None else set(await asyncio.to_thread(rows_by_unit, files, shared))
 
     async def committed_episodes(self) -> dict[str, set[str]]:
         """Return the committed episodes by unit, in one pass over two columns.

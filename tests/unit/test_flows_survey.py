@@ -14,6 +14,7 @@ from flows.survey import count, survey
 from flows.tally import Tally
 from flows.wiring import Workshop
 from schemas.config import RunConfig
+from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
 from storage.compact import compact
 from storage.delta import Handle
@@ -125,6 +126,28 @@ async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig)
 
     assert report.tables["verdicts"].into == 1
     assert (found.pending, found.settled) == ((), units)
+
+
+async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
+    tmp_path: Path,
+) -> None:
+    config = configured(tmp_path / "run").model_copy(update={"tasks": TasksSection(unit_size=1)})
+    *early, late, missing = plan = plan_of(config)
+    async with Workshop(config) as shop:
+        units = units_of(shop, config)
+        for unit in early:
+            await units.make(unit, await spool(shop, episodes_of(unit)))
+        await compact(config.run.url, shop.store, config.storage)
+        await units.make(late, await spool(shop, episodes_of(late)))
+        for shard in (tmp_path / "run" / "tables").glob(f"*/{late.unit_id}-*.parquet"):
+            shard.write_bytes(b"nobody looks here")
+
+        found = await survey(shop, plan)
+
+    assert (found.pending, found.settled) == (
+        (missing.unit_id,),
+        {unit.unit_id for unit in (*early, late)},
+    )
 
 
 async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: RunConfig) -> None:
