@@ -12,6 +12,7 @@ from published import (
     STORAGE,
     MemorySnapshot,
     contents,
+    findings,
     make_run_file,
     published,
     small_run,
@@ -110,6 +111,7 @@ def test_interrupted_at_any_write_and_run_again_it_ends_in_the_same_bytes(
         to = tmp_path / str(writes) / "to"
         if _publish_interrupted(snapshot, to, writes=writes, after=after) is not None:
             break
+        assert findings(to) == []
         published(snapshot, to)
         assert contents(to) == whole
         writes += 1
@@ -133,6 +135,7 @@ def test_an_interrupted_update_leaves_a_version_that_loads(tmp_path: Path) -> No
         version = old if there["README.md"] == old["README.md"] else new
         data = {path: text for path, text in version.items() if path.startswith("data/")}
         assert {path: there.get(path) for path in data} == data
+        assert findings(to) == []
         published(after, to)
         assert contents(to) == new
         writes += 1
