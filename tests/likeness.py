@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import pyarrow.dataset as ds
-from chaos import Trial
+from trials import Trial
 
 from schemas.tables import TABLES, Row
 

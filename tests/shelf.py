@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from chaos import PART_BYTES, fork, objects_at
+from chaos import fork
 from commands import Said
 from doom import Doom
 from factories import Unit, make_run, make_verdict
 from PIL import Image
+from trials import PART_BYTES, objects_at
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256

@@ -15,10 +15,11 @@ from random import Random
 
 import psutil
 import pytest
-from chaos import KILLED, ROUNDS, TIMEOUT, Trial, assert_whole
+from chaos import KILLED, ROUNDS, TIMEOUT, assert_whole
 from commands import SECONDS, end, environment, start, stepmill, until
 from doom import Doom, Fate, Instant
 from sources import ROOT
+from trials import Trial
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
 

@@ -15,18 +15,10 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from chaos import (
-    BUCKET_KILLS,
-    KILLS,
-    TIMEOUT,
-    Trial,
-    bucket_trial,
-    fork,
-    scripted_trial,
-    stop_and_finish,
-)
+from chaos import BUCKET_KILLS, KILLS, TIMEOUT, fork, stop_and_finish
 from doom import Instant
 from likeness import Likeness, difference, likeness
+from trials import Trial, bucket_trial, scripted_trial
 from weed import Weed
 
 pytestmark = pytest.mark.timeout(TIMEOUT)

@@ -6,8 +6,9 @@ The table of all such points, in a folder, in a bucket and on the Hub, is in `te
 from pathlib import Path
 
 import pytest
-from chaos import THOROUGH, TIMEOUT, bucket_trial, stop_and_finish
+from chaos import THOROUGH, TIMEOUT, stop_and_finish
 from points import POINTS
+from trials import bucket_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -17,15 +17,14 @@ from chaos import (
     THOROUGH,
     TIMEOUT,
     Fork,
-    Trial,
     assert_whole,
     finish,
     fork,
-    scripted_trial,
     stop_and_finish,
 )
 from doom import Fate, Instant
 from points import POINTS
+from trials import Trial, scripted_trial
 
 TABLES = ("tasks", "observations", "steps", "episodes", "verdicts")
 """What a run without an engine writes to."""

@@ -11,10 +11,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from chaos import KILLED, ROUNDS, TIMEOUT, Trial, bucket_trial, finish, scripted_trial
+from chaos import KILLED, ROUNDS, TIMEOUT, finish
 from commands import end, environment
 from doom import Doom, Instant
 from sources import ROOT
+from trials import Trial, bucket_trial, scripted_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chaos import scripted_trial
 from conftest import ROOT
 from doom import Doom
 from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
 from published import RULE, TEST, TRAIN, VALIDATION
+from trials import scripted_trial
 
 from schemas.config import RunConfig
 from schemas.sections import StorageSection

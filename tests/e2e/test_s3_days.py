@@ -14,10 +14,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from chaos import TIMEOUT, Trial, assert_whole, finish, fork, scripted_trial
+from chaos import TIMEOUT, assert_whole, finish, fork
 from commands import Said
 from doom import Fate, Instant
 from flaky import Asked, Denial, Flaky, Mood, Spoil, every
+from trials import Trial, scripted_trial
 from weed import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
 
 from schemas.sections import StorageSection

@@ -9,19 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from chaos import (
-    THOROUGH,
-    TIMEOUT,
-    Fork,
-    Trial,
-    assert_whole,
-    finish,
-    fork,
-    scripted_trial,
-    stop_and_finish,
-)
+from chaos import THOROUGH, TIMEOUT, Fork, assert_whole, finish, fork, stop_and_finish
 from commands import SMALL, Said, called
 from doom import Fate, Instant
+from trials import Trial, scripted_trial
 from weed import SECRET_KEY, Weed
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
