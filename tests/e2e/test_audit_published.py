@@ -241,6 +241,17 @@ def test_a_copy_that_cannot_be_looked_at_is_a_finding(
     assert not report.published[0].whole
 
 
+def test_a_private_copy_that_became_public_is_a_finding(hub: LocalHub, made: MadeRun) -> None:
+    copy = _on_hub(hub)
+    copy.publish()
+    hub.repo(DATASET).private = False
+
+    report = asyncio.run(audit(made.store, deep=False, copies=[copy.at()]))
+
+    [finding] = report.findings
+    assert finding.startswith(f"{TO}: cannot be proven: is public, and publish.private is true")
+
+
 def test_a_copy_in_a_folder_that_is_taken_is_a_finding(made: MadeRun) -> None:
     report = asyncio.run(audit(made.store, deep=False, copies=[Folder(made.folder / "to")]))
 
