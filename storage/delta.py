@@ -150,9 +150,7 @@ class Handle:
         table = self.refresh()
         return None if table is None else table.version()
 
-    def dataset(
-        self, units: Collection[str] | None = None, *, shared: bool = False
-    ) -> Dataset | None:
+    def dataset(self, units: Collection[str] | None = None) -> Dataset | None:
         """Return the table's rows, or the files that can hold those of `units` (see `scan`).
 
         None if nobody made the table.
@@ -160,12 +158,20 @@ class Handle:
         table = self.refresh()
         if table is None:
             return None
-        return dataset_of(table, self.url, access=self._access, units=units, shared=shared)
+        return dataset_of(table, self.url, access=self._access, units=units)
 
-    def files(self) -> pa.Table | None:
-        """Return what the log says of every file; None if nobody made the table yet."""
+    def census(self) -> tuple[pa.Table, Dataset] | None:
+        """Return what the log says of every file, and the rows of those that hold several units.
+
+        None if nobody made the table yet.
+        """
         table = self.refresh()
-        return None if table is None else files_of(table)
+        if table is None:
+            return None
+        files = files_of(table)
+        return files, dataset_of(
+            table, self.url, access=self._access, units=(), shared=True, files=files
+        )
 
 
 class Table:
@@ -183,15 +189,13 @@ class Table:
         """See `Handle.version`."""
         return await self.read(self._handle.version)
 
-    async def dataset(
-        self, units: Collection[str] | None = None, *, shared: bool = False
-    ) -> Dataset | None:
+    async def dataset(self, units: Collection[str] | None = None) -> Dataset | None:
         """See `Handle.dataset`."""
-        return await self.read(partial(self._handle.dataset, units, shared=shared))
+        return await self.read(partial(self._handle.dataset, units))
 
-    async def files(self) -> pa.Table | None:
-        """See `Handle.files`."""
-        return await self.read(self._handle.files)
+    async def census(self) -> tuple[pa.Table, Dataset] | None:
+        """See `Handle.census`."""
+        return await self.read(self._handle.census)
 
     async def commit(
         self,

@@ -152,9 +152,8 @@ class Lake:
         Raises:
             Damaged: the log, or a file that holds several units, cannot be read.
         """
-        table = self._tables["episodes"]
-        files, shared = await table.files(), await table.dataset((), shared=True)
-        return set() if files is None else set(await asyncio.to_thread(rows_by_unit, files, shared))
+        census = await self._tables["episodes"].census()
+        return set() if census is None else set(await asyncio.to_thread(rows_by_unit, *census))
 
     async def committed_episodes(self) -> dict[str, set[str]]:
         """Return the committed episodes by unit, in one pass over two columns.
@@ -180,10 +179,10 @@ class Lake:
         if version is None:
             return set()
         found = await marked(self._store, version, panel)
-        files, shared = await table.files(), await table.dataset((), shared=True)
-        if not found or files is None:
+        census = await table.census() if found else None
+        if census is None:
             return set()
-        rows = await asyncio.to_thread(rows_by_unit, files, shared)
+        rows = await asyncio.to_thread(rows_by_unit, *census)
         return {unit_id for unit_id, count in found.items() if rows[unit_id] == count}
 
     async def tasks(self, unit_id: str) -> list[Task]:

@@ -19,11 +19,13 @@ from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
 from storage.access import Access
 
 _LEAST, _GREATEST = "min.unit_id", "max.unit_id"
+_TOLD = ("path", "size_bytes", "num_records", _LEAST, _GREATEST)
 
 
 def files_of(table: DeltaTable) -> pa.Table:
-    """Return what the log says of every file, statistics as columns such as `min.unit_id`."""
-    return pa.table(table.get_add_actions(flatten=True))
+    """Return what the log says of every file: where it lies, its size, rows and range of units."""
+    told = pa.table(table.get_add_actions(flatten=True))
+    return told.select([name for name in _TOLD if name in told.column_names])
 
 
 def dataset_of(
@@ -33,18 +35,20 @@ def dataset_of(
     access: Access,
     units: Collection[str] | None = None,
     shared: bool = False,
+    files: pa.Table | None = None,
 ) -> Dataset:
     """Return a table's rows, or those files of them that can hold rows of `units`.
 
     A table whose rows name no unit (`tasks`, `prompts`) is narrowed by file name alone: what a
     unit committed itself is there, unless its files were since made part of larger ones. With
-    `shared` files of which the log does not say whose alone they are come too.
+    `shared` files of which the log does not say whose alone they are come too. `files` are those of
+    `files_of`, if they are at hand.
     """
     if table.protocol().min_reader_version > 1:
         # Somebody turned on a feature that plain files do not show.
         return table.to_pyarrow_dataset()
     format_ = ParquetFileFormat()
-    files = files_of(table)
+    files = files_of(table) if files is None else files
     sizes = zip(*(files[column].to_pylist() for column in ("path", "size_bytes")), strict=True)
     filesystem = access.filesystem(url, {unquote(path): size for path, size in sizes})
     fragments = [

@@ -25,6 +25,7 @@ from pyarrow.dataset import Dataset
 
 from storage.objects import Missing, ObjectStore
 from storage.several import get_several
+from storage.words import unread
 
 _NAME = re.compile(r"settled-([0-9a-f]{16,})-([0-9a-f]+)")
 _LONGEST_TAIL = 1_000
@@ -58,10 +59,13 @@ async def marked(store: ObjectStore, version: int, panel: str) -> dict[str, int]
     return {name[1]: rows for name, rows in names if name and name[2] == panel}
 
 
-def rows_by_unit(files: pa.Table, shared: Dataset | None) -> Counter[str]:
+def rows_by_unit(files: pa.Table, shared: Dataset) -> Counter[str]:
     """Return how many rows each unit has, by what the log says of files that are one unit's.
 
     `shared` are the rows of all other files.
+
+    Raises:
+        Damaged: such a file cannot be read.
     """
     counted: Counter[str] = Counter()
     if files.num_rows and "min.unit_id" in files.column_names:
@@ -69,9 +73,11 @@ def rows_by_unit(files: pa.Table, shared: Dataset | None) -> Counter[str]:
         sums = alone.group_by("min.unit_id").aggregate([("num_records", "sum")])
         ends = (sums[name].to_pylist() for name in ("min.unit_id", "num_records_sum"))
         counted.update(dict(zip(*ends, strict=True)))
-    if shared is not None:
+    try:
         for batch in shared.to_batches(columns=["unit_id"], cache_metadata=False):
             counted.update(str(unit_id) for unit_id in batch["unit_id"].to_pylist())
+    except (pa.ArrowException, OSError) as error:
+        raise unread(error, "a committed file cannot be read") from None
     return counted
 
 
