@@ -12,6 +12,7 @@ from flows.plan import by_policy, cut
 from flows.prepare import Prepared, prepare
 from flows.settings import Sources, load
 from schemas.base import JsonObject, canonical_json
+from schemas.blotting import without_secrets
 from schemas.errors import NotFound
 from storage.places import open_store
 from storage.runs import check_identity, open_run
@@ -25,6 +26,7 @@ def run(args: Arguments) -> int:
     plan = _plan(prepared, begun=asyncio.run(_begun(prepared)))
     config = prepared.config.model_dump(mode="json")
     config["browser"]["viewport"] = list(prepared.config.viewport)
+    config = {section: without_secrets(table) for section, table in config.items()}
     if args.json:
         answer({"config": config, "plan": plan})
         return 0

@@ -1,7 +1,8 @@
 """What commands print, and where: results on standard output, everything else on standard error.
 
 Text that comes from a page, a file or another program is data: control characters are taken out
-before it reaches a terminal, whoever wrote it.
+before it reaches a terminal, whoever wrote it. So is what may be a credential: what is printed is
+kept in logs.
 """
 
 import json
@@ -9,6 +10,12 @@ import logging
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+from schemas.blotting import blotted, without_secrets
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 _KEPT = "\n\t"
 _HIDDEN = {"Cc", "Cf", "Co", "Cs"}
@@ -31,19 +38,20 @@ def complain(message: str) -> None:
 
 def note(message: str) -> None:
     """Print a line for people on standard error."""
-    sys.stderr.write(f"{plain(message)}\n")
+    sys.stderr.write(f"{plain(blotted(message))}\n")
     sys.stderr.flush()
 
 
 def tell(lines: Iterable[str]) -> None:
     """Print a result for people."""
-    sys.stdout.writelines(f"{plain(line)}\n" for line in lines)
+    sys.stdout.writelines(f"{plain(blotted(line))}\n" for line in lines)
     sys.stdout.flush()
 
 
 def answer(result: Mapping[str, object]) -> None:
     """Print a result for programs: one JSON object, the last line of standard output."""
-    sys.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False) + "\n")
+    told = without_secrets(cast("JsonValue", dict(result)))
+    sys.stdout.write(json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n")
     sys.stdout.flush()
 
 

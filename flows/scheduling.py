@@ -11,10 +11,14 @@ import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from flows.prefect_env import HOME, has_profiles, set_up
 from flows.prefect_server import check_server, embedded_server
+from schemas.blotting import without_secrets
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
 
 RECORD_SECONDS = 180.0
 """How long Prefect may take to record the end of a flow whose work has ended."""
@@ -59,13 +63,15 @@ class Seen:
 async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:
     """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
 
+    It keeps them, so credentials are not among them: whoever works here has them already.
     At the end the flow is waited for, so that its end is recorded. What goes wrong with it is a
     warning: by then the work is done.
     """
     if parameters is None:
         yield Seen(None)
         return
-    calling = asyncio.create_task(_call(flow, parameters))
+    kept = {name: without_secrets(cast("JsonValue", value)) for name, value in parameters.items()}
+    calling = asyncio.create_task(_call(flow, kept))
     seen = Seen(calling)
     try:
         yield seen

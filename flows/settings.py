@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from schemas.base import Record
+from schemas.blotting import blotted
 from schemas.config import Layer, RunConfig, resolve
 from schemas.errors import BadConfig
 
@@ -51,7 +52,7 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
         yield sources.config, read_file(sources.config)
     yield from _environment(environ)
     for setting in sources.settings:
-        yield f"--set {setting}", _setting(setting)
+        yield f"--set {blotted(setting)}", _setting(setting)
     if sources.run is not None:
         yield "--run", {"run": {"url": sources.run}}
 
@@ -84,7 +85,7 @@ def _environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
 
 def _setting(setting: str) -> Layer:
     key, equals, text = setting.partition("=")
-    where = f"--set {setting}"
+    where = f"--set {blotted(setting)}"
     if not equals:
         raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
     return _nested([part.strip() for part in key.split(".")], text, where=where)

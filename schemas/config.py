@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from schemas.base import Record
+from schemas.blotting import blotted
 from schemas.errors import BadConfig
 from schemas.sections import (
     ASKING,
@@ -123,7 +124,7 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
         else:
             rule = _RULES.get(item["type"]) or item["msg"].removeprefix("Value error, ")
             lines.append(f"{where}: {dotted} = {item['input']!r}: {rule}")
-    return "\n".join(lines)
+    return blotted("\n".join(lines))
 
 
 _RULES = {

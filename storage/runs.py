@@ -7,7 +7,6 @@ it depends on where the run lies, and no secret is in it: what could be one is b
 it is written.
 """
 
-import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -15,17 +14,13 @@ from datetime import UTC, datetime
 from pydantic import Field, JsonValue, ValidationError
 
 from schemas.base import JsonObject, Record
+from schemas.blotting import without_secrets
 from schemas.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound, OtherRun
 from storage.objects import Missing, ObjectStore
 
 KEY = "run.json"
 """Where the file lies in its run."""
-
-_BLOT = "***"
-_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
-_SIGNED = re.compile(r"(?i)([?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=)[^&\s]+")
-_SECRET_FLAG = re.compile(r"(?i)--?(?:[\w-]*[-_])?(?:key|token|secret|password)")
 
 
 class RunFile(Record):
@@ -113,33 +108,3 @@ def check_identity(there: RunFile, config: RunConfig, where: str) -> None:
     if lines:
         told = "\n".join(lines)
         raise OtherRun(f"{where}: a run of another configuration lies here:\n{told}")
-
-
-def without_secrets(value: JsonValue) -> JsonValue:
-    """Return `value` with everything blotted out that may be a credential.
-
-    That is: the user part of a URL, signed or token parameters of one, and what follows a flag
-    that speaks of a key, token, secret or password.
-    """
-    if isinstance(value, dict):
-        return {key: without_secrets(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return _without_secret_flags([without_secrets(item) for item in value])
-    if isinstance(value, str):
-        return _SIGNED.sub(rf"\g<1>{_BLOT}", _CREDENTIALS.sub(f"{_BLOT}@", value))
-    return value
-
-
-def _without_secret_flags(items: list[JsonValue]) -> list[JsonValue]:
-    out: list[JsonValue] = []
-    for item in items:
-        before = out[-1] if out else None
-        flag, equals, _ = item.partition("=") if isinstance(item, str) else ("", "", "")
-        bare = isinstance(item, str) and not item.startswith("-")
-        if bare and isinstance(before, str) and _SECRET_FLAG.fullmatch(before):
-            out.append(_BLOT)
-        elif equals and _SECRET_FLAG.fullmatch(flag):
-            out.append(f"{flag}={_BLOT}")
-        else:
-            out.append(item)
-    return out

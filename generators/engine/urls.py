@@ -5,6 +5,7 @@ import ipaddress
 import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from schemas.blotting import blotted
 from schemas.errors import NoEngine
 
 _CREDENTIALS = re.compile(r"(?<=//)[^/@]*@")
@@ -19,12 +20,10 @@ def base_url(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
         _ = parts.port
-    except ValueError as error:
-        raise NoEngine(f"engine URL '{without_credentials(url)}': {error}") from error
+    except ValueError:  # whose words would quote a part of it, which may be of a password
+        parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NoEngine(
-            f"engine URL '{without_credentials(url)}' is no HTTP URL; write http://HOST:PORT/v1"
-        )
+        raise NoEngine(f"engine URL '{blotted(url)}' is no HTTP URL; write http://HOST:PORT/v1")
     path = parts.path.rstrip("/") or "/v1"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 

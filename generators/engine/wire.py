@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import aiohttp
 import httpx2
@@ -27,6 +27,7 @@ from openai import (
 )
 
 from generators.engine.urls import base_url, basic_header, on_this_machine, without_credentials
+from schemas.blotting import BLOT
 from schemas.errors import StepmillError
 
 MOST_BYTES = 64 * 2**20
@@ -41,6 +42,8 @@ _ANY_NUMBER = 0
 
 _SESSION = "X-Session-Id"
 _OK, _NOT_OK = 200, 300
+_SHORTEST = 4
+"""Characters of a secret; shorter ones would be found in every other word."""
 
 
 class NotWhole(StepmillError):
@@ -94,6 +97,7 @@ class Wire:
             # The client insists on a key and takes one from the environment, where it may be
             # another service's: an endpoint without a key of its own is sent none.
             self._headers["Authorization"] = basic_header(whole) or Omit()
+        self._secrets = _secrets(whole, api_key)
         self._client = AsyncOpenAI(
             base_url=self._base,
             api_key=api_key or "none",
@@ -132,7 +136,7 @@ class Wire:
                 )
                 return await _read(response)
             except APIStatusError as error:
-                return _refusal(error)
+                return self._refusal(error)
 
     async def get(self, path: str, *, seconds: float) -> Answer:
         """Return the answer to a GET of `path`, whole within `seconds`.
@@ -161,9 +165,16 @@ class Wire:
                     )
                     return await _read(response)
             except APIStatusError as error:
-                return _refusal(error)
+                return self._refusal(error)
             except TimeoutError as error:
                 raise NotWhole(f"no answer in {seconds:g} s", reached=False) from error
+
+    def _refusal(self, error: APIStatusError) -> Answer:
+        """Return an answer that says no, without what we said to get in: some servers quote it."""
+        body = error.response.content
+        for secret in self._secrets:
+            body = body.replace(secret.encode(), BLOT.encode())
+        return Answer(error.status_code, body, error.response.headers)
 
     def _timeout(self, seconds: float) -> httpx2.Timeout:
         return httpx2.Timeout(seconds, connect=min(seconds, self._connect_seconds))
@@ -186,8 +197,12 @@ async def _read(response: httpx2.Response) -> Answer:
     return Answer(response.status_code, b"".join(chunks), response.headers)
 
 
-def _refusal(error: APIStatusError) -> Answer:
-    return Answer(error.status_code, error.response.content, error.response.headers)
+def _secrets(url: str, api_key: str | None) -> list[str]:
+    """Return what lets us in, as it is and as it is sent; longer ones first."""
+    basic = (basic_header(url) or "").removeprefix("Basic ")
+    password = unquote(urlsplit(url).password or "")
+    found = {secret for secret in (api_key, basic, password) if secret}
+    return sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
 
 
 @contextmanager

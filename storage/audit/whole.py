@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from schemas import keys
+from schemas.blotting import without_secrets
 from schemas.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound
 from schemas.tables import TABLES, UNIT_TABLES
@@ -69,7 +70,7 @@ async def audit(
 async def _read_run(store: ObjectStore, notes: Notes) -> runs.RunFile | None:
     try:
         run = runs.read_run(await store.get(runs.KEY), runs.KEY)
-        now = runs.without_secrets(identity(RunConfig.model_validate(run.config)))
+        now = without_secrets(identity(RunConfig.model_validate(run.config)))
     except Missing:
         notes.finding(runs.KEY, "is missing")
         return None

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from schemas.blotting import blotted
 from schemas.errors import BadConfig
 from storage.objects import checked_key
 
@@ -17,8 +18,6 @@ SCHEME = "s3://"
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIX = re.compile(r"[A-Za-z0-9!$&'()*+,./:;=@_~-]*")
-_LOGIN = re.compile(r"^(\w+://)[^/]*@")
-_BLOTTED = r"\1***@"
 _LONGEST = 700
 """Characters of a prefix, so that every key below it stays under the 1,024 bytes there are."""
 
@@ -44,8 +43,8 @@ class Address:
         Raises:
             BadConfig: it names none, or holds credentials.
         """
-        if _LOGIN.match(url):
-            shown = _LOGIN.sub(_BLOTTED, url)
+        shown = blotted(url)
+        if shown != url:
             raise BadConfig(
                 f"{shown}: holds credentials; they come from the environment or the AWS files, "
                 "never from a URL"
@@ -84,7 +83,7 @@ def checked_endpoint(url: str | None) -> str | None:
     """
     if url is None:
         return None
-    shown = _LOGIN.sub(_BLOTTED, url)
+    shown = blotted(url)
     try:
         parts = urlsplit(url)
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0

@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 from commands import SECONDS, SMALL, called, end, environment, start, stepmill, until
+from hoard import Hoard, files
 from sources import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
@@ -42,9 +43,10 @@ def _asked(home: Path, question: str) -> list[tuple[object, ...]]:
 
 
 def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
+    run, secret = tmp_path / "run", "planted-password"
+    unused = f"--set=engine.urls=['http://me:{secret}@engine:8000/v1']"
 
-    said = stepmill("generate", "--json", *SMALL, f"--run={run}", env=_environment(home))
+    said = stepmill("generate", "--json", *SMALL, unused, f"--run={run}", env=_environment(home))
 
     assert said.code == 0, said.err
     assert said.answer["accepted"] == 6
@@ -61,6 +63,9 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path:
         ("generate-summary", "table"),
     }
     assert [data for key, _, data in artifacts if key == "generate-progress"] == [100]
+    [(parameters,)] = _asked(home, "select parameters from flow_run")
+    assert "http://***@engine:8000/v1" in str(parameters)
+    assert Hoard([secret]).found(files(home, run)) == []
 
 
 def test_judging_and_publishing_are_flow_runs_too(home: Path, tmp_path: Path) -> None:

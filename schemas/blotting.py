@@ -1,0 +1,59 @@
+"""Credentials taken out of what is about to be written or shown.
+
+People put them where they do not belong: into the URL of an engine or a bucket, into a flag of a
+server. What is kept of a configuration, and every line that is shown of one, passes through here.
+It is a matter of shapes: the user part of a URL, a signed or token parameter of one, and what
+follows a flag that speaks of a key, token, secret or password. A few harmless words may go too.
+"""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+BLOT = "***"
+"""What stands where a credential was."""
+
+_FLAG = r"--?(?:[\w-]*[-_])?(?:key|token|secret|password)"
+_SHAPES = (
+    # A password may hold a slash, and then everything up to the last @ is of it.
+    (re.compile(r"(?<=://)(?:[^/@\s\"',]*:[^\s\"',]*|[^/\s\"',]*)@"), f"{BLOT}@"),
+    (
+        re.compile(
+            r"(?i)([?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=)[^&\s\"',]+"
+        ),
+        rf"\g<1>{BLOT}",
+    ),
+    (
+        re.compile(rf"(?i)((?<![\w-]){_FLAG}(?:=|[\"']\s*,\s*[\"']))[^\s\"',\]]+"),
+        rf"\g<1>{BLOT}",
+    ),
+)
+_SECRET_FLAG = re.compile(rf"(?i){_FLAG}")
+
+
+def blotted(text: str) -> str:
+    """Return `text` with everything blotted out that looks like a credential."""
+    for shape, blot in _SHAPES:
+        text = shape.sub(blot, text)
+    return text
+
+
+def without_secrets(value: "JsonValue") -> "JsonValue":
+    """Return `value` with everything blotted out in it that may be a credential."""
+    if isinstance(value, dict):
+        return {key: without_secrets(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return _without_secret_flags([without_secrets(item) for item in value])
+    return blotted(value) if isinstance(value, str) else value
+
+
+def _without_secret_flags(items: "list[JsonValue]") -> "list[JsonValue]":
+    out: list[JsonValue] = []
+    for item in items:
+        before = out[-1] if out else None
+        bare = isinstance(item, str) and not item.startswith("-")
+        secret = bare and isinstance(before, str) and _SECRET_FLAG.fullmatch(before)
+        out.append(BLOT if secret else item)
+    return out
