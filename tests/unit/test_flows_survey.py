@@ -16,6 +16,7 @@ from flows.wiring import Workshop
 from schemas.config import RunConfig
 from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
+from storage.audit import audit
 from storage.compact import compact
 from storage.delta import Handle
 from storage.settled import Mark
@@ -97,7 +98,9 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
         found = await survey(shop, plan)
         await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
         after = await survey(shop, plan)
+        audited = await audit(shop.store, deep=True)
 
+    assert audited.findings == ("run.json: is missing",)  # nobody made one; marks are well-known
     assert (found.owing, found.settled) == ((unit.unit_id,), {other.unit_id})
     assert (after.owing, after.settled) == ((), {unit.unit_id, other.unit_id})
 
