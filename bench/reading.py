@@ -113,7 +113,7 @@ def main() -> int:
     """Run the benchmark; the exit status says whether every line is held."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=EPISODES)
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--times", type=int, default=7)
     args = parser.parse_args()
     with (
         tempfile.TemporaryDirectory(prefix="stepmill-bench-") as folder,

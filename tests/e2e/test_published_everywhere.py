@@ -143,7 +143,8 @@ def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
 def test_a_reader_finds_the_same_rows_and_pictures_in_all_three(
     published: Published, expected: Found, reader: str
 ) -> None:
-    said = published.python(str(ROOT / "tests" / "readers.py"), reader, *PLACES)
+    program = str(ROOT / "tests" / "readers.py")
+    said = published.python(program, "everything", reader, *PLACES)
     found: dict[str, Found] = json.loads(said)
 
     assert expected["steps"]["rows"] == 14
