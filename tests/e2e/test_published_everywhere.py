@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,12 +86,22 @@ class Published:
         }
 
 
+@contextmanager
+def _bucket(weed: Weed) -> Iterator[None]:
+    """Have the bucket that the pages speak of, and afterwards none, for it may be made again."""
+    client = weed.client()
+    client.create_bucket(Bucket="bucket")
+    yield
+    for item in client.list_objects_v2(Bucket="bucket")["Contents"]:
+        client.delete_object(Bucket="bucket", Key=item["Key"])
+    client.delete_bucket(Bucket="bucket")
+
+
 @pytest.fixture(scope="module")
 def published(weed: Weed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
     """Make six episodes, and publish them to all three in one command."""
     base: Path = tmp_path_factory.mktemp("everywhere")
-    weed.client().create_bucket(Bucket="bucket")
-    with LocalHub(base / "hub") as hub:
+    with _bucket(weed), LocalHub(base / "hub") as hub:
         hub.state.accounts[TOKEN] = Account(USER, orgs=("ORG",))
         clients = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(base / "home")}
         env = environment({**weed.environment, **clients})
