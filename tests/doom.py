@@ -41,6 +41,10 @@ SHORT = 32
 SMALLEST_PART = 5 << 20
 """Bytes; no store takes less, but for an object's last part."""
 
+GO = "go"
+"""The file that opens a gate."""
+
+_GLANCE = 0.005
 _STEADY = 0.9
 """Share of the events that take no pause; the others take up to a tenth of a second."""
 
@@ -92,6 +96,8 @@ class Doom(Record):
     """Objects larger than this go up to a bucket in parts as small as may be; None: as always."""
     trace: Path | None = None
     """Where the names of all events go when it ends by itself."""
+    gate: Path | None = None
+    """A folder where it says that it is ready, and waits for `GO`; None: it does not wait."""
 
 
 def run(doom: Doom) -> int:
@@ -111,10 +117,18 @@ def run(doom: Doom) -> int:
         playact.install()
     from flows.cli import main  # noqa: PLC0415 - not before the hook is there
 
+    if doom.gate is not None:
+        _wait_at(doom.gate)
     code = main(doom.argv)
     if doom.trace is not None:
         doom.trace.write_text("\n".join(events.names))
     return code
+
+
+def _wait_at(gate: Path) -> None:
+    (gate / str(os.getpid())).touch()
+    while not (gate / GO).exists():
+        threading.Event().wait(_GLANCE)
 
 
 def _tell_of_objects(events: "_Events", part_bytes: int | None) -> None:

@@ -2,6 +2,7 @@
 
 Nobody divides the units among them: all want all, in an order of their own, and each unit is to be
 committed once. Some of them may be killed on the way; whoever comes next ends what they began.
+They begin at the same moment, when all of them are loaded.
 """
 
 import subprocess
@@ -12,8 +13,8 @@ from random import Random
 
 import pytest
 from chaos import KILLED, ROUNDS, TIMEOUT, finish
-from commands import end, environment
-from doom import Doom, Instant
+from commands import end, environment, until
+from doom import GO, Doom, Instant
 from sources import ROOT
 from trials import Trial, bucket_trial, scripted_trial
 
@@ -22,6 +23,9 @@ pytestmark = pytest.mark.timeout(TIMEOUT)
 SEEDS = range(ROUNDS // 4)
 EPISODES = 4
 """In two units."""
+
+SURE = 12
+"""How often whoever is there from the beginning changes something at least."""
 
 CROWDS = [(2, 0), (4, 2)]
 """How many workers there are, and how many of them are killed."""
@@ -61,12 +65,19 @@ def test_every_unit_is_committed_once_whoever_works_on_it(
     seed: int,
 ) -> None:
     trial, random = make(request), Random(seed)
-    fates = [Instant(number=random.randint(4, 40)) if n < killed else None for n in range(workers)]
+    gate = trial.base.with_name("gate")
+    gate.mkdir()
+    fates = [Instant(number=random.randint(4, SURE * n)) for n in range(1, killed + 1)]
 
-    crowd = [begin(trial.doom(jitter=random.randrange(99), at=at)) for at in fates]
+    crowd = [
+        begin(trial.doom(jitter=random.randrange(99), at=at, gate=gate))
+        for at in (*fates, *[None] * (workers - killed))
+    ]
+    until(lambda: len(list(gate.iterdir())) == workers)
+    (gate / GO).touch()
     ended = [end(process) for process in crowd]
 
-    # Who comes when the others are done finds nothing to do, and lives.
+    # Only the first is sure to do so much that its moment comes: others may have less to do.
     assert KILLED in [said.code for said in ended] or not killed
     for said in ended[killed:]:
         # Of two that publish at once one ends and the other says so; the next run ends it.
