@@ -5,7 +5,8 @@ One set of settings for everything this program writes, committed or published:
 * pictures lie raw, without compression and without a dictionary, so that a later export that
   changes a few of them uploads a few of them; all other columns are zstd;
 * the page index and statistics on every scalar column, so that readers skip what they need not;
-* row groups of at most 100 MB before compression;
+* row groups of at most 32 MB before compression: whoever reads or writes one has it in memory, and
+  several are in memory where many units are written or read at once;
 * content-defined chunks for tables without pictures, where they halve a repeated upload (for
   raw pictures they triple it);
 * a `huggingface` entry in the footer that says which column is an image.
@@ -34,7 +35,7 @@ from schemas.tables import Row
 from storage.drafts import Draft
 from storage.gathering import PICTURE, RowGroup, Rows, picture_columns
 
-ROW_GROUP_BYTES = 100_000_000
+ROW_GROUP_BYTES = 32_000_000
 """The most a row group holds, before compression."""
 
 MEGABYTE = 1 << 20
