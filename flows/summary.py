@@ -20,6 +20,7 @@ from schemas.episode import StopReason
 from schemas.sections import AcceptSection
 from schemas.tables import Row
 from schemas.verdict import Verdict
+from storage import records
 
 _EPISODES = (
     "episode_id",
@@ -147,10 +148,7 @@ async def summarise(
 
 
 async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:
-    if dataset is None:
-        return []
-    table = await asyncio.to_thread(dataset.to_table, columns=list(columns))
-    return list(table.to_pylist())
+    return await asyncio.to_thread(records.rows, dataset, columns=list(columns))
 
 
 def _failed(rows: Sequence[Row]) -> int:
