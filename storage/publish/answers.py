@@ -14,6 +14,7 @@ from random import Random
 
 from httpx2 import HTTPError
 from huggingface_hub.errors import (
+    GatedRepoError,
     HfHubHTTPError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
@@ -97,6 +98,11 @@ def named(where: str) -> Iterator[None]:
         yield
     except RevisionNotFoundError as error:
         raise NoBranch(f"{where}: has no such branch") from error
+    except GatedRepoError as error:
+        raise BadConfig(
+            f"{where}: is gated, and the token's owner may not read it; ask for access on its page, "
+            "or publish to another place"
+        ) from error
     except RepositoryNotFoundError as error:
         raise Absent(
             f"{where}: there is no such repository, or the token may not see it"
