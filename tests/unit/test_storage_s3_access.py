@@ -1,17 +1,23 @@
 """Delta's client is opened anew when there are other credentials, and reads go on."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import boto3
 import pytest
-from factories import MadeRun, make_whole_run
+from deltalake.exceptions import CommitFailedError, DeltaError
+from factories import MadeRun, make_run, make_whole_run
+from handles import NeverCommits, commit, swap
 from weed import Weed
 
+from schemas.errors import Unwritable
 from schemas.sections import StorageSection
 from storage.compact import compact
 from storage.delta import Handle, dataset_at
 from storage.places import open_store, open_tables, table_url
 from storage.s3 import Address, BucketAccess, Connection
+from storage.words import in_words, keeps_out
 
 
 class Renewing(Connection):
@@ -88,3 +94,56 @@ def test_aws_itself_is_told_by_region_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert told is not None
     assert told["AWS_REGION"] == "eu-west-3"
     assert not {"AWS_ENDPOINT_URL", "AWS_ALLOW_HTTP"} & told.keys()
+
+
+REFUSED = (
+    "Generic S3 error: Error performing PUT x: 400 Bad Request: <Error><Code>{}</Code></Error>"
+)
+
+
+class Refused(NeverCommits):
+    """Is told by the store that it may not, each time it commits."""
+
+    code = "ExpiredToken"
+    tries = 0
+
+    def write(self, *_: object) -> None:
+        Refused.tries += 1
+        raise CommitFailedError(REFUSED.format(self.code))
+
+
+async def test_what_a_store_refuses_for_good_is_not_asked_again_and_is_no_damage(
+    tmp_path: Path,
+) -> None:
+    run = await make_run(tmp_path)
+    lake = run.lake()
+    swap(lake, "steps", Refused)
+
+    with pytest.raises(Unwritable, match=r"tables/steps: cannot commit: the credentials have exp"):
+        await commit(lake, run.unit(0))
+
+    assert Refused.tries == 1
+    await lake.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (REFUSED.format("SlowDown"), r"the store keeps failing; run the same command again later"),
+        (REFUSED.format("PermanentRedirect"), r"another region; set storage\.region to its region"),
+        (
+            f"{REFUSED.format('AuthorizationHeaderMalformed')}<Region>eu-west-3</Region>",
+            r'another region; set storage\.region = "eu-west-3"',
+        ),
+        ("Generic S3 error: redirect without LOCATION", r"set storage\.region to its region"),
+        ("error sending request", r"the store does not answer; check storage\.endpoint_url"),
+    ],
+)
+def test_deltas_errors_are_told_in_our_words(text: str, words: str) -> None:
+    assert re.search(words, in_words(DeltaError(text)))
+    assert keeps_out(DeltaError(text))
+
+
+def test_a_commit_that_lost_a_race_is_nobodys_refusal() -> None:
+    for text in ("Transaction failed: another writer was first", REFUSED.format("Conflict")):
+        assert not keeps_out(CommitFailedError(text))
