@@ -2,6 +2,7 @@
 
 import pytest
 
+from schemas.base import JsonObject
 from schemas.blotting import blotted, without_secrets
 
 
@@ -40,7 +41,7 @@ def test_what_is_no_credential_stays(text: str) -> None:
 
 
 def test_what_follows_a_flag_in_a_list_is_blotted_out_wherever_the_list_lies() -> None:
-    told = {
+    told: JsonObject = {
         "a": [{"args": ["--api-key", "hunter2", "--port", "8000", "--token", "--quiet"]}],
         "b": 1,
     }
