@@ -67,9 +67,10 @@ def denied(denial: Denial) -> Make:
     return make
 
 
-def an_hour_ahead() -> Denial:
+def an_hour_ahead(weed: Weed, place: str, stack: ExitStack) -> Bad:
     there = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    return Denial(403, "RequestTimeTooSkewed", headers=(("Date", there),))
+    skewed = Denial(403, "RequestTimeTooSkewed", headers=(("Date", there),))
+    return denied(skewed)(weed, place, stack)
 
 
 BAD: Mapping[str, tuple[Make, str]] = {
@@ -85,7 +86,7 @@ BAD: Mapping[str, tuple[Make, str]] = {
         denied(Denial(400, "ExpiredToken", more="<Token-0>planted-token</Token-0>")),
         r"the credentials have expired; get new ones \(`aws sso login`, .* same command again",
     ),
-    "clock": (denied(an_hour_ahead()), r"clock is 3[56]\d\d s behind the store's; set it"),
+    "clock": (an_hour_ahead, r"clock is 3[56]\d\d s behind the store's; set it"),
     "another region, named": (
         denied(Denial(301, "PermanentRedirect", headers=(("x-amz-bucket-region", "eu-west-1"),))),
         r'the bucket lies in another region; set storage\.region = "eu-west-1"',

@@ -42,8 +42,10 @@ def shards(run: MadeRun, table: str) -> set[str]:
     return {path.name for path in (run.folder / "tables" / table).glob("*.parquet")}
 
 
-@pytest.mark.parametrize("table", UNIT_TABLES)
-@pytest.mark.parametrize("kind", [CutBefore, CutAfter])
+@pytest.mark.parametrize(
+    ("kind", "table"),
+    [*((CutBefore, table) for table in UNIT_TABLES), (CutAfter, "tasks"), (CutAfter, "episodes")],
+)
 async def test_a_unit_cut_at_any_table_is_finished_with_its_rows_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, kind: type[Handle]
 ) -> None:
@@ -67,7 +69,6 @@ async def test_a_unit_cut_at_any_table_is_finished_with_its_rows_once(
     await assert_whole(run)
     await compacted(run, days=8)
     assert counts(run) == whole(unit)
-    await assert_whole(run)
     await lake.close()
 
 
