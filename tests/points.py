@@ -62,7 +62,7 @@ POINTS = {
     },
     **{
         f"between the commit to {table} and the next": Point(
-            f"after write {table}", f"after write {table}", thorough=table == "tasks"
+            f"after write {table}", f"after write {table}", thorough=table != "observations"
         )
         for table in COMMITTED[:-1]
     },
@@ -72,7 +72,7 @@ POINTS = {
     "after a verdict's commit": Point(
         "after write verdicts", "after write verdicts", thorough=True
     ),
-    "before the version": Point("link run/versions", "before put_new run/versions"),
+    "before the version": Point("link run/versions", "before put_new run/versions", thorough=True),
     "after the version": Point("remove run/versions", "after put_new run/versions", thorough=True),
 }
 """The points of a run up to its version; those of a publication are told where they are killed."""

@@ -53,7 +53,7 @@ FIRST = {
         f"after the file of {config}": Point(
             f"remove to/data/{config}", f"after put to/data/{config}"
         )
-        for config in (CONFIGS if THOROUGH else CONFIGS[::2])
+        for config in (CONFIGS if THOROUGH else CONFIGS[1:2])
     },
     "before the card": Point("rename to", "before put to"),
     "before the manifest": Point("link to", "before put_new to", last=True),
