@@ -6,16 +6,15 @@ folder, where it is named like any write that has not ended; in a file without a
 bucket, which goes with the process; in memory for a dictionary. Whoever makes one closes it, and
 with that it is gone, put or not.
 
-Hashing and writing a large draft take as long as making its bytes does, and both let other Python
-code run; so they are done in a thread beside the one that makes them.
+A large draft is hashed while it grows: a thread reads back what was written, which the system still
+has in memory, beside the thread that makes the rest.
 """
 
+import errno
 import hashlib
 import io
 import os
 import tempfile
-import threading
-from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -23,11 +22,10 @@ from typing import BinaryIO, Self, cast
 
 from schemas.errors import Unwritable
 
-_LARGE = 1 << 22
-"""Bytes from which on a draft has a thread of its own."""
+_HASHED_AT_ONCE = 1 << 22
+"""Bytes that are written before they are hashed; smaller drafts are hashed when somebody asks."""
 
-_WAITING = 8
-"""Pieces that may wait for that thread; Parquet comes in pieces of about a page."""
+_READ_AT_ONCE = 1 << 20
 
 
 class Draft:
@@ -35,12 +33,13 @@ class Draft:
 
     def __init__(self, file: BinaryIO, path: Path | None = None) -> None:
         self._file = file
+        self._in_memory = isinstance(file, io.BytesIO)
         self._hash = hashlib.sha256(usedforsecurity=False)
+        self._hashed = 0
         self._size = 0
         self._mute = False
-        self._lock = threading.Lock()
         self._thread: ThreadPoolExecutor | None = None
-        self._waiting: deque[Future[None]] = deque()
+        self._hashing: Future[None] | None = None
         self.path = path
         """Where it lies; None if it has no name."""
 
@@ -70,9 +69,12 @@ class Draft:
         """Of what was written, hex.
 
         Raises:
-            Unwritable: it did not fit.
+            Unwritable: it did not fit, or cannot be read back.
         """
-        self._settle(left=0)
+        if self._hashing is not None:
+            self._hashing.result()
+        self._flush()
+        self._hash_up_to(self._size)
         return self._hash.hexdigest()
 
     @property
@@ -84,19 +86,18 @@ class Draft:
         """Add `data`, all of it.
 
         Raises:
-            Unwritable: it does not fit, or what came before it did not.
+            Unwritable: it does not fit.
         """
         size = memoryview(data).nbytes
         if self._mute:
             return size
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise self._refused("written", error) from error
         self._size += size
-        if self._size < _LARGE:
-            self._take(data)
-            return size
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix="draft")
-        self._waiting.append(self._thread.submit(self._take, bytes(data)))
-        self._settle(left=_WAITING)
+        if not self._in_memory and self._size - self._hashed >= _HASHED_AT_ONCE:
+            self._hash_meanwhile()
         return size
 
     def tell(self) -> int:
@@ -113,10 +114,9 @@ class Draft:
     def __getitem__(self, part: slice) -> bytes:
         """Return the bytes of a slice without a step, as of `bytes`."""
         start, stop, _ = part.indices(self._size)
-        self._settle(left=0)
-        with self._lock:
-            self._file.seek(start)
-            return self._file.read(max(0, stop - start))
+        self._flush()
+        found = bytearray(max(0, stop - start))
+        return bytes(memoryview(found)[: self._read(found, start)])
 
     def sync(self) -> None:
         """Have the disk hold what was written.
@@ -124,8 +124,7 @@ class Draft:
         Raises:
             Unwritable: it did not fit.
         """
-        self._settle(left=0)
-        self._file.flush()
+        self._flush()
         if self.path is not None:
             os.fsync(self._file.fileno())
 
@@ -136,8 +135,7 @@ class Draft:
     @property
     def place(self) -> Path:
         """Where this process can open it, name or not, for those who take nothing but a path."""
-        self._settle(left=0)
-        self._file.flush()
+        self._flush()
         return self.path or Path(f"/proc/self/fd/{self._file.fileno()}")
 
     def mute(self) -> None:
@@ -148,27 +146,58 @@ class Draft:
         """Let it go."""
         if self._thread is not None:
             self._thread.shutdown(cancel_futures=True)
-            self._waiting.clear()
         with suppress(OSError):
             self._file.close()
         if self.path is not None:
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
 
-    def _take(self, data: bytes) -> None:
+    def _flush(self) -> None:
         try:
-            self._file.write(data)
+            self._file.flush()
         except OSError as error:
-            where = self.path or tempfile.gettempdir()
-            reason = error.strerror or error
-            raise Unwritable(f"{where}: cannot be written: {reason}") from error
-        self._hash.update(data)
+            raise self._refused("written", error) from error
 
-    def _settle(self, *, left: int) -> None:
-        """Wait until no more than so many pieces wait; one that failed says so again and again."""
-        while len(self._waiting) > left:
-            self._waiting[0].result()
-            self._waiting.popleft()
+    def _hash_meanwhile(self) -> None:
+        """Have what was written hashed, unless what came before still is."""
+        if self._hashing is not None:
+            if not self._hashing.done():
+                return
+            self._hashing.result()
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="draft")
+        self._flush()
+        self._hashing = self._thread.submit(self._hash_up_to, self._size)
+
+    def _hash_up_to(self, stop: int) -> None:
+        found = bytearray(min(_READ_AT_ONCE, stop - self._hashed))
+        while self._hashed < stop:
+            view = memoryview(found)[: stop - self._hashed]
+            size = self._read(view, self._hashed)
+            if not size:
+                raise self._refused("read back", OSError(errno.EIO, "it is shorter than it was"))
+            self._hash.update(view[:size])
+            self._hashed += size
+
+    def _read(self, into: bytearray | memoryview, start: int) -> int:
+        """Read into a buffer what lies behind `start`; where the next write goes is untouched."""
+        if isinstance(self._file, io.BytesIO):
+            data = self._file.getbuffer()[start : start + len(into)]
+            into[: len(data)] = data
+            return len(data)
+        view, done = memoryview(into), 0
+        try:
+            while done < len(into) and (
+                size := os.preadv(self._file.fileno(), [view[done:]], start)
+            ):
+                done, start = done + size, start + size
+        except OSError as error:
+            raise self._refused("read back", error) from error
+        return done
+
+    def _refused(self, what: str, error: OSError) -> Unwritable:
+        where = self.path or tempfile.gettempdir()
+        return Unwritable(f"{where}: cannot be {what}: {error.strerror or error}")
 
 
 Source = bytes | Draft

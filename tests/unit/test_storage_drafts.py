@@ -1,9 +1,12 @@
 """Files that are being written and are no objects yet."""
 
 import io
+import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,22 +15,25 @@ from schemas.errors import Unwritable
 from storage.drafts import Draft
 from storage.local import LocalStore
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 MEGABYTE = 1 << 20
 
 
-class Full(io.BytesIO):
-    """A disk with room for so many bytes."""
+class Full(io.FileIO):
+    """A file on a disk with room for so many bytes."""
 
-    def __init__(self, room: int) -> None:
-        super().__init__()
+    def __init__(self, path: Path, room: int) -> None:
+        super().__init__(path, "w+")
         self._room = room
 
-    def write(self, data: object) -> int:
+    def write(self, data: "Buffer") -> int:
         """Write `data` if it fits."""
-        size = memoryview(data).nbytes  # type: ignore[arg-type] # whatever has a buffer
+        size = memoryview(data).nbytes
         if self.tell() + size > self._room:
             raise OSError(28, "No space left on device")
-        return super().write(data)  # type: ignore[arg-type] # the same
+        return super().write(data)
 
 
 def pieces(number: int) -> list[bytes]:
@@ -61,17 +67,43 @@ def test_its_path_shows_all_that_was_written(tmp_path: Path) -> None:
     draft.close()
 
 
-@pytest.mark.parametrize("room", [4 * MEGABYTE, 20 * MEGABYTE], ids=["soon", "later"])
-def test_what_does_not_fit_is_said_before_anybody_takes_it_for_whole(room: int) -> None:
-    draft = Draft(Full(room))
+def test_what_does_not_fit_is_said_at_once(tmp_path: Path) -> None:
+    draft = Draft(io.BufferedRandom(Full(tmp_path / "a", 20 * MEGABYTE)), tmp_path / "a")
+    for _ in range(20):
+        draft.write(bytes(MEGABYTE))
 
-    def fill() -> None:
-        for _ in range(30):
-            draft.write(bytes(MEGABYTE))
+    with pytest.raises(Unwritable, match="a: cannot be written: No space left"):
+        draft.write(bytes(MEGABYTE))
+    draft.close()
 
-    for take in (fill, draft.sync, lambda: draft.sha256, lambda: draft[:]):
-        with pytest.raises(Unwritable, match="No space left"):
-            take()
+
+TAKEN: dict[str, Callable[[Draft], object]] = {
+    "to the disk": Draft.sync,
+    "to be hashed": lambda draft: draft.sha256,
+    "to be read": lambda draft: draft[:],
+}
+
+
+@pytest.mark.parametrize("take", TAKEN.values(), ids=TAKEN)
+def test_what_waits_and_does_not_fit_is_said_before_anybody_takes_it_for_whole(
+    tmp_path: Path, take: Callable[[Draft], object]
+) -> None:
+    draft = Draft(io.BufferedRandom(Full(tmp_path / "a", 0)), tmp_path / "a")
+    draft.write(b"little")
+
+    with pytest.raises(Unwritable, match="No space left"):
+        take(draft)
+    draft.close()
+
+
+def test_one_that_was_cut_short_by_others_has_no_hash(tmp_path: Path) -> None:
+    draft = LocalStore(tmp_path).draft("a")
+    draft.write(bytes(100))
+    draft.sync()
+    os.truncate(draft.place, 10)
+
+    with pytest.raises(Unwritable, match="cannot be read back"):
+        assert draft.sha256
     draft.close()
 
 
