@@ -7,7 +7,7 @@
    the rollout, which turns it into the episode's `failure`. A broken page is a row.
 3. **Storage faults.** `Conflict` and `Damaged` are about bytes at rest. The first means another
    writer was faster and the question is to be asked again; the second that something stored is
-   not what was written.
+   not what was written. `Unfinished` is a refusal that came too late to be one: work had begun.
 
 Cancellation is not a failure and passes through all of it untouched.
 """
@@ -59,6 +59,10 @@ class Conflict(StepmillError):
 
 class Damaged(StepmillError):
     """Something stored is not what was written: torn, altered or foreign."""
+
+
+class Unfinished(StepmillError):
+    """Work had begun and cannot be ended now (exit code 1); the same command goes on with it."""
 
 
 class FailureKind(StrEnum):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from schemas.base import Record
+from schemas.errors import Unfinished, Unwritable
 from storage.publish.build import build
 from storage.publish.destination import Destination, named_hash
 from storage.publish.manifest import MANIFEST, TEXTS, PublishedFile
@@ -62,7 +63,11 @@ class Publication:
     async def carry_out(
         self, destination: Destination, *, progress: Progress | None = None
     ) -> Outcome:
-        """Make `destination` hold exactly what the plan says, by as few writes as that takes."""
+        """Make `destination` hold exactly what the plan says, by as few writes as that takes.
+
+        Raises:
+            Unfinished: it cannot be written any longer.
+        """
         stock = await destination.stock(self.plan.run_id)
         settled = self._settled(stock)
         if settled is not None:
@@ -70,8 +75,11 @@ class Publication:
             return settled
         async with destination.hold():
             stock = await destination.stock(self.plan.run_id)
-            outcome = await self._apply(destination, stock, progress)
-            await destination.finish(self.plan.version)
+            try:
+                outcome = await self._apply(destination, stock, progress)
+                await destination.finish(self.plan.version)
+            except Unwritable as error:
+                raise Unfinished(str(error)) from error
             return outcome
 
     def _settled(self, stock: Stock) -> Outcome | None:

@@ -19,7 +19,7 @@ from published import (
     two_versions,
 )
 
-from schemas.errors import Conflict, Refusal, Unwritable
+from schemas.errors import Conflict, Refusal, Unfinished
 from schemas.sections import Gate, PublishSection
 from storage.publish import answers
 from storage.publish.hub import Hub
@@ -208,7 +208,7 @@ def test_what_goes_wrong_on_the_way_does_not_change_where_it_ends(
 def test_a_hub_that_asks_for_too_much_patience_is_left_alone(hub: LocalHub) -> None:
     hub.faults.append(Fault("/commit/", status=429, headers=(("Retry-After", "3600"),)))
 
-    with pytest.raises(Unwritable, match=r"left alone for 3600 s: run the same command again"):
+    with pytest.raises(Unfinished, match=r"left alone for 3600 s: run the same command again"):
         published_to(hub, small_run().seal())
     hub.requests.clear()
     published_to(hub, small_run().seal())
@@ -219,7 +219,7 @@ def test_a_hub_that_asks_for_too_much_patience_is_left_alone(hub: LocalHub) -> N
 def test_a_hub_that_never_answers_is_given_up(hub: LocalHub) -> None:
     hub.faults.append(Fault("/commit/", status=502, times=100))
 
-    with pytest.raises(Unwritable, match=r"is not well \(502\).* what was uploaded is not lost"):
+    with pytest.raises(Unfinished, match=r"is not well \(502\).* what was uploaded is not lost"):
         published_to(hub, small_run().seal())
 
     assert _asked(hub, "POST commit") == 7

@@ -11,7 +11,15 @@ from published import STORAGE, small_run
 
 from flows.destinations import check_destination
 from schemas.config import RunConfig
-from schemas.errors import BadConfig, Conflict, OtherRun, Refusal, StepmillError, Unwritable
+from schemas.errors import (
+    BadConfig,
+    Conflict,
+    OtherRun,
+    Refusal,
+    StepmillError,
+    Unfinished,
+    Unwritable,
+)
 from schemas.sections import PublishSection, RunSection
 from storage.publish import answers
 from storage.publish.hub import Hub
@@ -138,7 +146,7 @@ def test_a_full_storage_is_told_and_what_was_there_stays(hub: LocalHub) -> None:
     before = hub.files(DATASET)
     hub.state.quota = 1_000
 
-    with pytest.raises(Unwritable, match=r"storage limit reached"):
+    with pytest.raises(Unfinished, match=r"storage limit reached"):
         published_to(hub, small_run().seal(), terms=PublishSection(include_rejected=True))
 
     assert hub.files(DATASET) == before

@@ -20,7 +20,7 @@ from published import (
     written_at,
 )
 
-from schemas.errors import BadConfig, OtherRun, Refusal, Unwritable
+from schemas.errors import BadConfig, OtherRun, Refusal, Unfinished, Unwritable
 
 _OTHER_RUN = "f" * 32
 
@@ -113,7 +113,7 @@ def test_a_disk_that_fills_up_loses_nothing(tmp_path: Path) -> None:
         commit_unit(run, number, TRAIN, tasks=4, attempts=4)
     snapshot = run.seal()
 
-    with _files_of_at_most(70_000), pytest.raises(Unwritable, match=r"cannot be written"):
+    with _files_of_at_most(70_000), pytest.raises(Unfinished, match=r"cannot be written"):
         published(snapshot, tmp_path / "to")
     published(snapshot, tmp_path / "to")
 
