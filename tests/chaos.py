@@ -19,7 +19,8 @@ from typing import Any
 import pyarrow.dataset as ds
 from commands import SECONDS, Said
 from doom import Doom, Fate, Instant, run
-from trials import Finished, Trial, store_at
+from places import store_at
+from trials import Finished, Trial
 
 from storage.audit import audit
 from storage.publish.folder import Folder

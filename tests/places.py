@@ -1,16 +1,19 @@
-"""Where a run of a test lies, a folder or a bucket, and what is in it."""
+"""Where a run or a dataset of a test lies, a folder or a bucket, and what is in it."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import pytest
+from pyarrow.dataset import Dataset
 from weed import Weed
 
 from schemas.sections import StorageSection
+from storage.access import Access
 from storage.delta import Handle
 from storage.objects import ObjectStore
 from storage.places import open_store, open_tables, table_url
@@ -20,16 +23,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A run's place; the store is asked from a loop of its own."""
+    """A place; its store is asked from a loop of its own."""
 
     url: str
-    """The run's."""
+    """Its URL."""
 
     def objects(self, prefix: str = "") -> dict[str, bytes]:
         """Return what lies there, by key."""
 
         async def read() -> dict[str, bytes]:
-            store = self._store()
+            store = store_at(self.url)
             keys = [item.key async for item in store.list(prefix)]
             async with asyncio.TaskGroup() as group:
                 tasks = {key: group.create_task(store.get(key)) for key in keys}
@@ -41,41 +44,53 @@ class Place:
         """Return the keys of what lies there."""
 
         async def read() -> list[str]:
-            return [item.key async for item in self._store().list(prefix)]
+            return [item.key async for item in store_at(self.url).list(prefix)]
 
         return _done(read())
 
     def put(self, key: str, data: bytes) -> None:
         """Have an object lie there."""
-        _done(self._store().put(key, data))
+        _done(store_at(self.url).put(key, data))
 
     def remove(self, prefix: str) -> None:
         """Remove every object whose key begins so."""
-        _done(self._store().delete(self.keys(prefix)))
+        _done(store_at(self.url).delete(self.keys(prefix)))
 
     def copy(self, to: "Place") -> None:
         """Have the same objects lie elsewhere."""
         found = self.objects()
 
         async def write() -> None:
-            store = to._store()
+            store = store_at(to.url)
             async with asyncio.TaskGroup() as group:
                 for key, data in found.items():
                     group.create_task(store.put(key, data))
 
         _done(write())
 
+    def table(self, name: str) -> Dataset | None:
+        """Return a run's table as it is now; None if there is none."""
+        return Handle(name, table_url(self.url, name), _tables_at(self.url)).dataset()
+
     def rows(self, table: str, *columns: str) -> list[dict[str, Any]]:
         """Return columns of a table's rows; none where there is no table."""
-        access = open_tables(self.url, StorageSection())
-        dataset = Handle(table, table_url(self.url, table), access).dataset()
+        dataset = self.table(table)
         rows: list[dict[str, Any]] = (
             [] if dataset is None else dataset.to_table(columns=list(columns)).to_pylist()
         )
         return rows
 
-    def _store(self) -> ObjectStore:
-        return open_store(self.url, StorageSection())
+
+# A client of a bucket costs more than all that is asked of it here.
+@lru_cache(8)
+def store_at(url: str) -> ObjectStore:
+    """Return the store of a place."""
+    return open_store(url, StorageSection())
+
+
+@lru_cache(8)
+def _tables_at(url: str) -> Access:
+    return open_tables(url, StorageSection())
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from commands import Said
 from doom import Doom
 from factories import Unit, make_run, make_verdict
 from PIL import Image
-from trials import PART_BYTES, objects_at
+from places import Place
+from trials import PART_BYTES
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256
@@ -63,7 +64,7 @@ class Shelf:
 
     def objects(self) -> Objects:
         """Return what lies there."""
-        return objects_at(self.to)
+        return Place(self.to).objects()
 
 
 async def _lay(store: ObjectStore, objects: Objects) -> None:

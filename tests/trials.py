@@ -1,25 +1,17 @@
 """Small runs, in a folder or a bucket: their command, and what it has left so far."""
 
-import asyncio
 import json
 import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.dataset as ds
 from doom import Doom
+from places import Place
 from playact import SCRIPT
-
-from schemas.sections import StorageSection
-from storage.access import Access
-from storage.delta import Handle
-from storage.objects import ObjectStore
-from storage.places import open_store, open_tables, table_url
 
 PART_BYTES = 4096
 """Small enough that every shard goes up in parts."""
@@ -107,7 +99,7 @@ class Trial:
 
     def objects(self, prefix: str = "") -> dict[str, bytes]:
         """Return what lies in the run, by key."""
-        return objects_at(self.url, prefix)
+        return Place(self.url).objects(prefix)
 
     def published(self) -> Path:
         """Return a folder that holds the dataset: its own, or a copy of what the bucket holds."""
@@ -115,7 +107,7 @@ class Trial:
             return self.to
         folder = self.base / "copy"
         shutil.rmtree(folder, ignore_errors=True)
-        for key, data in objects_at(self.dataset).items():
+        for key, data in Place(self.dataset).objects().items():
             (folder / key).parent.mkdir(parents=True, exist_ok=True)
             (folder / key).write_bytes(data)
         return folder
@@ -137,31 +129,7 @@ class Trial:
 
     def table(self, name: str) -> ds.Dataset | None:
         """Return a table as it is now; None if there is none."""
-        return Handle(name, table_url(self.url, name), _tables(self.url)).dataset()
-
-
-def objects_at(url: str, prefix: str = "") -> dict[str, bytes]:
-    """Return what lies at a place, by key; the store is asked from a loop of its own."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, _objects(url, prefix)).result()
-
-
-async def _objects(url: str, prefix: str) -> dict[str, bytes]:
-    store = store_at(url)
-    keys = [item.key async for item in store.list(prefix)]
-    return {key: await store.get(key) for key in keys}
-
-
-# A client of a bucket costs more than all that is asked of it here.
-@lru_cache(8)
-def store_at(url: str) -> ObjectStore:
-    """Return the store of a place."""
-    return open_store(url, StorageSection())
-
-
-@lru_cache(8)
-def _tables(url: str) -> Access:
-    return open_tables(url, StorageSection())
+        return Place(self.url).table(name)
 
 
 def scripted_trial(

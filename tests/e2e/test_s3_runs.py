@@ -1,7 +1,8 @@
-"""A run in a bucket does what a run in a folder does: whole commands over a real S3 server.
+"""A run in a bucket: whole commands over a real S3 server.
 
-Pages and browsers are stand-ins, but for one test at the end; storage, Delta and the command line
-are the program itself. `make chaos` kills at every write there is.
+Pages and browsers are stand-ins; storage, Delta and the command line are the program itself. What
+runs in folders and in buckets have in common is in `test_generate`, with real pages. `make chaos`
+kills at every write there is.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ from random import Random
 
 import pytest
 from chaos import THOROUGH, TIMEOUT, Fork, assert_whole, finish, fork, stop_and_finish
-from commands import SMALL, Said, called
+from commands import Said
 from doom import Fate, Instant
 from trials import Trial, scripted_trial
 from weed import SECRET_KEY, Weed
@@ -73,19 +74,6 @@ def test_a_run_goes_all_the_way_and_again_changes_no_byte(trial: Trial, tmp_path
     asyncio.run(assert_whole(trial))
 
 
-def test_judging_again_adds_rows_and_changes_no_episode(trial: Trial) -> None:
-    fork(trial.doom())
-    before = trial.objects("tables/episodes/")
-
-    judged = tell(trial, "verify", trial.url, "--verifiers=structure", "--no-prefect", "--json")
-
-    assert judged.code == 0, judged.err
-    assert judged.answer["version"] == 2
-    rounds = trial.rows("verdicts", "verifier", "round")
-    assert set(rounds) == {("structure", 0), ("outcome", 0), ("structure", 1)}
-    assert trial.objects("tables/episodes/") == before
-
-
 def test_a_torn_or_missing_object_is_found(trial: Trial, weed: Weed) -> None:
     fork(trial.doom())
     objects = trial.objects("tables/steps/")
@@ -133,20 +121,3 @@ def test_two_commands_on_one_run_make_each_episode_once(trial: Trial) -> None:
         assert said.code in {0, 1}, said.err
         assert said.answer["units_failed"] == said.answer["unjudged"] == 0
     finish(trial)
-
-
-@pytest.mark.browser
-def test_a_real_page_is_replayed_from_a_bucket(bucket_url: str, tmp_path: Path) -> None:
-    run, to = f"{bucket_url}/run", tmp_path / "to"
-    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
-
-    made = called(*command, f"--set=publish.to=['{to}']")
-    [episode, *_] = Trial(tmp_path, (), episodes=6, bucket=run).rows("episodes", "episode_id")
-    replayed = called("replay", run, str(episode[0]))
-
-    assert made.code == 0, made.err
-    assert made.answer["accepted"] == made.answer["reproduced"] == 6
-    assert replayed.code == 0, replayed.err
-    assert "reproduced: all" in replayed.out
-    assert (to / "README.md").is_file()
-    assert SECRET_KEY not in (to / "README.md").read_text("utf-8")
