@@ -20,6 +20,10 @@ PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string(
 """The type of a column of pictures, as the `datasets` library reads it."""
 
 
+_FIXED = 8
+"""Bytes that a value of a type of fixed width counts as."""
+
+
 class Picture(NamedTuple):
     """A value of a column of pictures."""
 
@@ -69,12 +73,16 @@ class Rows:
 
     def sizes(self) -> list[int]:
         """Return about how many bytes each row holds; the same however the rows came."""
-        columns = [_value_bytes(column) for column in self.plain.columns]
+        varying = [column for column in self.plain.columns if not _is_fixed(column.type)]
+        columns = [_value_bytes(column) for column in varying]
         columns += [
             [0 if picture is None else picture.size for picture in column]
             for column in self.pictures.values()
         ]
-        return [sum(row) for row in zip(*columns, strict=True)]
+        fixed = _FIXED * (self.plain.num_columns - len(varying))
+        if not columns:
+            return [fixed] * self.plain.num_rows
+        return [fixed + sum(row) for row in zip(*columns, strict=True)]
 
     def part(self, start: int, stop: int) -> "Rows":
         """Return the rows from `start` up to `stop`."""
@@ -198,4 +206,9 @@ def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
         return [(length or 0) * width for length in pc.list_value_length(column).to_pylist()]
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
         return [length or 0 for length in pc.binary_length(column).to_pylist()]
-    return [8] * len(column)
+    return [_FIXED] * len(column)
+
+
+def _is_fixed(kind: pa.DataType) -> bool:
+    """Say whether every value takes as much."""
+    return not (pa.types.is_nested(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind))
