@@ -1,8 +1,8 @@
 """What a run has and what it still owes, read from its tables and its spool alone.
 
-There are no markers and no locks: a unit is committed if its rows are, an episode is finished if
-it is in the spool or committed, and a verdict is owed if the panel says so. Surveying changes
-nothing.
+There are no locks: a unit is committed if its rows are, an episode is finished if it is in the spool
+or committed, and a verdict is owed if the panel says so. That a unit owes none may be noted in the
+log, and holds as long as the unit has the verdicts that it was found from. Surveying changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
