@@ -248,7 +248,7 @@ def test_credentials_that_are_renewed_midway_are_used_from_then_on(
         by_key[key].add("delta" if "_delta_log" in asked.path else "store")
         if asked.method == "PUT" and "/observations/_delta_log/" in asked.path:
             keys.write_text(renewable(LATER_KEY, LATER_SECRET))
-            threading.Timer(0.3, renewed.set).start()
+            threading.Timer(1.5, renewed.set).start()
         stale = renewed.is_set() and key == ACCESS_KEY
         return Denial(400, "ExpiredToken") if stale else None
 

@@ -26,7 +26,7 @@ BIG = 11 << 20
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for what never comes; send parts of the smallest size that S3 takes."""
-    monkeypatch.setattr("storage.s3.connection.READ_SECONDS", 2.0)
+    monkeypatch.setattr("storage.s3.connection.READ_SECONDS", 6.0)
     monkeypatch.setattr(
         "storage.s3.connection._MANNERS",
         {"aws_conditional_put": "etag", "timeout": "2s", "max_retries": "8"},

@@ -211,7 +211,7 @@ def the_hub_refuses(world: World) -> None:
     no_right = world.command(*publish, "--to=hf://datasets/org/more")
     unknown = world.command(*publish, "--to=hf://datasets/org/else", HF_TOKEN=f"{HUB_TOKEN}0")
 
-    assert no_right.code == unknown.code == 2
+    assert (no_right.code, unknown.code) == (1, 2)
     assert "the Hub does not allow it (403): *** may not" in no_right.err
     assert "the Hub does not know the token" in unknown.err
 
