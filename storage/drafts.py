@@ -33,7 +33,6 @@ class Draft:
 
     def __init__(self, file: BinaryIO, path: Path | None = None) -> None:
         self._file = file
-        self._in_memory = isinstance(file, io.BytesIO)
         self._hash = hashlib.sha256(usedforsecurity=False)
         self._hashed = 0
         self._size = 0
@@ -96,7 +95,7 @@ class Draft:
         except OSError as error:
             raise self._refused("written", error) from error
         self._size += size
-        if not self._in_memory and self._size - self._hashed >= _HASHED_AT_ONCE:
+        if self._size - self._hashed >= _HASHED_AT_ONCE and not isinstance(self._file, io.BytesIO):
             self._hash_meanwhile()
         return size
 

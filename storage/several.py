@@ -38,11 +38,12 @@ async def _at_once(store: ObjectStore, keys: Sequence[str]) -> list[bytes | None
         async with asyncio.TaskGroup() as group:
             asked = [group.create_task(get(key)) for key in keys]
     except* StepmillError as several:
-        raise _first(several) from None
+        raise first(several) from None
     return [task.result() for task in asked]
 
 
-def _first(group: BaseException) -> BaseException:
+def first(group: BaseException) -> BaseException:
+    """Return the first error of a group, however deep it lies."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

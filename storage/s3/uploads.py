@@ -19,6 +19,7 @@ from storage.drafts import Source
 from storage.s3.asking import Asker
 from storage.s3.errors import Absent, Answer, UploadGone
 from storage.s3.listing import Upload
+from storage.several import first
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -94,14 +95,8 @@ async def _put_parts(ask: Asker, write: Write, upload: str) -> "list[CompletedPa
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(put(number)) for number in range(1, count + 1)]
     except* (Answer, StepmillError) as several:
-        raise _first(several) from None
+        raise first(several) from None
     return [task.result() for task in tasks]
-
-
-def _first(group: BaseException) -> BaseException:
-    while isinstance(group, BaseExceptionGroup):
-        group = group.exceptions[0]
-    return group
 
 
 async def _give_up(ask: Asker, write: Write, upload: str) -> None:
