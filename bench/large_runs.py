@@ -33,7 +33,7 @@ from flows.wiring import Workshop
 from schemas.base import content_hash
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.local import LocalStore
 from storage.places import open_tables, table_url
 from storage.runs import open_run
@@ -87,7 +87,7 @@ def commit_ms(run: str, units: int) -> float:
     """Return the mean ms of a commit to a table of a run that has so many units."""
     access = open_tables(run, StorageSection())
     handle = Handle("tasks", table_url(run, "tasks"), access)
-    handle.attempt("first", 1, [])
+    handle.attempt(Entry("first", 1, []))
     table = handle.refresh()
     if table is None:
         raise SystemExit("the table was made and is not there")
@@ -101,7 +101,7 @@ def commit_ms(run: str, units: int) -> float:
     handle.refresh()
     begun = time.perf_counter()
     for unit_id in ids[units:]:
-        handle.attempt(unit_id, 1, [added(unit_id)])
+        handle.attempt(Entry(unit_id, 1, [added(unit_id)]))
     return (time.perf_counter() - begun) / SAMPLE * 1e3
 
 

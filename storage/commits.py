@@ -11,11 +11,9 @@ from functools import partial
 from hashlib import sha256
 from typing import Self
 
-from deltalake import Transaction
-
 from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema
-from storage.delta import Table
+from storage.delta import Entry, Table
 from storage.drafts import Draft
 from storage.objects import Missing, ObjectStore
 from storage.shards import Shard, ShardWriter, batches, shard_name
@@ -52,18 +50,8 @@ class Commits:
             await filling.add(rows)
             return await filling.end()
 
-    async def commit(
-        self,
-        table: str,
-        transaction: str,
-        *,
-        token: int,
-        files: Sequence[Added],
-        also: Transaction | None = None,
-    ) -> int:
-        """Make `files` count under `transaction` unless it is in; return the token that is.
-
-        What is noted `also` is so in the same commit.
+    async def commit(self, table: str, entry: Entry) -> int:
+        """Make the files of `entry` count unless its transaction is in; return the token that is.
 
         Raises:
             Conflict: other writers kept coming first.
@@ -71,7 +59,7 @@ class Commits:
             Damaged: the log cannot be read, or is gone.
         """
         await self._refuse_lost(table)
-        return await self._tables[table].commit(transaction, token, files=files, also=also)
+        return await self._tables[table].commit(entry)
 
     async def _refuse_lost(self, table: str) -> None:
         """Never make a table anew that a version says there was."""

@@ -15,6 +15,7 @@ import asyncio
 import re
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -45,6 +46,20 @@ STAGED = re.compile(
 
 _PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.5, 2.0)
 """Seconds before a commit is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a commit says in a table's log."""
+
+    transaction: str
+    """The application transaction that is committed once."""
+    token: int
+    """What tells the transaction's content from any other under its name."""
+    files: Sequence[Added]
+    """The files that count with it."""
+    also: Transaction | None = None
+    """What is noted in the same commit, whatever it said before; None: nothing."""
 
 
 class Handle:
@@ -89,29 +104,20 @@ class Handle:
         table = self.refresh()
         return None if table is None else table.transaction_version(transaction)
 
-    def attempt(
-        self,
-        transaction: str,
-        token: int,
-        files: Sequence[Added],
-        *,
-        also: Transaction | None = None,
-    ) -> int:
-        """Commit `files` under `transaction` unless it is in; return the token that is.
-
-        What is noted `also` is so in the same commit, whatever it said before.
-        """
+    def attempt(self, entry: Entry) -> int:
+        """Commit `entry` unless its transaction is in; return the token that is."""
         table = self.refresh()
         if table is None:
             self.create()
             table = self.refresh()
         if table is None:
             raise TableNotFoundError(f"{self.url}: the table was made and is not there")
-        there = table.transaction_version(transaction)
+        there = table.transaction_version(entry.transaction)
         if there is None:
-            noted = [Transaction(transaction, token), *([] if also is None else [also])]
-            self.write(table, CommitProperties(app_transactions=noted), files)
-            return token
+            noted = [Transaction(entry.transaction, entry.token)]
+            noted += [] if entry.also is None else [entry.also]
+            self.write(table, CommitProperties(app_transactions=noted), entry.files)
+            return entry.token
         return there
 
     def create(self) -> None:
@@ -197,14 +203,7 @@ class Table:
         """See `Handle.census`."""
         return await self.read(self._handle.census)
 
-    async def commit(
-        self,
-        transaction: str,
-        token: int,
-        *,
-        files: Sequence[Added],
-        also: Transaction | None = None,
-    ) -> int:
+    async def commit(self, entry: Entry) -> int:
         """See `Handle.attempt`; asked and tried again until the answer is known.
 
         Raises:
@@ -212,9 +211,7 @@ class Table:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
-        return await self.insist(
-            partial(self._handle.attempt, transaction, token, files, also=also)
-        )
+        return await self.insist(partial(self._handle.attempt, entry))
 
     async def insist(self, work: Callable[[], T]) -> T:
         """Return what `work` on the handle returns; done again while it fails.

@@ -31,7 +31,7 @@ from schemas.verdict import Verdict
 from storage import records
 from storage.access import FOLDER, Access
 from storage.commits import Commits
-from storage.delta import Handle, Table, dataset_at
+from storage.delta import Entry, Handle, Table, dataset_at
 from storage.keeping import keep
 from storage.objects import ObjectStore
 from storage.places import table_url
@@ -141,9 +141,7 @@ class Lake:
         files = await self._commits.put_shards("verdicts", unit_id, rows=list(map(row, ordered)))
         token = token_of([[v.episode_id, v.status, v.judged_at] for v in ordered])
         also = None if mark is None else Transaction(mark.transaction(unit_id), mark.rows)
-        there = await self._commits.commit(
-            "verdicts", transaction, token=token, files=files, also=also
-        )
+        there = await self._commits.commit("verdicts", Entry(transaction, token, files, also))
         return there == token
 
     async def committed_units(self) -> set[str]:

@@ -15,7 +15,7 @@ from schemas.errors import Conflict
 from schemas.tables import UNIT_TABLES, episode_rows, row
 from schemas.task import Task
 from storage.commits import Commits
-from storage.delta import Table
+from storage.delta import Entry, Table
 
 _TOKEN_CHARS = 15
 """Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
@@ -75,7 +75,7 @@ class UnitWriter:
         for table, files in added.items():
             if not files:
                 continue
-            there = await self._commits.commit(table, self._unit_id, token=token, files=files)
+            there = await self._commits.commit(table, Entry(self._unit_id, token, files))
             if there != token:
                 if await self._tables["episodes"].ask(self._unit_id) is not None:
                     return False

@@ -1,17 +1,15 @@
 """A store and a Delta table that are cut at the n-th thing done to them, as by `kill -9`."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 
-from deltalake import Transaction
 from handles import Cut
 
 from storage.access import Access
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.drafts import Draft, Source
 from storage.lake import Lake
 from storage.objects import ObjectInfo, ObjectStore
-from storage.statistics import Added
 
 
 class Fuse:
@@ -92,16 +90,9 @@ class FusedHandle(Handle):
 
     fuse = Fuse(None)
 
-    def attempt(
-        self,
-        transaction: str,
-        token: int,
-        files: Sequence[Added],
-        *,
-        also: Transaction | None = None,
-    ) -> int:
+    def attempt(self, entry: Entry) -> int:
         self.fuse.burn()
-        recorded = super().attempt(transaction, token, files, also=also)
+        recorded = super().attempt(entry)
         self.fuse.burn()
         return recorded
 

@@ -6,7 +6,7 @@ And what a test asks of a lake's tables afterwards.
 from collections.abc import Sequence
 from pathlib import Path
 
-from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
 from factories import MadeRun, Unit
 
@@ -15,7 +15,7 @@ from schemas.episode import Episode
 from schemas.sections import StorageSection
 from schemas.tables import UNIT_TABLES
 from schemas.verdict import Verdict
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.lake import Lake
 from storage.places import open_tables, table_url
 from storage.statistics import Added
@@ -69,29 +69,15 @@ def swap(lake: Lake, table: str, kind: type[Handle]) -> None:
 class CutBefore(Handle):
     """Is killed before its table is committed."""
 
-    def attempt(
-        self,
-        transaction: str,  # noqa: ARG002
-        token: int,  # noqa: ARG002
-        files: Sequence[Added],  # noqa: ARG002
-        *,
-        also: Transaction | None = None,  # noqa: ARG002
-    ) -> int:
+    def attempt(self, entry: Entry) -> int:  # noqa: ARG002
         raise Cut
 
 
 class CutAfter(Handle):
     """Is killed when its table has been committed."""
 
-    def attempt(
-        self,
-        transaction: str,
-        token: int,
-        files: Sequence[Added],
-        *,
-        also: Transaction | None = None,
-    ) -> int:
-        super().attempt(transaction, token, files, also=also)
+    def attempt(self, entry: Entry) -> int:
+        super().attempt(entry)
         raise Cut
 
 

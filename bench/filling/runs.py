@@ -22,7 +22,7 @@ from schemas.sections import RunSection, TasksSection, VerifySection
 from schemas.tables import UNIT_TABLES, arrow_schema, row
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.local import LocalStore
 from storage.places import table_url
 from storage.runs import create_run
@@ -74,7 +74,7 @@ def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: Mar
     handle, first = Handle(table, str(folder)), shard_of(table, plan[0])
     theirs = put(folder, plan[0].unit_id, first)
     [transaction, *also] = noted(table, plan[0].unit_id, mark)
-    handle.attempt(transaction.app_id, 1, [theirs], also=also[0] if also else None)
+    handle.attempt(Entry(transaction.app_id, 1, [theirs], also[0] if also else None))
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
         if table in OWN_BYTES:

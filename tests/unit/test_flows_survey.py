@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from deltalake import Transaction
 from rolled import episodes_of, plan_of, spool, units_of
 
 from flows.judging import Settling, commit, panel_id
@@ -18,9 +17,8 @@ from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
 from storage.audit import audit
 from storage.compact import compact
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.settled import Mark
-from storage.statistics import Added
 
 VERIFIERS = ["structure", "outcome"]
 
@@ -176,18 +174,11 @@ class Overtaken(Handle):
 
     overtaken = False
 
-    def attempt(
-        self,
-        transaction: str,
-        token: int,
-        files: Sequence[Added],
-        *,
-        also: Transaction | None = None,
-    ) -> int:
+    def attempt(self, entry: Entry) -> int:
         if not self.overtaken:
             self.overtaken = True
-            super().attempt(transaction, token + 1, files)
-        return super().attempt(transaction, token, files, also=also)
+            super().attempt(Entry(entry.transaction, entry.token + 1, entry.files))
+        return super().attempt(entry)
 
 
 async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) -> None:

@@ -1,19 +1,16 @@
 """Two workers who judge the same unit: every answer is in once, and none is lost."""
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from deltalake import Transaction
 from factories import MadeRun, Unit, make_run, make_verdict
 from handles import commit as commit_unit
 
 from flows.judging import commit
 from schemas.verdict import Status, Verdict
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.lake import Lake
-from storage.statistics import Added
 
 
 async def judged_run(folder: Path) -> tuple[MadeRun, Lake, Unit]:
@@ -76,16 +73,9 @@ async def test_a_unit_judged_again_gets_another_round(tmp_path: Path) -> None:
 class Late(Handle):
     """Is asked whether a transaction is in, and finds another worker's in when it commits."""
 
-    def attempt(
-        self,
-        transaction: str,
-        token: int,
-        files: Sequence[Added],
-        *,
-        also: Transaction | None = None,
-    ) -> int:
-        super().attempt(transaction, token + 1, ())
-        return super().attempt(transaction, token, files, also=also)
+    def attempt(self, entry: Entry) -> int:
+        super().attempt(Entry(entry.transaction, entry.token + 1, ()))
+        return super().attempt(entry)
 
 
 async def test_who_comes_second_in_a_round_is_told_so(tmp_path: Path) -> None:

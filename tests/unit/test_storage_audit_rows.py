@@ -16,6 +16,7 @@ from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.observation import Screenshot
 from schemas.tables import Row, unit_rows
 from storage.audit import audit
+from storage.delta import Entry
 
 Change = Callable[[Unit], Unit]
 
@@ -162,7 +163,7 @@ async def put(run: MadeRun, table: str, unit_id: str, rows: list[Row]) -> None:
     files = await lake._commits.put_shards(table, unit_id, rows=rows)
     token = 1 if table == "verdicts" else await lake._tables["episodes"].ask(unit_id) or 1
     transaction = unit_id if table != "verdicts" else "f" * 32
-    await lake._commits.commit(table, transaction, token=token, files=files)
+    await lake._commits.commit(table, Entry(transaction, token, files))
     await lake.close()
 
 
@@ -297,7 +298,7 @@ async def test_a_long_log_with_its_checkpoints_is_whole(run: MadeRun) -> None:
     await commit(lake, unit)
     handle = lake._tables["verdicts"]._handle
     for number in range(230):
-        handle.attempt(f"{number:032x}", 1, [])
+        handle.attempt(Entry(f"{number:032x}", 1, []))
     await lake.seal()
     await lake.close()
     checkpoints = list((run.folder / "tables" / "verdicts").glob("_delta_log/*.checkpoint.*"))

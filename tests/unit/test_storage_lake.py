@@ -26,7 +26,7 @@ from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
 from schemas.tables import UNIT_TABLES, unit_rows
 from schemas.verdict import Status
-from storage.delta import Handle
+from storage.delta import Entry, Handle
 from storage.lake import Lake
 from storage.local import LocalStore
 
@@ -81,7 +81,7 @@ async def test_units_that_share_a_file_are_told_apart(run: MadeRun, lake: Lake) 
     for table in UNIT_TABLES:
         rows = [row for unit in units for row in unit_rows(unit.tasks, unit.episodes)[table]]
         files = await lake._commits.put_shards(table, "0" * 32, rows=rows)
-        await lake._commits.commit(table, "both", token=1, files=files)
+        await lake._commits.commit(table, Entry("both", 1, files))
 
     assert await lake.committed_units() == {unit.unit_id for unit in units}
     for unit in units:
