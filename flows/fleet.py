@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
-from generators.rollout.slots import Slots
+from generators.browser.slots import Slots
 
 
 class Fleet:

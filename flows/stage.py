@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Sessions
+from generators.browser.slots import page_slots
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Site
@@ -37,7 +38,8 @@ async def open_stage() -> AsyncIterator[Stage]:
     async with contextlib.AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(Gateway())
         sites: dict[str, Site] = {"miniwob": MiniWob(gateway)}
-        replays = Chromium(gateway_port=gateway.port)
+        slots = page_slots()
+        replays = Chromium(gateway_port=gateway.port, slots=slots)
         stack.push_async_exit(replays)
-        chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port))
+        chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port, slots=slots))
         yield Stage(sites=sites, sessions=chromium, replays=replays)

@@ -14,8 +14,8 @@ from flows.engines import Acting, open_policies
 from flows.fleet import Fleet, SlottedSessions
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
+from generators.browser.slots import Slots, page_slots
 from generators.policy.make import PolicyMaker
-from generators.rollout.slots import Slots
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Site
@@ -46,6 +46,7 @@ class Workshop:
         self._gateway = Gateway()
         self._rollouts = Fleet()
         self._replays = Fleet()
+        self._page_slots = page_slots()
         self._started = False
         self.store: ObjectStore = open_store(url, config.storage)
         """Where the run lies."""
@@ -114,7 +115,7 @@ class Workshop:
             await self._add_browser(self._replays, eager=not rollouts)
 
     async def _add_browser(self, fleet: Fleet, *, eager: bool) -> None:
-        browser = Chromium(gateway_port=self._gateway.port)
+        browser = Chromium(gateway_port=self._gateway.port, slots=self._page_slots)
         if eager:
             await self._stack.enter_async_context(browser)
         else:  # it starts with its first session, but is stopped here in any case

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from generators.browser.scripted import Page, ScriptedSessions
+from generators.browser.protocol import Sessions
+from generators.browser.scripted import Page
 from generators.policy.account import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
@@ -56,7 +57,7 @@ def scripted_task(seed: int = 3, *, max_steps: int = 30) -> Task:
 
 
 async def attempt_it(
-    sessions: ScriptedSessions,
+    sessions: Sessions,
     actions: Sequence[Action] = (),
     *,
     limits: Limits = LIMITS,

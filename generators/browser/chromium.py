@@ -20,6 +20,7 @@ from generators.browser.channel import CALL_SECONDS, script
 from generators.browser.process import BrowserProcess
 from generators.browser.protocol import SessionSpec
 from generators.browser.session import ChromiumSession
+from generators.browser.slots import Slots, page_slots
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
@@ -84,8 +85,12 @@ def is_headless_shell(path: Path) -> bool:
 class Chromium:
     """One browser, started at the first session and again whenever it is gone or retired."""
 
-    def __init__(self, *, gateway_port: int, executable: Path | None = None) -> None:
+    def __init__(
+        self, *, gateway_port: int, executable: Path | None = None, slots: Slots | None = None
+    ) -> None:
+        """`slots` limit the work on pages and are shared by browsers; None: slots of its own."""
         self._gateway_port = gateway_port
+        self._slots = page_slots() if slots is None else slots
         self._executable = executable
         self._process: BrowserProcess | None = None
         self._retired: list[BrowserProcess] = []
@@ -127,9 +132,15 @@ class Chromium:
         process = await self._ensure()
         process.sessions += 1
         try:
-            context = await self._open(process, spec)
+            async with self._slots.one() as waited:
+                context = await self._open(process, spec)
             session = ChromiumSession(
-                context, spec, port=process.port, version=process.browser.version
+                context,
+                spec,
+                port=process.port,
+                version=process.browser.version,
+                slots=self._slots,
+                waited_seconds=waited,
             )
             try:
                 yield session

@@ -122,6 +122,11 @@ class Session(Protocol):
         """The browser's version."""
         ...
 
+    @property
+    def waited_seconds(self) -> float:
+        """Seconds spent waiting for its turn among busy sessions so far; 0 where nobody waits."""
+        ...
+
     async def open(self, url: str) -> None:
         """Load the start page and wait until it is complete.
 

@@ -4,6 +4,8 @@ It runs in the isolated world, where none of the page's variables and functions 
 and it only asks: geometry, computed styles, attributes, the state of form controls.
 """
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
@@ -14,16 +16,23 @@ from schemas.errors import FailureKind, RolloutFailure
 class DocumentReader:
     """A `PageReader` over one page."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(
+        self, channel: Channel, *, slot: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        """`slot` holds one of the session's page slots."""
         self._channel = channel
+        self._slot = slot
 
     async def read(self) -> Node:
         """Return the document's root as it stands."""
-        try:
-            tree = await self._channel.call("stepmill.read()")
-        except DocumentGone as error:
-            raise RolloutFailure(FailureKind.PAGE, "the page is replaced all the time") from error
-        return _node(tree)
+        async with self._slot():
+            try:
+                tree = await self._channel.call("stepmill.read()")
+            except DocumentGone as error:
+                raise RolloutFailure(
+                    FailureKind.PAGE, "the page is replaced all the time"
+                ) from error
+            return _node(tree)
 
 
 def _node(tree: dict[str, Any]) -> Node:

@@ -34,6 +34,7 @@ class ScriptedSession:
     """A `Session` over a list of pages."""
 
     browser_version = "scripted"
+    waited_seconds = 0.0
 
     def __init__(self, pages: Sequence[Page], spec: SessionSpec) -> None:
         self._pages = pages

@@ -8,8 +8,10 @@ part of the episode; what breaks is a `RolloutFailure`.
 import asyncio
 import base64
 import contextlib
+import functools
 import time
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from playwright.async_api import BrowserContext, Dialog, Page
@@ -20,6 +22,7 @@ from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
 from generators.browser.protocol import PageReader, SessionSpec
 from generators.browser.reader import DocumentReader
+from generators.browser.slots import Slots
 from generators.browser.tab import BLANK, PageTab
 from schemas.action import (
     Action,
@@ -61,6 +64,23 @@ MAX_TABS = 8
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
 
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _at_work(
+    method: "Callable[Concatenate[ChromiumSession, _P], Awaitable[_T]]",
+) -> "Callable[Concatenate[ChromiumSession, _P], Coroutine[Any, Any, _T]]":
+    """Make a session's method hold a page slot while it runs; none of them calls another."""
+
+    @functools.wraps(method)
+    async def slotted(self: "ChromiumSession", /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        async with self._slot():
+            return await method(self, *args, **kwargs)
+
+    return slotted
+
+
 class CannotDo(Exception):
     """An action that this page does not allow; the text is told to the policy."""
 
@@ -69,8 +89,18 @@ class ChromiumSession:
     """A `Session` in one Chromium context. Made and closed by `Chromium`."""
 
     def __init__(
-        self, context: BrowserContext, spec: SessionSpec, *, port: int, version: str
+        self,
+        context: BrowserContext,
+        spec: SessionSpec,
+        *,
+        port: int,
+        version: str,
+        slots: Slots,
+        waited_seconds: float = 0.0,
     ) -> None:
+        self.waited_seconds = waited_seconds
+        """Spent waiting for a page slot so far."""
+        self._slots = slots
         self._context = context
         self._port = port
         self._connections = contextlib.AsyncExitStack()
@@ -85,17 +115,25 @@ class ChromiumSession:
     @property
     def reader(self) -> PageReader:
         """The privileged view of the current tab."""
-        return DocumentReader(self._tab.channel)
+        return DocumentReader(self._tab.channel, slot=self._slot)
 
     @property
     def browser_version(self) -> str:
         """The browser's version."""
         return self._version
 
+    @contextlib.asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        """Hold a page slot, and count the wait for it."""
+        async with self._slots.one() as waited:
+            self.waited_seconds += waited
+            yield
+
     @property
     def _tab(self) -> PageTab:
         return self._tabs[self._current]
 
+    @_at_work
     async def open(self, url: str) -> None:
         """Load the start page under the session's clock and wait until it is complete."""
         self._start_url = url
@@ -121,6 +159,7 @@ class ChromiumSession:
         """Hang up on the pages. The context is closed by its owner, before this."""
         await self._connections.aclose()
 
+    @_at_work
     async def observe(self) -> Observation:
         """Take a picture and read the page."""
         begun = time.perf_counter()
@@ -143,6 +182,7 @@ class ChromiumSession:
             observe_ms=(time.perf_counter() - begun) * 1_000,
         )
 
+    @_at_work
     async def act(self, action: Action) -> Effect:
         """Carry out an action and let the page settle."""
         begun = time.perf_counter()
@@ -166,10 +206,12 @@ class ChromiumSession:
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
 
+    @_at_work
     async def settle(self) -> None:
         """Draw what a script has just changed, and wait until the pictures it shows are there."""
         await self._tab.rest()
 
+    @_at_work
     async def evaluate(self, expression: str) -> JsonValue:
         """Evaluate JavaScript in the world of the task's own page, the first. For sites alone."""
         return await self._tabs[0].channel.evaluate(expression)

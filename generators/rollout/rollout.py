@@ -159,7 +159,7 @@ class _Runner:
             stop = stop_reason(
                 self._limits,
                 self._recorder.steps,
-                seconds=self._account.stopwatch.seconds,
+                seconds=self._account.stopwatch.seconds - session.waited_seconds,
                 tokens=self._account.tokens,
             )
             if stop is not None:
@@ -188,7 +188,8 @@ class _Runner:
             RolloutFailure: it has no usable decision.
         """
         reader = session.reader if self._policy.card.privileged else None
-        async with self._account.stopwatch.limit(self._limits.seconds):
+        seconds = self._limits.seconds + session.waited_seconds
+        async with self._account.stopwatch.limit(seconds):
             with boundary(FailureKind.POLICY, self._policy.card.name):
                 decision = await self._policy.act(
                     self._instruction, self._recorder.steps, self._recorder.seen, reader

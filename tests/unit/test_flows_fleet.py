@@ -6,7 +6,7 @@ from scripted import pages
 from flows.fleet import Fleet, SlottedSessions
 from generators.browser.protocol import SessionSpec
 from generators.browser.scripted import ScriptedSessions
-from generators.rollout.slots import Slots
+from generators.browser.slots import Slots
 
 SPEC = SessionSpec(
     viewport_width=100, viewport_height=100, allowed_origins=("http://x",), clock=None

@@ -1,14 +1,17 @@
 """The loop and its boundary: every attempt ends, every end is an episode that says why."""
 
 import asyncio
+import contextlib
 import pickle
-from collections.abc import Sequence
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import NoReturn
 
 import pytest
 from scripted import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
-from generators.browser.protocol import PageReader
-from generators.browser.scripted import Page, ScriptedSessions
+from generators.browser.protocol import PageReader, SessionSpec
+from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
 from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
@@ -109,6 +112,33 @@ async def test_time_that_runs_out_while_the_policy_thinks_ends_the_episode() -> 
     )
 
 
+async def test_waiting_for_a_turn_on_a_busy_machine_counts_against_no_time_limit() -> None:
+    limits = LIMITS.model_copy(update={"seconds": 1.0})
+
+    episode = await attempt_it(Crowded(pages(*[RUNNING] * 9)), clicks(4), limits=limits)
+
+    assert (episode.stop_reason, episode.n_steps) == (StopReason.ANSWERED, 5)
+    assert episode.wall_seconds > limits.seconds
+
+
+class Crowded(ScriptedSessions):
+    """Sessions that wait for each look at a page."""
+
+    @contextlib.asynccontextmanager
+    async def session(self, spec: SessionSpec) -> AsyncIterator[ScriptedSession]:
+        async with super().session(spec) as session:
+            look = session.observe
+
+            async def wait_and_look() -> Observation:
+                asked = time.perf_counter()
+                await asyncio.sleep(0.4)
+                session.waited_seconds += time.perf_counter() - asked
+                return await look()
+
+            session.observe = wait_and_look  # type: ignore[method-assign]
+            yield session
+
+
 async def test_a_policy_that_raises_is_its_own_failure_and_not_tried_again() -> None:
     sessions = ScriptedSessions(pages(RUNNING))
 
@@ -163,7 +193,7 @@ async def test_the_action_that_broke_the_page_is_on_record() -> None:
 
 async def test_a_defect_of_ours_is_named_as_such() -> None:
     class Broken(ScriptedSessions):
-        def session(self, spec: object) -> object:  # type: ignore[override]
+        def session(self, spec: SessionSpec) -> NoReturn:
             raise KeyError(spec)
 
     episode = await attempt_it(Broken(pages(RUNNING)))
@@ -174,7 +204,7 @@ async def test_a_defect_of_ours_is_named_as_such() -> None:
 
 async def test_no_browser_at_all_is_a_refusal_and_no_episode() -> None:
     class Absent(ScriptedSessions):
-        def session(self, spec: object) -> object:  # type: ignore[override]
+        def session(self, spec: SessionSpec) -> NoReturn:
             raise NoBrowser(f"no Chromium found for {spec}")
 
     with pytest.raises(NoBrowser):

@@ -1,0 +1,43 @@
+"""Counted limits, first come first served: on open sessions, and on those at work on their pages.
+
+An open session costs memory; a session whose page is opened, looked at or acted on costs a core.
+So there are two limits. A session that waits for its policy holds no page slot, and hundreds may be
+open on two cores as long as a few at a time do something: more at once only take turns in the
+browser, which makes all of them slower.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator
+
+PAGE_SLOTS_PER_CORE = 2
+"""Sessions at work on their pages at the same time, for each core: measured by `bench/sessions.py`."""
+
+
+class Slots:
+    """A counted limit that can say how much of it is in use."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        """Holders at once."""
+        self.busy = 0
+        """Holders now."""
+        self._free = asyncio.Semaphore(most)
+
+    @contextlib.asynccontextmanager
+    async def one(self) -> AsyncIterator[float]:
+        """Hold a slot; yields the seconds that it was waited for."""
+        asked = time.perf_counter()
+        async with self._free:
+            self.busy += 1
+            try:
+                yield time.perf_counter() - asked
+            finally:
+                self.busy -= 1
+
+
+def page_slots() -> Slots:
+    """Return the limit on sessions that work on their pages at once, for the cores of this process."""
+    return Slots(PAGE_SLOTS_PER_CORE * len(os.sched_getaffinity(0)))

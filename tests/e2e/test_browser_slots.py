@@ -1,0 +1,96 @@
+"""Work on pages takes turns; a session that waits for its policy, or is only open, takes none."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from pages import ORIGIN, handler, spec
+from scripted import attempt_it
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import PageReader
+from generators.browser.session import ChromiumSession
+from generators.browser.slots import Slots
+from generators.policy.protocol import Decision, PolicyCard
+from generators.sites.gateway import Gateway
+from schemas.action import Answer, Click
+from schemas.episode import PolicyKind, Step, StopReason
+from schemas.observation import Observation
+
+pytestmark = pytest.mark.browser
+
+WORK: dict[str, Callable[[ChromiumSession], Awaitable[object]]] = {
+    "open": lambda session: session.open(ORIGIN + "/"),
+    "observe": lambda session: session.observe(),
+    "act": lambda session: session.act(Click(x=1, y=1)),
+    "settle": lambda session: session.settle(),
+    "evaluate": lambda session: session.evaluate("1"),
+    "read": lambda session: session.reader.read(),
+}
+
+
+async def test_whatever_works_on_a_page_waits_for_a_slot_and_counts_the_wait() -> None:
+    slots = Slots(1)
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port, slots=slots) as chromium:
+        gateway.mount("pages.localhost", handler({"/": "<body>page"}))
+        async with chromium.session(spec()) as session:
+            for name, work in WORK.items():
+                waited = session.waited_seconds
+                async with slots.one():
+                    working = asyncio.ensure_future(work(session))
+                    await _until_somebody_waits(slots)
+                await working
+                assert session.waited_seconds > waited, f"{name} does not take a slot"
+            assert slots.busy == 0
+
+
+async def test_a_context_is_opened_in_a_slot() -> None:
+    slots = Slots(1)
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port, slots=slots) as chromium:
+
+        async def waited() -> float:
+            async with chromium.session(spec()) as session:
+                return session.waited_seconds
+
+        async with slots.one():
+            opening = asyncio.create_task(waited())
+            await _until_somebody_waits(slots)
+        assert await opening > 0
+
+
+class Meeting:
+    """A policy that decides once another one of its kind is deciding too."""
+
+    card = PolicyCard(name="meeting", kind=PolicyKind.SCRIPTED)
+
+    def __init__(self, both: asyncio.Barrier) -> None:
+        self._both = both
+
+    async def act(
+        self, _: str, __: Sequence[Step], ___: Observation, ____: PageReader | None
+    ) -> Decision:
+        async with asyncio.timeout(60):
+            await self._both.wait()
+        return Decision(action=Answer(text="met"))
+
+
+async def test_policies_think_at_the_same_time_though_one_page_works_at_a_time() -> None:
+    both = asyncio.Barrier(2)
+    async with (
+        Gateway() as gateway,
+        Chromium(gateway_port=gateway.port, slots=Slots(1)) as chromium,
+        asyncio.TaskGroup() as group,
+    ):
+        page = "<script>ready = true; outcome = [0, false]</script>"
+        gateway.mount("scripted.localhost", handler({"/": page}))
+        attempts = [
+            group.create_task(attempt_it(chromium, make_policy=lambda _: Meeting(both)))
+            for _ in range(2)
+        ]
+    assert [task.result().stop_reason for task in attempts] == [StopReason.ANSWERED] * 2
+
+
+async def _until_somebody_waits(slots: Slots) -> None:
+    async with asyncio.timeout(60):
+        while not slots._free._waiters:  # noqa: ASYNC110 - a semaphore tells nobody
+            await asyncio.sleep(0)
