@@ -24,7 +24,7 @@ from generators.engine.command import ServeCommand
 HEALTH_SECONDS = 20.0
 """How long an answer about health is waited for; a server at work on few cores is slow."""
 
-_STOP_SECONDS = tied.GRACE_SECONDS + 5.0
+_STOP_SECONDS = tied.END_SECONDS
 
 
 class Serving:

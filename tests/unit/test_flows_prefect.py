@@ -85,6 +85,43 @@ sys.stdin.read()
     assert alive == []
 
 
+LEAVING = """
+import signal, subprocess, sys, threading
+if sys.argv[1] == "stubborn":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+subprocess.Popen(["sleep", "300"], start_new_session=True)
+subprocess.Popen(["sh", "-c", "setsid sleep 300 & wait"], start_new_session=True)
+threading.Event().wait(300)
+"""
+"""Starts processes in sessions of their own; what it ignores they ignore too."""
+
+
+@pytest.mark.parametrize("temper", ["docile", "stubborn"])
+@pytest.mark.parametrize("killed", ["owner", "command"])
+def test_what_a_tied_command_started_elsewhere_ends_with_it(killed: str, temper: str) -> None:
+    tied = [sys.executable, "-m", "generators.tied", sys.executable, "-c", LEAVING, temper]
+    owner = subprocess.Popen(
+        [sys.executable, "-c", f"import subprocess as s; s.Popen({tied}, stdin=s.PIPE).wait()"],
+        cwd=ROOT,
+        env=environment(),
+    )
+    until(lambda: _sleeping(owner) == 2)
+    processes = psutil.Process(owner.pid).children(recursive=True)
+
+    victim = owner.pid if killed == "owner" else processes[0].children()[0].pid
+    psutil.Process(victim).kill()
+
+    assert owner.wait(60) == (-9 if killed == "owner" else 0)
+    _, alive = psutil.wait_procs(processes, timeout=60)
+    assert alive == []
+    assert len(processes) == 5
+
+
+def _sleeping(owner: subprocess.Popen[bytes]) -> int:
+    children = psutil.Process(owner.pid).children(recursive=True)
+    return sum(child.name() == "sleep" for child in children)
+
+
 def test_a_tied_command_ends_with_its_own_code() -> None:
     command = [sys.executable, "-m", "generators.tied", sys.executable, "-c", "raise SystemExit(7)"]
 
