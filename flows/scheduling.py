@@ -85,6 +85,9 @@ async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIter
 
 async def _call(flow: str, parameters: Mapping[str, object]) -> None:
     set_up(os.environ, silent=True)
+    # Whole before Prefect loads it in a thread: the engines' client looks at each request whether
+    # there is one, and breaks on half of one.
+    importlib.import_module("httpx")
     settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
     async with AsyncExitStack() as stack:
         if not settings.PREFECT_API_URL.value():

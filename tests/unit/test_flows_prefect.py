@@ -127,3 +127,33 @@ def test_a_tied_command_ends_with_its_own_code() -> None:
 
     with subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE) as tied:
         assert tied.wait(60) == 7
+
+
+def test_the_module_that_engines_clients_look_at_is_whole_before_prefect_is_loaded() -> None:
+    code = """
+import asyncio, importlib.abc, os, sys
+from flows.scheduling import shown
+
+class Looking(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.partition(".")[0] == "prefect":
+            os.write(1, str(hasattr(sys.modules.get("httpx"), "Timeout")).encode())
+            os._exit(0)
+
+async def main():
+    async with shown("flows.generate", {}):
+        await asyncio.sleep(60)
+
+sys.meta_path.insert(0, Looking())
+asyncio.run(main())
+"""
+    seen = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+
+    assert seen.stdout == "True", seen.stderr
