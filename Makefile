@@ -36,7 +36,7 @@ help: ## list the targets
 setup: $(STAMP) ## make .venv from the lock and find a headless Chromium
 	@./setup.sh browser
 
-$(STAMP): requirements/dev.txt pyproject.toml
+$(STAMP): requirements/dev.txt requirements/uv.txt pyproject.toml
 	@./setup.sh environment
 	@touch $@
 
@@ -104,6 +104,7 @@ EXTRA = $(BIN)/python -c 'import sys, tomllib; \
 lock: setup ## renew requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/core.txt
 	$(COMPILE) pyproject.toml -c requirements/core.txt --group dev -o requirements/dev.txt
+	echo uv | $(COMPILE) - -c requirements/dev.txt -o requirements/uv.txt
 	$(COMPILE) pyproject.toml -c requirements/core.txt --extra ray -o requirements/ray.txt
 	$(EXTRA) engine | $(COMPILE) - -o requirements/engine.txt
 	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt

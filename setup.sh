@@ -2,6 +2,7 @@
 # What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
 # What `make engine-cpu` does: `setup.sh engine` makes .venv-engine.
 # What `make test` does besides: `setup.sh verifiers` makes .venv-verifiers.
+# `setup.sh uv` prints the uv that all of them install with.
 #
 # A file of its own, because it decides from what a bare machine has (recipes hold commands, not
 # decisions), and not Python, because there is no environment yet to run it in.
@@ -19,24 +20,27 @@ refuse() {
   exit 2
 }
 
-# Print the command that is uv. A private copy is installed where there is none: `--target` works
-# for any user, also where the distribution manages Python itself (PEP 668), and changes nothing
-# outside this folder.
+# Print the command that is uv, of the version that requirements/uv.txt locks. One of that version on
+# PATH is taken as it is; another one decides nothing here. A private copy, proven by its hash, is
+# installed where there is none: `--target` works for any user, also where the distribution manages
+# Python itself (PEP 668), and changes nothing outside this folder.
 find_uv() {
-  for candidate in uv .uv/bin/uv; do
-    if "$candidate" --version >/dev/null 2>&1; then
-      echo "$candidate"
-      return
-    fi
-  done
-  if python3 -m uv --version >/dev/null 2>&1; then
-    echo "python3 -m uv"
-    return
-  fi
-  say "installing uv into .uv"
-  python3 -m pip install --quiet --upgrade --target .uv uv >&2 ||
-    refuse "pip could not install uv; check the network, or install uv by hand (python3 -m pip install --user uv)"
+  version=$(sed -n 's/^uv==\([^ ;]*\).*/\1/p' requirements/uv.txt)
+  is_uv uv && echo uv && return
+  is_uv .uv/bin/uv && echo .uv/bin/uv && return
+  say "installing uv $version into .uv"
+  python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .uv \
+    --require-hashes --requirement requirements/uv.txt >&2 ||
+    refuse "pip could not install requirements/uv.txt; check the network, or install uv $version by hand"
+  is_uv .uv/bin/uv || refuse "the uv $version that pip installed into .uv does not start"
   echo .uv/bin/uv
+}
+
+is_uv() {
+  case "$("$1" --version 2>/dev/null)" in
+  "uv $version" | "uv $version "*) return 0 ;;
+  *) return 1 ;;
+  esac
 }
 
 environment() {
@@ -153,5 +157,6 @@ browser() {
 
 case "${1:-}" in
 environment | browser | engine | verifiers) "$1" ;;
-*) refuse "usage: ./setup.sh environment|browser|engine|verifiers" ;;
+uv) find_uv ;;
+*) refuse "usage: ./setup.sh environment|browser|engine|verifiers|uv" ;;
 esac

@@ -43,6 +43,7 @@ def _project() -> dict[str, list[str]]:
         "engine": extras["engine"],
         "engine-cpu": _asked("engine-cpu"),
         "hf": extras["hf"],
+        "uv": ["uv"],
         "verifiers": _asked("verifiers"),
     }
 
@@ -110,6 +111,12 @@ def test_the_checks_run_with_the_versions_the_core_has() -> None:
     core = {(pin.name, pin.version) for pin in _locked("core")}
 
     assert core - {(pin.name, pin.version) for pin in _locked("dev")} == set()
+
+
+def test_the_uv_that_installs_is_the_one_that_locks() -> None:
+    (installs,) = _locked("uv")
+
+    assert [pin for pin in _locked("dev") if pin.name == "uv"] == [installs]
 
 
 @pytest.mark.parametrize("name", ["engine", "hf"])
