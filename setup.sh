@@ -118,7 +118,37 @@ apt_install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$@" >&2
 }
 
+# Ask once for what would be downloaded. Playwright asks five times, with a stack trace each time,
+# where there is no way out. Only a no that stands ends it here: a proxy or a certificate that
+# Python does not know may be known to Playwright, and a server that is unwell may recover.
+can_download() {
+  .venv/bin/playwright install --dry-run --only-shell chromium 2>/dev/null | .venv/bin/python -c '
+import os, re, ssl, sys, urllib.error, urllib.parse, urllib.request
+
+url = next(iter(re.findall(r"https?://\S+", sys.stdin.read())), None)
+if url is None:
+    sys.exit("it has none for this system")
+host = urllib.parse.urlsplit(url).netloc
+if os.environ.get("ALL_PROXY") or os.environ.get("all_proxy"):
+    sys.exit()
+try:
+    urllib.request.urlopen(url, timeout=10).close()
+except urllib.error.HTTPError as error:
+    if error.code < 500:
+        sys.exit(f"{host} answers {error.code}")
+except OSError as error:
+    why = getattr(error, "reason", error)
+    if not isinstance(why, ssl.SSLError):
+        why = getattr(why, "strerror", None) or why
+        sys.exit(f"{host}: {why}")
+'
+}
+
 download_shell() {
+  if ! why=$(can_download 2>&1); then
+    say "no headless Chromium found, and Playwright's cannot be downloaded ($why)"
+    return 1
+  fi
   say "no headless Chromium found; downloading Playwright's"
   .venv/bin/playwright install --only-shell chromium >&2 || return 1
   works "$(playwrights_shell)" && return
