@@ -27,6 +27,7 @@ from bench.loading.plot import plot
 from bench.loading.serving import scripted_engine
 from bench.loading.streaming import STREAMED, StreamingClient
 from generators.engine.client import OpenAIEngine
+from generators.engine.keys import endpoint_keys
 from generators.engine.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Sampling
 from generators.policy.dialects.geometry import Frame
@@ -36,7 +37,6 @@ from schemas.base import JsonObject
 from schemas.errors import NoEngine, Refusal, StepmillError
 from schemas.sections import MODEL_VIEWPORT
 
-KEY = "OPENAI_API_KEY"
 LEVELS = (1, 8, 32, 64, 100, 128, 256)
 SHORT_LEVELS = (1, 8, 32)
 SECONDS, SHORT_SECONDS = 60.0, 4.0
@@ -137,13 +137,13 @@ async def _pause(talking: Sequence[asyncio.Task[None]], seconds: float) -> None:
 
 async def measured(url: str, said: argparse.Namespace) -> tuple[list[Level], dict[str, object]]:
     """Return the figures of every level, and what was measured."""
-    key = os.environ.get(KEY)
-    async with OpenAIEngine([url], model=said.model, api_key=key) as engine:
+    keys = endpoint_keys([url], os.environ, main=[url])
+    async with OpenAIEngine([url], model=said.model, keys=keys) as engine:
         card = engine.card
         sampling = Sampling(
             temperature=said.temperature, max_tokens=said.max_tokens, extra=_extra(said)
         )
-        client = StreamingClient(url, model=card.model, sampling=sampling, api_key=key)
+        client = StreamingClient(url, model=card.model, sampling=sampling, api_key=keys.get(url))
         async with client:
             shape = shape_of(said, card.context_tokens)
             first = await client.ask(first_prompt(shape), session="first")

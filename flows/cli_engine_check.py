@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from flows import signals
 from flows.cli_terminal import answer, log_to_stderr, note, tell
-from flows.engines import KEY
 from generators.engine.client import OpenAIEngine
+from generators.engine.keys import endpoint_keys
 from generators.engine.retrying import Pauses
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.fitness.examine import examine
@@ -48,7 +48,7 @@ async def _check(args: argparse.Namespace, dialect: Dialect) -> list[Line]:
     engine = OpenAIEngine(
         (args.url,),
         model=args.model,
-        api_key=os.environ.get(KEY),
+        keys=endpoint_keys((args.url,), os.environ, main=(args.url,)),
         total_seconds=PATIENCE_SECONDS,
         pauses=Pauses(most_broken=MOST_BROKEN),
     )

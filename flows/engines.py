@@ -8,13 +8,14 @@ nothing is started.
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from flows.cli_terminal import note
 from flows.engine_rules import scripted_command
 from generators.engine.client import OpenAIEngine
 from generators.engine.governor import FixedGovernor
+from generators.engine.keys import OWN_KEY, endpoint_keys
 from generators.engine.protocol import Engine
 from generators.engine.scripted.server import ScriptedEngineServer
 from generators.engine.server import VllmServer
@@ -24,9 +25,6 @@ from generators.policy.voices import Engines, Place
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode
-
-KEY = "OPENAI_API_KEY"
-"""Names the environment variable that holds an endpoint's key; without it none is sent."""
 
 
 class Acting:
@@ -65,8 +63,10 @@ async def open_policies(config: RunConfig) -> AsyncIterator[Acting]:
             vllm = await stack.enter_async_context(VllmServer(config.engine, say=note))
         main, whispers = await _main(config, stack, vllm)
         others = {
-            place: await stack.enter_async_context(_client(config, *place))
-            for place in _places(config)
+            (urls, model): await stack.enter_async_context(
+                _client(config, urls, model, keys=_keys(config, urls))
+            )
+            for urls, model in _places(config)
         }
         policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
         for voice in policies.voices:
@@ -86,17 +86,31 @@ async def _main(
         client = _client(config, (server.url,), command.options.model)
         whispers = server.tell if command.options.puppet else None
         return await stack.enter_async_context(client), whispers
-    urls, model = ((vllm.url,), None) if vllm is not None else (engine.urls, engine.model)
-    return await stack.enter_async_context(_client(config, urls, model)), None
+    if vllm is not None:
+        own = os.environ.get(OWN_KEY)
+        client = _client(config, (vllm.url,), None, keys={vllm.url: own} if own else {})
+    else:
+        client = _client(config, engine.urls, engine.model, keys=_keys(config, engine.urls))
+    return await stack.enter_async_context(client), None
 
 
-def _client(config: RunConfig, urls: Sequence[str], model: str | None) -> OpenAIEngine:
+def _keys(config: RunConfig, urls: Sequence[str]) -> Mapping[str, str]:
+    return endpoint_keys(urls, os.environ, main=config.engine.urls)
+
+
+def _client(
+    config: RunConfig,
+    urls: Sequence[str],
+    model: str | None,
+    *,
+    keys: Mapping[str, str] | None = None,
+) -> OpenAIEngine:
     modes = {section.logprobs for section in config.mix if section.logprobs is not None}
     mode: LogprobsMode | None = next(iter(modes), None)
     return OpenAIEngine(
         urls,
         model=model,
-        api_key=os.environ.get(KEY) if config.engine.kind is EngineKind.OPENAI else None,
+        keys=keys,
         governor=FixedGovernor(requests=config.engine.requests),
         total_seconds=config.engine.patience_seconds,
         logprobs_mode=mode.value if mode else None,

@@ -10,7 +10,7 @@ request does, so the time to the first token is left to the server's own metrics
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from random import Random
 from typing import Self
@@ -43,7 +43,7 @@ class OpenAIEngine:
         urls: Sequence[str],
         *,
         model: str | None = None,
-        api_key: str | None = None,
+        keys: Mapping[str, str] | None = None,
         governor: Governor | None = None,
         total_seconds: float = 1_800.0,
         greet_seconds: float = 10.0,
@@ -54,13 +54,14 @@ class OpenAIEngine:
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is asked before it is entered.
 
-        `model` None takes the only one served. `total_seconds` is the longest that a reply is
+        `model` None takes the only one served. `keys` are what each URL is asked with; one that is
+        not among them is sent none. `total_seconds` is the longest that a reply is
         waited for, however often it is asked for and whoever is dead meanwhile. `logprobs_mode` says how the servers are set to
         give log-probabilities (`raw` or `processed`), which no server tells.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
-        self._api_key = api_key
+        self._keys = dict(keys or {})
         self._governor = governor or FixedGovernor()
         self._total_seconds = total_seconds
         self._greet_seconds = greet_seconds
@@ -88,7 +89,7 @@ class OpenAIEngine:
         async with AsyncExitStack() as stack:
             wires = [
                 await stack.enter_async_context(
-                    Wire(url, api_key=self._api_key, connect_seconds=self._greet_seconds)
+                    Wire(url, api_key=self._keys.get(url), connect_seconds=self._greet_seconds)
                 )
                 for url in self._urls
             ]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from generators.engine.keys import KEY, key_variable
 from generators.engine.protocol import EngineCard
 from generators.engine.replies import complaint, one_line
 from generators.engine.retrying import Meaning, meaning
@@ -88,7 +89,7 @@ async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
         said = f"HTTP {answer.status}: {complaint(answer.body)}"
         if meaning(answer.status) is not Meaning.REFUSED:
             raise NotWhole(said, reached=True)
-        hint = "; the API key is missing or wrong" if answer.status in _UNKNOWN_KEY else ""
+        hint = _about_keys(wire) if answer.status in _UNKNOWN_KEY else ""
         raise NoEngine(f"{wire.name}/models: {said}{hint}")
     top = _parsed(answer.body)
     data = top.get("data")
@@ -97,6 +98,13 @@ async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
     if not found:
         raise NoEngine(f"{wire.name}/models lists no model; is it an OpenAI-compatible server?")
     return found
+
+
+def _about_keys(wire: Wire) -> str:
+    return (
+        "; the API key is missing or wrong: it is taken from "
+        f"{key_variable(wire.name)}, or from {KEY} for an endpoint in engine.urls"
+    )
 
 
 def _entry(

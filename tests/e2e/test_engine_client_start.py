@@ -77,7 +77,7 @@ async def test_a_missing_key_is_refused_as_such_and_none_is_taken_from_elsewhere
     monkeypatch.setenv("OPENAI_API_KEY", "key")
     async with ScriptedEngineServer(ScriptedOptions(api_key="key")) as server:
         said = await _refused(server.url)
-        async with OpenAIEngine([server.url], api_key="key") as client:
+        async with OpenAIEngine([server.url], keys={server.url: "key"}) as client:
             reply = await client.reply(prompt(), SAMPLING, session="s")
 
     assert "HTTP 401" in said
