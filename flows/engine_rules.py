@@ -4,6 +4,7 @@ A dry run and a refused command take as long as their imports do, so nothing her
 the record it looks at.
 """
 
+from generators.engine.command import check_arguments
 from generators.engine.scripted.command import BadCommand, Command, read_command
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
@@ -15,6 +16,7 @@ def check_engine(config: RunConfig) -> None:
 
     Raises:
         BadConfig: which key, and what to set.
+        NoEngine: a credential is among the arguments of a server.
     """
     engine = config.engine
     match engine.kind:
@@ -24,6 +26,8 @@ def check_engine(config: RunConfig) -> None:
             )
         case EngineKind.VLLM if engine.model is None:
             raise BadConfig("engine.model: 'vllm' needs the model to serve: a name or a folder")
+        case EngineKind.VLLM:
+            check_arguments(engine.args)
         case EngineKind.SCRIPTED:
             scripted_command(engine)
         case _:

@@ -40,6 +40,11 @@ def blotted(text: str) -> str:
     return text
 
 
+def names_secret(flag: str) -> bool:
+    """Say whether what follows a flag of this name, or `=` in it, is taken for a credential."""
+    return _SECRET_FLAG.fullmatch(flag.partition("=")[0]) is not None
+
+
 def without_secrets(value: "JsonValue") -> "JsonValue":
     """Return `value` with everything blotted out in it that may be a credential."""
     if isinstance(value, dict):
@@ -54,6 +59,6 @@ def _without_secret_flags(items: "list[JsonValue]") -> "list[JsonValue]":
     for item in items:
         before = out[-1] if out else None
         bare = isinstance(item, str) and not item.startswith("-")
-        secret = bare and isinstance(before, str) and _SECRET_FLAG.fullmatch(before)
+        secret = bare and isinstance(before, str) and names_secret(before)
         out.append(BLOT if secret else item)
     return out

@@ -13,7 +13,9 @@ import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from generators.engine.keys import OWN_KEY
 from schemas.base import Record
+from schemas.blotting import names_secret
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 
@@ -56,14 +58,29 @@ class ServeCommand(Record):
         return ServeCommand(argv=argv, host=self.host, port=self.port)
 
 
+def check_arguments(args: Sequence[str]) -> None:
+    """Refuse a credential among a server's arguments, which every user of the machine can read.
+
+    Raises:
+        NoEngine: there is one; the message names its flag alone.
+    """
+    for flag in (arg.partition("=")[0] for arg in args if names_secret(arg)):
+        raise NoEngine(
+            f"engine.args: what {flag} holds would be seen by every user of this machine (ps shows "
+            f"it); leave it out: the key that vLLM must be asked with is taken from {OWN_KEY}, and a "
+            "model that takes a token is downloaded beforehand (hf download)"
+        )
+
+
 def serve_command(section: EngineSection, port: int) -> ServeCommand:
     """Return the command that serves what `section` asks for.
 
     It listens on loopback at `port`, unless its arguments say otherwise.
 
     Raises:
-        NoEngine: there is no such program or model.
+        NoEngine: there is no such program or model, or a credential is among the arguments.
     """
+    check_arguments(section.args)
     program, model = find_vllm(section), _model(section.model)
     args = section.args
     host = value(args, "--host")

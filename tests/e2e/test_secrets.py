@@ -269,6 +269,13 @@ def test_no_secret_is_in_anything_that_is_left_or_said(
     assert hoard.searched > len(left) > len(stored) > 0
 
 
+VLLM = (
+    "generate",
+    "--no-prefect",
+    "--set=policy.name=model",
+    "--set=engine.kind=vllm",
+    "--set=engine.model=m",
+)
 REFUSED = (
     ("show", f"s3://{ACCESS_KEY}:{SECRET_KEY}@bucket/x"),
     ("show", f"s3://{ACCESS_KEY}:with/slash{SECRET_KEY}@bucket/x"),
@@ -285,6 +292,8 @@ REFUSED = (
     (*ASKED, "--run={run}-2", f"--set=engine.urls=['http://me:{PASSWORD}@127.0.0.1:9']"),
     (*ASKED, "--run={run}-2", f"--set=engine.urls=['http://me:{PASSWORD}@']"),
     ("generate", *SMALL, "--run={run}", f"--set=engine.args=['--api-key','{FLAG}']"),
+    (*VLLM, "--run={run}-2", f"--set=engine.args=['--api-key','{FLAG}']"),
+    (*VLLM, "--run={run}-2", f"--set=engine.args=['--hf-token={FLAG}']"),
 )
 
 

@@ -205,3 +205,30 @@ def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> Non
     list(log.read())
 
     assert log.sequences == 658
+
+
+@pytest.mark.parametrize(
+    "args",
+    [("--api-key", "x"), ("--api_key=x",), ("--hf-token", "x"), ("--seed", "1", "--api-key=x")],
+)
+def test_a_credential_among_the_arguments_is_refused_without_being_shown(
+    args: tuple[str, ...],
+) -> None:
+    with pytest.raises(NoEngine, match="would be seen by every user of this machine") as refused:
+        serve_command(
+            NAMED.model_copy(update={"args": tuple(a.replace("x", "hush") for a in args)}), 1
+        )
+
+    assert "hush" not in str(refused.value)
+
+
+def test_arguments_that_only_sound_like_credentials_are_passed_on() -> None:
+    args = (
+        "--max-num-batched-tokens",
+        "2624",
+        "--tokenizer",
+        "x",
+        "--long-prefill-token-threshold=1",
+    )
+
+    assert serve_command(NAMED.model_copy(update={"args": args}), 1).argv[-5:] == args
