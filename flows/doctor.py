@@ -12,6 +12,7 @@ import psutil
 
 from flows.prefect_env import HOME, has_profiles, private_home
 from generators.browser.chromium import find_chromium, is_headless_shell
+from generators.browser.launch import Exposure, exposure, launch_options
 from generators.engine.command import find_vllm
 from generators.sites.miniwob import root, templates
 from schemas.base import Record
@@ -26,6 +27,9 @@ LEAST_MEMORY = 2 << 30
 
 LEAST_DISK = 1 << 30
 """Free bytes that a run of a few thousand episodes needs."""
+
+_OF_ITS_OWN = "run it as a user, or in a container, that may read nothing else; see SECURITY.md"
+_ALONE = "where others use this machine, run it in a container of its own; see SECURITY.md"
 
 _VERSION_SECONDS = 30
 _GIB = 1 << 30
@@ -57,7 +61,10 @@ class Line(Record):
 
 def examine() -> Iterator[Line]:
     """Yield what is there and what is not, one thing a line."""
-    for look in (_python, _browser, _pages, _packages, _prefect, _memory, _disk, _engine):
+    yield _python()
+    yield _browser()
+    yield from exposed(exposure(launch_options()))
+    for look in (_pages, _packages, _prefect, _memory, _disk, _engine):
         yield look()
 
 
@@ -91,6 +98,16 @@ def _browser() -> Line:
         found=f"{version} ({path}), a full browser: slow with 16 sessions and more",
         remedy="install chromium-headless-shell, or 'playwright install --only-shell chromium'",
     )
+
+
+def exposed(left: Exposure) -> Iterator[Line]:
+    """Yield what stands between the pages, the browser and the other users of the machine."""
+    health = Health.GOOD if left.sandboxed else Health.POOR
+    remedy = "" if left.sandboxed else _OF_ITS_OWN
+    yield Line(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
+    health = Health.POOR if left.port else Health.GOOD
+    remedy = _ALONE if left.port else ""
+    yield Line(name="devtools", health=health, found=left.devtools, remedy=remedy)
 
 
 def _says(path: Path) -> str | None:

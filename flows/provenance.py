@@ -8,6 +8,7 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+from generators.browser.launch import exposure, launch_options
 from schemas.base import JsonObject
 
 DISTRIBUTION = "stepmill"
@@ -27,12 +28,14 @@ def code_version() -> str:
 
 def provenance() -> JsonObject:
     """Return what decides how the program behaves, beside the configuration."""
+    left = exposure(launch_options())
     return {
         "version": _version(DISTRIBUTION),
         "git_sha": git_sha(),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: _version(name) for name in _TELLING},
+        "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
     }
 
 

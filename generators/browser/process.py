@@ -15,7 +15,8 @@ from typing import Self
 import psutil
 from playwright.async_api import Browser, Error, Playwright, async_playwright
 
-from generators.browser.devtools import LISTEN, port_in
+from generators.browser.devtools import port_in
+from generators.browser.launch import launch_options
 from schemas.errors import NoBrowser
 
 START_SECONDS = 60.0
@@ -56,13 +57,7 @@ class BrowserProcess:
             async with asyncio.timeout(START_SECONDS):
                 driver = await async_playwright().start()
                 browser = await driver.chromium.launch(
-                    executable_path=executable,
-                    headless=True,
-                    # An interrupt is for the program, which lets sessions end first.
-                    handle_sigint=False,
-                    handle_sigterm=False,
-                    handle_sighup=False,
-                    args=[*flags, *LISTEN, mark],
+                    executable_path=executable, **launch_options([*flags, mark])
                 )
                 port = await port_in(_profile(mark))
         except (Error, TimeoutError) as error:
