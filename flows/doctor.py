@@ -14,6 +14,7 @@ from flows.prefect_env import HOME, has_profiles, private_home
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
 from generators.engine.command import find_vllm
+from generators.inherited import BROWSER, inherited
 from generators.sites.miniwob import root, templates
 from schemas.base import Record
 from schemas.errors import NoBrowser, NoEngine
@@ -118,6 +119,7 @@ def _says(path: Path) -> str | None:
             text=True,
             timeout=_VERSION_SECONDS,
             check=True,
+            env=inherited(os.environ, BROWSER),
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -20,6 +20,7 @@ from pathlib import Path
 import aiohttp
 
 from flows.prefect_env import HOME, patience
+from generators.inherited import PREFECT_SERVER, inherited
 from schemas.errors import Refusal
 
 _EMBEDDED = {
@@ -82,7 +83,11 @@ def _start(home: Path) -> tuple[subprocess.Popen[bytes], str]:
             stderr=subprocess.DEVNULL,
             pass_fds=[listener.fileno()],
             start_new_session=True,  # an interrupt from the terminal is not for it
-            env={_DATABASE: f"sqlite+aiosqlite:///{home}/embedded.db", **os.environ, **_EMBEDDED},
+            env={
+                _DATABASE: f"sqlite+aiosqlite:///{home}/embedded.db",
+                **inherited(os.environ, PREFECT_SERVER),
+                **_EMBEDDED,
+            },
         )
         return child, f"http://127.0.0.1:{listener.getsockname()[1]}/api"
 

@@ -3,12 +3,14 @@
 Nothing here names a machine, a user or a path.
 """
 
+import os
 import platform
 import subprocess
 from importlib import metadata
 from pathlib import Path
 
 from generators.browser.launch import exposure, launch_options
+from generators.inherited import SYSTEM, inherited
 from schemas.base import JsonObject
 
 DISTRIBUTION = "stepmill"
@@ -51,6 +53,7 @@ def git_sha() -> str | None:
             text=True,
             timeout=_GIT_SECONDS,
             check=True,
+            env=inherited(os.environ, SYSTEM),
         )
     except (OSError, subprocess.SubprocessError):
         return None

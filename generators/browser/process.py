@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Self
 
 import psutil
-from playwright.async_api import Browser, Error, Playwright, async_playwright
+from playwright.async_api import Browser, Error, Playwright
 
 from generators.browser.devtools import port_in
+from generators.browser.driver import start_driver
 from generators.browser.launch import launch_options
 from schemas.errors import NoBrowser
 
@@ -55,7 +56,7 @@ class BrowserProcess:
         driver: Playwright | None = None
         try:
             async with asyncio.timeout(START_SECONDS):
-                driver = await async_playwright().start()
+                driver = await start_driver()
                 browser = await driver.chromium.launch(
                     executable_path=executable, **launch_options([*flags, mark])
                 )

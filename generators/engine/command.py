@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from generators.engine.keys import OWN_KEY
+from generators.inherited import MODEL_SERVER, inherited
 from schemas.base import Record
 from schemas.blotting import names_secret
 from schemas.errors import NoEngine
@@ -25,9 +26,6 @@ BESIDE = Path(".venv-engine/bin/vllm")
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
 """Hosts a server listens at that nobody can ask."""
-
-_DROPPED = frozenset({"PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV"})
-"""What is about this program's Python and would slow or break another one."""
 
 _TOLD = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
 """Nobody is told about a use; lines reach the log when they are written."""
@@ -130,8 +128,7 @@ def hold_port(port: int) -> socket.socket:
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment a server is started in."""
-    kept = {name: text for name, text in environ.items() if name not in _DROPPED}
-    return {**_TOLD, **kept}
+    return {**_TOLD, **inherited(environ, MODEL_SERVER)}
 
 
 def value(args: Sequence[str], flag: str) -> str | None:

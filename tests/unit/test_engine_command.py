@@ -126,8 +126,8 @@ def test_the_last_of_a_flags_values_counts_and_all_of_them_can_be_left_out() -> 
     assert without(args, "--b") == ("--a", "1", "--a=3", "--c")
 
 
-def test_a_server_does_not_get_what_is_about_this_programs_python() -> None:
-    given = {"PYTHONPATH": "/x", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/h"}
+def test_a_server_gets_no_credentials_and_nothing_about_this_programs_python() -> None:
+    given = {"PYTHONPATH": "/x", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/h", "HF_TOKEN": "x"}
 
     environ = server_environment({**given, "VLLM_NO_USAGE_STATS": "0"})
 
