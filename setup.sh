@@ -29,7 +29,7 @@ find_uv() {
   is_uv uv && echo uv && return
   is_uv .uv/bin/uv && echo .uv/bin/uv && return
   say "installing uv $version into .uv"
-  python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .uv \
+  PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --upgrade --target .uv \
     --require-hashes --requirement requirements/uv.txt >&2 ||
     refuse "pip could not install requirements/uv.txt; check the network, or install uv $version by hand"
   is_uv .uv/bin/uv || refuse "the uv $version that pip installed into .uv does not start"
