@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
+from schemas.cutting import MESSAGE_BYTES, cut
+
 
 class StepmillError(Exception):
     """The root of every error this program raises on purpose."""
@@ -91,12 +93,15 @@ ENVIRONMENT_FAILURES = frozenset(
 
 
 class RolloutFailure(StepmillError):
-    """A rollout broke at a boundary; `kind` says which."""
+    """A rollout broke at a boundary; `kind` says which.
+
+    The message may quote a page, so it is cut like any other text of one.
+    """
 
     def __init__(self, kind: FailureKind, message: str) -> None:
-        super().__init__(message)
         self.kind = kind
-        self.message = message
+        self.message = cut(message, MESSAGE_BYTES)
+        super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type["RolloutFailure"], tuple[FailureKind, str]]:
         """Keep the failure picklable: it may cross a process."""

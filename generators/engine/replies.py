@@ -16,12 +16,13 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from schemas.cutting import well_formed
+
 MOST_CHARS = 262_144
 """The longest text kept, in characters; a longer reply says how much is missing, and loses the ids
 of its tokens, which would no longer be its text's."""
 
 _USAGE = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,9})\b(?=\s*[,}])')
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class NoCompletion(ValueError):
@@ -105,15 +106,8 @@ def complaint(body: bytes) -> str:
 
 def one_line(text: str, most: int = 500) -> str:
     """Return `text` as one line of at most `most` characters that any table can hold."""
-    line = " ".join(mended(text).split())
+    line = " ".join(well_formed(text).split())
     return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def mended(text: str) -> str:
-    """Return `text` with each half of a character replaced, as no file can hold one."""
-    if not _HALVES.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _json(body: bytes) -> JsonValue:
@@ -158,7 +152,7 @@ def _ids(value: JsonValue) -> tuple[int, ...] | None:
 
 def _kept(text: str) -> tuple[str, int]:
     """Return `text` as it is kept, and how many of its characters are not."""
-    return mended(text[:MOST_CHARS]), max(0, len(text) - MOST_CHARS)
+    return well_formed(text[:MOST_CHARS]), max(0, len(text) - MOST_CHARS)
 
 
 def _text_of(message: dict[str, JsonValue]) -> str:

@@ -9,7 +9,6 @@ from generators.engine.replies import (
     MOST_CHARS,
     NoCompletion,
     complaint,
-    mended,
     one_line,
     read_completion,
     tokens_of_part,
@@ -125,7 +124,6 @@ def test_halves_of_characters_are_mended_and_pairs_kept() -> None:
     body = b'{"choices": [{"message": {"content": "a\\ud800b \\ud83d\\ude00"}}]}'
 
     assert read_completion(body).text == "a\ufffdb \U0001f600"
-    assert mended("\ud83d\ude00") == "\U0001f600"
 
 
 @pytest.mark.parametrize(
