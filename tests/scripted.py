@@ -10,6 +10,7 @@ from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
+from generators.sites.protocol import Site
 from generators.sites.scripted import ORIGIN, ScriptedSite
 from schemas.action import Action, Click
 from schemas.episode import Episode
@@ -63,6 +64,7 @@ async def attempt_it(
     limits: Limits = LIMITS,
     task: Task | None = None,
     make_policy: Callable[[Account], Policy] | None = None,
+    site: Site | None = None,
 ) -> Episode:
     """One rollout on scripted pages."""
     return await rollout(
@@ -76,7 +78,7 @@ async def attempt_it(
             device_scale_factor=1.0,
             code_version="test",
         ),
-        site=ScriptedSite(),
+        site=site or ScriptedSite(),
         sessions=sessions,
         make_policy=make_policy or (lambda _: ScriptedPolicy(actions)),
         limits=limits,

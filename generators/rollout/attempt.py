@@ -6,7 +6,7 @@ and what the session was made from. Nothing in it depends on the machine.
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import ConfigDict, JsonValue
 
@@ -72,6 +72,24 @@ class Try(Record):
     """What the session was made from; None if none was made."""
     browser_version: str
     """Empty if none was started."""
+
+    @classmethod
+    def bare(
+        cls, task: Task, failure: RolloutFailure, *, calls: Sequence[Call], browser_version: str
+    ) -> Self:
+        """Return a try of `task` of which nothing that a page said is kept, and why."""
+        return cls(
+            steps=(),
+            calls=tuple(calls),
+            stop=StopReason.FAILED,
+            instruction=task.instruction,
+            before=None,
+            after=None,
+            failure=failure,
+            visit=None,
+            spec=None,
+            browser_version=browser_version,
+        )
 
 
 def to_episode(

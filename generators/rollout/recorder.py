@@ -43,6 +43,15 @@ class Recorder:
         """The steps whose action was carried out, the last one possibly still open."""
         return (*self._done, self._pending) if self._pending else tuple(self._done)
 
+    @property
+    def rows(self) -> int:
+        """How many rows `close` returns now."""
+        return len(self.steps) + self._ends_with_a_look
+
+    @property
+    def _ends_with_a_look(self) -> bool:
+        return self._seen is not None and self._pending is None
+
     def saw(self, seen: Observation) -> None:
         """Take a look down; it closes the step before."""
         if self._pending is not None and self._seen is not None:
@@ -80,7 +89,7 @@ class Recorder:
         steps = list(self.steps)
         if truncated and steps:
             steps[-1] = steps[-1].model_copy(update={"truncated": True})
-        final = [self._row()] if self._seen is not None and self._pending is None else []
+        final = [self._row()] if self._ends_with_a_look else []
         return (*steps, *final)
 
     def _row(self) -> Step:

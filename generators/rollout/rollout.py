@@ -2,13 +2,16 @@
 
 `rollout` always returns an episode. What breaks around the policy (browser, page, clock, site) is
 tried again in a fresh session, and the failed tries stay on record in the one row; what the policy
-gets wrong is never tried again. This module holds the only broad `except` of the program.
+gets wrong is never tried again. Making the record lies inside the boundary too: what a page says
+and no row can hold costs that episode and no other. This module holds the only broad `except` of the program.
 """
 
 import logging
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from typing import TypeGuard
 
 from pydantic import JsonValue
 
@@ -53,32 +56,30 @@ async def rollout(
         runner = _Runner(
             attempt, site=site, sessions=sessions, policy=policy, limits=limits, account=account
         )
-        result = await runner.run()
-        if len(tries) + 1 >= ENVIRONMENT_TRIES or not _worth_another(result):
+        stop, failure = await runner.run()
+        if len(tries) + 1 >= ENVIRONMENT_TRIES or not _worth_another(failure):
             break
-        LOG.info("trying again template=%s: %s", attempt.task.template_id, result.failure)
-        tries.append(_note(result))
-    return to_episode(
+        LOG.info("trying again template=%s: %s", attempt.task.template_id, failure)
+        tries.append(runner.note(failure))
+    record = partial(
+        to_episode,
         attempt,
-        result,
         card=policy.card,
         tries=tries,
         started=started,
         seconds=time.perf_counter() - begun,
     )
+    try:
+        with boundary(FailureKind.PAGE, "recording the episode"):
+            return record(runner.left(stop, failure))
+    except RolloutFailure as unfit:
+        LOG.exception("an episode cannot hold what its page said")
+        bare = Try.bare(attempt.task, unfit, calls=account.calls, browser_version=sessions.version)
+        return record(bare)
 
 
-def _worth_another(result: Try) -> bool:
-    return result.failure is not None and result.failure.kind in ENVIRONMENT_FAILURES
-
-
-def _note(result: Try) -> dict[str, JsonValue]:
-    failure = result.failure
-    return {
-        "failure_kind": failure.kind.value if failure else None,
-        "failure_message": failure.message if failure else None,
-        "n_steps": len(result.steps),
-    }
+def _worth_another(failure: RolloutFailure | None) -> TypeGuard[RolloutFailure]:
+    return failure is not None and failure.kind in ENVIRONMENT_FAILURES
 
 
 class _Runner:
@@ -110,19 +111,29 @@ class _Runner:
         self._spec: SessionSpec | None = None
         self._version = sessions.version
 
-    async def run(self) -> Try:
-        """Run to the end and return what happened; only cancellation and refusals escape."""
-        failure: RolloutFailure | None = None
-        stop = StopReason.FAILED
+    async def run(self) -> tuple[StopReason, RolloutFailure | None]:
+        """Run to the end and return why it ended; only cancellation and refusals escape."""
         try:
-            stop = await self._run()
+            return await self._run(), None
         except RolloutFailure as broken:
-            failure = broken
+            return StopReason.FAILED, broken
         except Refusal:
             raise
         except Exception as error:
             LOG.exception("a rollout broke inside")
-            failure = RolloutFailure(FailureKind.INTERNAL, f"{type(error).__name__}: {error}")
+            message = f"{type(error).__name__}: {error}"
+            return StopReason.FAILED, RolloutFailure(FailureKind.INTERNAL, message)
+
+    def note(self, failure: RolloutFailure) -> dict[str, JsonValue]:
+        """Return what stays on record of a try after which another follows."""
+        return {
+            "failure_kind": failure.kind.value,
+            "failure_message": failure.message,
+            "n_steps": self._recorder.rows,
+        }
+
+    def left(self, stop: StopReason, failure: RolloutFailure | None) -> Try:
+        """Return what the try leaves behind."""
         return Try(
             steps=self._recorder.close(truncated=stop in _TRUNCATING),
             calls=tuple(self._account.calls),

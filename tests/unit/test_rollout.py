@@ -5,22 +5,30 @@ import contextlib
 import pickle
 import time
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import NoReturn
 
 import pytest
 from scripted import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
-from generators.browser.protocol import PageReader, SessionSpec
+from generators.browser.protocol import PageReader, Session, SessionSpec
 from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
+from generators.policy.account import Account
 from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
+from generators.sites.protocol import Outcome, Visit
+from generators.sites.scripted import ScriptedSite
 from schemas.action import Answer, Click, NoAction
-from schemas.episode import PolicyKind, Step, StopReason, steps_sha256
+from schemas.episode import Call, Episode, PolicyKind, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import LimitsSection
+from schemas.task import Task
+
+NOW = datetime.now(UTC)
 
 
 async def test_an_episode_has_one_row_more_than_actions() -> None:
@@ -200,6 +208,63 @@ async def test_a_defect_of_ours_is_named_as_such() -> None:
 
     assert episode.failure_kind == "internal"
     assert not episode.trainable
+
+
+@dataclass
+class Unguarded:
+    """A site that lets through what its page says; the rest of it is the scripted one."""
+
+    goal: str
+    reward: float = 0.0
+
+    name, version, repeatable = "scripted", "1", True
+
+    def knows(self, template_id: str) -> bool:
+        return bool(template_id)
+
+    def threshold(self, template_id: str) -> float | None:
+        return ScriptedSite().threshold(template_id)
+
+    async def visit(self, task: Task) -> Visit:
+        return await ScriptedSite().visit(task)
+
+    async def begin(self, visit: Visit, session: Session) -> str:
+        del visit, session
+        return self.goal
+
+    async def outcome(self, session: Session) -> Outcome:
+        del session
+        return Outcome.model_construct(reward=self.reward, done=False)
+
+
+@pytest.mark.parametrize(
+    "site", [Unguarded("half \ud83d"), Unguarded("Do it.", reward=float("nan"))]
+)
+async def test_what_no_row_can_hold_costs_the_episode_and_not_the_run(site: Unguarded) -> None:
+    def make(booked: Account) -> ScriptedPolicy:
+        booked.calls.append(Call(step=0, call=0, role="policy", prompt_tokens=7, at=NOW))
+        return ScriptedPolicy(clicks(1))
+
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING)), make_policy=make, site=site)
+
+    assert (episode.stop_reason, episode.failure_kind) == (StopReason.FAILED, "page")
+    assert str(episode.failure_message).startswith("recording the episode: ")
+    assert (episode.steps, episode.instruction, episode.reward) == ((), "", None)
+    assert not episode.trainable
+    assert episode.prompt_tokens == 7, "what was asked is paid all the same"
+    assert Episode.model_validate_json(episode.model_dump_json()) == episode
+
+
+async def test_a_failure_that_quotes_half_a_character_is_on_record_as_what_it_was() -> None:
+    class Throwing(Unguarded):
+        async def begin(self, *_: object) -> str:
+            raise RolloutFailure(FailureKind.PAGE, f"the page threw: {self.goal}")
+
+    sessions = ScriptedSessions(pages(RUNNING))
+    episode = await attempt_it(sessions, site=Throwing("half \ud83d"))
+
+    assert episode.failure_message == "the page threw: half \ufffd"
+    assert sessions.opened == ENVIRONMENT_TRIES
 
 
 async def test_no_browser_at_all_is_a_refusal_and_no_episode() -> None:
