@@ -91,7 +91,8 @@ class Channel:
             RolloutFailure: the expression throws, or no answer comes in time.
         """
         text = await self._in_world(f"JSON.stringify({expression})", wait=False, seconds=seconds)
-        return None if text is None else json.loads(text)
+        with boundary(FailureKind.PAGE, "reading the page's answer"):
+            return None if text is None else json.loads(text)
 
     async def _in_world(self, expression: str, *, wait: bool, seconds: float | None) -> Any:
         for fresh in (False, True):
@@ -161,5 +162,6 @@ class Channel:
         thrown = result.get("exceptionDetails")
         if thrown:
             said = thrown.get("exception", {}).get("description") or thrown.get("text", "")
-            raise RolloutFailure(FailureKind.PAGE, f"the page threw: {said.splitlines()[0][:300]}")
+            line = next(iter(said.splitlines()), "")
+            raise RolloutFailure(FailureKind.PAGE, f"the page threw: {line[:300]}")
         return result["result"].get("value")

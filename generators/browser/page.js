@@ -6,9 +6,36 @@ globalThis.stepmill = (() => {
   const MAX_NODES = 20000;
   const MAX_WORDS = 2000;
   const MAX_FRAMES = 20;
+  // As `cut` in schemas/cutting.py: bounds, mark and all. What is cut here need not be sent.
+  const GOAL_BYTES = 20000;
+  const URL_BYTES = 8000;
+  const TITLE_BYTES = 1000;
+  const LABEL_BYTES = 1000;
+  const MARK_BYTES = 64;
+  const UTF8_BYTES = 3; // at most, for each unit of a string
+  const crc32 = (bytes) => {
+    let sum = -1;
+    for (const byte of bytes) {
+      sum ^= byte;
+      for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return (~sum >>> 0).toString(16).padStart(8, "0");
+  };
+  const cut = (text, most) => {
+    if (text.length * UTF8_BYTES <= most) return text.toWellFormed();
+    const bytes = new TextEncoder().encode(text);
+    if (bytes.length <= most) return text.toWellFormed();
+    let keep = most - MARK_BYTES;
+    while ((bytes[keep] & 0xc0) === 0x80) keep -= 1;
+    const kept = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, keep));
+    const missing = (bytes.length - keep).toLocaleString("en-US");
+    return `${kept}…[cut: ${missing} more bytes, crc32 ${crc32(bytes)}]`;
+  };
   const squeeze = (text, most = MAX_TEXT) => {
-    const flat = (text || "").replace(/\s+/g, " ").trim();
-    return (flat.length > most ? flat.slice(0, most) : flat).toWellFormed();
+    const flat = (text || "").replace(/\s+/g, " ").trim().toWellFormed();
+    if (flat.length <= most) return flat;
+    const pair = flat.codePointAt(most - 1) > 0xffff; // half of it would be no character
+    return flat.slice(0, pair ? most - 1 : most);
   };
   const round = (number) => Math.round(number * 100) / 100;
   const ROLES = {
@@ -74,7 +101,7 @@ globalThis.stepmill = (() => {
     const box = frame.getBoundingClientRect();
     return {
       document: inner, dx: place.dx + box.left + frame.clientLeft,
-      dy: place.dy + box.top + frame.clientTop, url: inner.URL,
+      dy: place.dy + box.top + frame.clientTop, url: cut(inner.URL, URL_BYTES),
     };
   };
   const places = () => {
@@ -132,8 +159,8 @@ globalThis.stepmill = (() => {
     const x = place.dx + box.left + box.width / 2;
     const y = place.dy + box.top + box.height / 2;
     return {
-      role: roleOf(element), name: nameOf(element), tag, text, bbox: bboxOf(box, place),
-      value: valueOf(element), interactive, visible: share(box, place),
+      role: roleOf(element), name: nameOf(element), tag: cut(tag, LABEL_BYTES), text,
+      bbox: bboxOf(box, place), value: valueOf(element), interactive, visible: share(box, place),
       covered: !reaches(element, x, y), frame: place.url,
     };
   };
@@ -176,8 +203,9 @@ globalThis.stepmill = (() => {
   const observe = () => {
     const all = places();
     return {
-      url: location.href, title: document.title.toWellFormed(), form: formState(all), focus: focusIn(document),
-      scrollX: round(scrollX), scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
+      url: cut(location.href, URL_BYTES), title: cut(document.title, TITLE_BYTES),
+      form: formState(all), focus: focusIn(document), scrollX: round(scrollX),
+      scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
     };
   };
   const target = (x, y) => {
@@ -185,7 +213,7 @@ globalThis.stepmill = (() => {
     if (!hit) return null;
     const box = hit.getBoundingClientRect();
     return {
-      tag: tagOf(hit), role: roleOf(hit) || null, name: nameOf(hit) || null,
+      tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null, name: nameOf(hit) || null,
       text: textOf(hit) || null, bbox: bboxOf(box, place), visible: share(box, place),
       frame: place.url,
     };
@@ -254,7 +282,7 @@ globalThis.stepmill = (() => {
         count.words += 1;
         range.setStart(child, found.index);
         range.setEnd(child, found.index + found[0].length);
-        out.push([found[0], bboxOf(range.getBoundingClientRect())]);
+        out.push([cut(found[0], LABEL_BYTES), bboxOf(range.getBoundingClientRect())]);
       }
     }
     return out;
@@ -271,9 +299,10 @@ globalThis.stepmill = (() => {
         style.display !== "none";
     const tag = tagOf(element);
     const attrs = {};
-    for (const attribute of element.attributes) attrs[attribute.name] = attribute.value;
+    for (const { name, value } of element.attributes)
+      attrs[cut(name, LABEL_BYTES)] = cut(value, GOAL_BYTES);
     const styles = {};
-    for (const name of STYLES) styles[name] = style.getPropertyValue(name);
+    for (const name of STYLES) styles[name] = cut(style.getPropertyValue(name), LABEL_BYTES);
     const children = [];
     for (const child of element.children) {
       if (count.nodes >= MAX_NODES) break;
@@ -288,13 +317,15 @@ globalThis.stepmill = (() => {
     if (tag === "select" && element.selectedIndex >= 0)
       selected = squeeze(element.options[element.selectedIndex].text);
     else if (tag === "textarea" || (tag === "input" && element.type === "text"))
-      selected = element.value.slice(element.selectionStart, element.selectionEnd);
+      selected = cut(
+        element.value.slice(element.selectionStart, element.selectionEnd), GOAL_BYTES);
     return {
-      tag, attrs, text: squeeze(element.innerText === undefined ? element.textContent
-        : element.innerText, 4000),
+      tag: cut(tag, LABEL_BYTES), attrs,
+      text: squeeze(
+        element.innerText === undefined ? element.textContent : element.innerText, 4000),
       own_text: ownText(element, 2000), box: bboxOf(box),
       point: shown ? pointIn(element, box, clip) : null, shown, style: styles,
-      value: CONTROLS.has(tag) && tag !== "button" ? element.value : null,
+      value: CONTROLS.has(tag) && tag !== "button" ? cut(element.value || "", GOAL_BYTES) : null,
       checked: checkable ? element.checked : null, selected,
       scroll: scrolls ? [element.scrollLeft, element.scrollTop, element.scrollWidth,
         element.scrollHeight] : null,
@@ -304,7 +335,7 @@ globalThis.stepmill = (() => {
     };
   };
   return {
-    observe, target, choose, selectAll, frame,
+    observe, target, choose, selectAll, frame, cut,
     read: () => read(
       document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW()),
   };

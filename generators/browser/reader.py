@@ -1,7 +1,8 @@
 """The privileged view: the rendered document as a tree, read in one go.
 
 It runs in the isolated world, where none of the page's variables and functions can be reached,
-and it only asks: geometry, computed styles, attributes, the state of form controls.
+and it only asks: geometry, computed styles, attributes, the state of form controls. Whatever text
+it brings is cut (see `schemas/cutting.py`), as a skill may quote it.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,8 @@ from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.protocol import Node
-from schemas.errors import FailureKind, RolloutFailure
+from schemas.cutting import GOAL_BYTES, LABEL_BYTES, cut
+from schemas.errors import FailureKind, RolloutFailure, boundary
 
 
 class DocumentReader:
@@ -32,19 +34,30 @@ class DocumentReader:
                 raise RolloutFailure(
                     FailureKind.PAGE, "the page is replaced all the time"
                 ) from error
-            return _node(tree)
+        with boundary(FailureKind.PAGE, "reading the page"):
+            return node_of(tree)
 
 
-def _node(tree: dict[str, Any]) -> Node:
-    children = [_node(child) for child in tree.pop("children")]
+def node_of(tree: dict[str, Any]) -> Node:
+    """Return what `stepmill.read` said of an element and of all below it."""
+    children = [node_of(child) for child in tree.pop("children")]
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
     inner, words = tree.pop("inner"), tree.pop("words")
     return Node(
-        **tree,
+        **{name: _cut(value) for name, value in tree.items()},
         box=(box[0], box[1], box[2], box[3]),
         point=(point[0], point[1]) if point else None,
         inner=(inner[0], inner[1]),
         scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
-        words=tuple((word, (at[0], at[1], at[2], at[3])) for word, at in words),
+        words=tuple((cut(word, LABEL_BYTES), (at[0], at[1], at[2], at[3])) for word, at in words),
         children=children,
     )
+
+
+def _cut(value: Any) -> Any:
+    """Return the text, or the texts by name, of an element, cut; anything else as it is."""
+    if isinstance(value, str):
+        return cut(value, GOAL_BYTES)
+    if isinstance(value, dict):
+        return {cut(name, LABEL_BYTES): cut(each, GOAL_BYTES) for name, each in value.items()}
+    return value

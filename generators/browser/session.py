@@ -2,7 +2,8 @@
 
 `act` is the only place where anything happens to a page, for a rollout and a replay alike. What
 cannot be done (a point outside the viewport, a forbidden address) is an error in the effect and
-part of the episode; what breaks is a `RolloutFailure`.
+part of the episode; what breaks is a `RolloutFailure`. Whatever the page says enters through
+`entry`.
 """
 
 import asyncio
@@ -14,9 +15,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from playwright.async_api import BrowserContext, Dialog, Page
-from pydantic import JsonValue, TypeAdapter
+from playwright.async_api import BrowserContext, Dialog, Error, Page
+from pydantic import JsonValue
 
+from generators.browser import entry
 from generators.browser.channel import CALL_SECONDS, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
@@ -48,8 +50,9 @@ from schemas.action import (
     point_of,
 )
 from schemas.base import canonical_json, sha256_hex
+from schemas.cutting import MESSAGE_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.observation import Effect, Element, Observation, PageState, Screenshot, Target
+from schemas.observation import Effect, Observation, Screenshot, Target
 
 JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
@@ -59,9 +62,6 @@ POPUP_SECONDS = 5.0
 
 MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
-
-
-_ELEMENTS = TypeAdapter(tuple[Element, ...])
 
 
 _P = ParamSpec("_P")
@@ -173,14 +173,15 @@ class ChromiumSession:
             raise RolloutFailure(FailureKind.PAGE, "the page is replaced all the time") from error
         picture = base64.b64decode(shot["data"])
         scale = self._spec.device_scale_factor
-        return Observation(
-            screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
-            width=round(self._spec.viewport_width * scale),
-            height=round(self._spec.viewport_height * scale),
-            page=_page_state(state),
-            elements=_ELEMENTS.validate_python(state["elements"]),
-            observe_ms=(time.perf_counter() - begun) * 1_000,
-        )
+        with boundary(FailureKind.PAGE, "reading the page"):
+            return Observation(
+                screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
+                width=round(self._spec.viewport_width * scale),
+                height=round(self._spec.viewport_height * scale),
+                page=entry.page_state(state),
+                elements=entry.elements(state["elements"]),
+                observe_ms=(time.perf_counter() - begun) * 1_000,
+            )
 
     @_at_work
     async def act(self, action: Action) -> Effect:
@@ -193,15 +194,14 @@ class ChromiumSession:
             target = await self._aim(action)
             await self._do(action)
         except (CannotDo, UnknownKey) as refusal:
-            error = str(refusal)
+            error = cut(str(refusal), MESSAGE_BYTES)
         if not isinstance(action, Answer | NoAction):
             await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
             if any(tab.opened for tab in self._tabs):
                 await self._adopt_popups()
-        said = "; ".join(self._dialogs)
         return Effect(
             error=error,
-            result_text=f"The page said: {said}" if said else None,
+            result_text=entry.result_text(self._dialogs),
             target=target,
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
@@ -229,7 +229,8 @@ class ChromiumSession:
             return None
         x, y = ends[0]
         found = await self._tab.call(f"stepmill.target({x},{y})")
-        return Target.model_validate(found) if found else None
+        with boundary(FailureKind.PAGE, "reading the page"):
+            return entry.target(found)
 
     def _inside(self, x: float, y: float) -> bool:
         return x < self._spec.viewport_width and y < self._spec.viewport_height
@@ -335,11 +336,13 @@ class ChromiumSession:
         self._tab.show()
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
-        self._dialogs.append(dialog.message)
-        if dialog.type in {"alert", "beforeunload"}:
-            await dialog.accept()
-        else:
-            await dialog.dismiss()
+        self._dialogs.append(entry.dialog(dialog.message))
+        # The page may go before the answer; an error of a listener would be a neighbour's.
+        with contextlib.suppress(Error):
+            if dialog.type in {"alert", "beforeunload"}:
+                await dialog.accept()
+            else:
+                await dialog.dismiss()
 
     async def _adopt_popups(self, *, at_least: int = 0) -> None:
         """Take the windows that pages opened into the tabs; close what is beyond their number."""
@@ -358,15 +361,3 @@ class ChromiumSession:
             return
         page.on("dialog", self._answer_dialog)
         self._tabs.append(await self._attach(page, opener=self._tab))
-
-
-def _page_state(state: dict[str, Any]) -> PageState:
-    return PageState(
-        url=state["url"],
-        title=state["title"],
-        form_sha256=sha256_hex(state["form"].encode("utf-8", "surrogatepass")),
-        focus=state["focus"],
-        scroll_x=state["scrollX"],
-        scroll_y=state["scrollY"],
-        dom_sha256=sha256_hex(state["dom"].encode("utf-8", "surrogatepass")),
-    )

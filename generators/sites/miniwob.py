@@ -20,6 +20,7 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
+from schemas.cutting import GOAL_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
 
@@ -152,6 +153,7 @@ class MiniWob:
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is no text: {goal!r}")
+        goal = cut(goal, GOAL_BYTES)
         await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):
@@ -163,11 +165,11 @@ class MiniWob:
         """Return the page's raw reward and whether it is done."""
         with boundary(FailureKind.PAGE, "reading the outcome"):
             value = await session.evaluate(_OUTCOME)
-        match value:
-            case [int() | float() as reward, bool() as done]:
-                return Outcome(reward=float(reward), done=done)
-            case _:
-                raise RolloutFailure(FailureKind.PAGE, f"the page's outcome is odd: {value!r}")
+            match value:
+                case [int() | float() as reward, bool() as done]:
+                    return Outcome(reward=float(reward), done=done)
+                case _:
+                    raise RolloutFailure(FailureKind.PAGE, f"the page's outcome is odd: {value!r}")
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         found = self._cache.get(request.path)
