@@ -5,7 +5,7 @@ request goes to the endpoint that the conversation belongs to, waits for its tur
 asked again until a whole reply came, the server refused it for good, or the total time is over. A
 whole reply is never asked again, whatever it says. Requests go out as bytes and replies come back
 whole, not streamed: reading a stream token by token would cost several times what all the rest of a
-request does, so the time to the first token is left to the server's own metrics.
+request does, so the time to the first token is known where the server says it in its reply.
 """
 
 import asyncio

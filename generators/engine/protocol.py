@@ -124,9 +124,9 @@ class Reply(Record):
     logprobs_mode: str | None = None
     """`raw` or `processed`; None without log-probabilities or where nobody knows."""
     queue_ms: float | None = None
-    """Waiting inside the server, ms."""
+    """Waiting for its turn inside the server, ms."""
     ttft_ms: float | None = None
-    """To the first token, ms."""
+    """From its arrival in the server's queue to the first token, `queue_ms` included, ms."""
     total_ms: float
     """From the request that was answered to its reply, ms."""
     retries: int = 0

@@ -45,6 +45,8 @@ class Completion:
     completion_tokens: int | None
     cached_tokens: int | None
     image_tokens: int | None
+    queue_ms: float | None
+    ttft_ms: float | None
     prompt_token_ids: tuple[int, ...] | None
     completion_token_ids: tuple[int, ...] | None
     completion_logprobs: tuple[float, ...] | None
@@ -69,6 +71,7 @@ def read_completion(body: bytes) -> Completion:
     too_long = cut + cut_too > 0
     usage = _object(top.get("usage"))
     details = _object(usage.get("prompt_tokens_details"))
+    times = _object(top.get("metrics"))
     ids = None if too_long else _ids(choice.get("token_ids"))
     return Completion(
         text=text,
@@ -78,7 +81,9 @@ def read_completion(body: bytes) -> Completion:
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(details.get("cached_tokens")),
-        image_tokens=_count(details.get("image_tokens")),
+        image_tokens=_count(_object(details.get("multimodal_tokens")).get("image")),
+        queue_ms=_ms(times.get("queue_time_ms")),
+        ttft_ms=_first_token_ms(times),
         prompt_token_ids=_ids(top.get("prompt_token_ids")),
         completion_token_ids=ids,
         completion_logprobs=None if too_long else _logprobs(choice.get("logprobs"), ids),
@@ -140,6 +145,17 @@ def _word(value: JsonValue) -> str | None:
 
 def _count(value: JsonValue) -> int | None:
     return value if type(value) is int and 0 <= value < 2**31 else None
+
+
+def _ms(value: JsonValue) -> float | None:
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if known and math.isfinite(value) and value >= 0 else None
+
+
+def _first_token_ms(times: dict[str, JsonValue]) -> float | None:
+    """Return the time to the first token: vLLM counts it from where the time in the queue ends."""
+    queued, worked = _ms(times.get("queue_time_ms")), _ms(times.get("time_to_first_token_ms"))
+    return None if queued is None or worked is None else queued + worked
 
 
 def _ids(value: JsonValue) -> tuple[int, ...] | None:

@@ -169,6 +169,8 @@ class Request:
             completion_token_ids=completion.completion_token_ids,
             completion_logprobs=completion.completion_logprobs,
             logprobs_mode=logprobs_mode if completion.completion_logprobs is not None else None,
+            queue_ms=completion.queue_ms,
+            ttft_ms=completion.ttft_ms,
             total_ms=total_ms,
             retries=len(self._losses.all),
             wasted_tokens=self._losses.wasted(completion.prompt_tokens),

@@ -25,7 +25,7 @@ async def test_a_fit_endpoint_is_shown_line_by_line() -> None:
 
     assert code == 0, err
     lines = out.splitlines()
-    assert lines[0].split() == ["model", "fit", "scripted", "on", "scripted", "1.0.0"]
+    assert lines[0].split() == ["model", "fit", "scripted", "on", "scripted", "1.1.0"]
     assert lines[-1].startswith("coordinates     fit    0-1000: 0.0% of the diagonal off")
     assert "asking: coordinates" in err
     assert "Traceback" not in err

@@ -38,7 +38,8 @@ async def asked(
 
 
 async def test_a_reply_says_all_that_the_server_says() -> None:
-    async with ScriptedEngineServer() as server:
+    told = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
+    async with ScriptedEngineServer(told) as server:
         url = f"{server.url}/v1"
         async with engine([server.url], logprobs_mode="processed") as client:
             reply = await client.reply(prompt(schema=SCHEMA, picture=True), SAMPLING, session="s")
@@ -54,6 +55,10 @@ async def test_a_reply_says_all_that_the_server_says() -> None:
     assert reply.logprobs_mode == "processed"
     assert reply.image_tokens is not None
     assert reply.image_tokens > 0
+    assert reply.cached_tokens == 0
+    assert reply.queue_ms is not None
+    assert reply.ttft_ms is not None
+    assert 0 <= reply.queue_ms <= reply.ttft_ms <= reply.total_ms
     assert (reply.retries, reply.wasted_tokens) == (0, None)
 
 

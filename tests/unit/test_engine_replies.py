@@ -1,6 +1,7 @@
 """A reply is read for what it says, and what it does not say is None."""
 
 import json
+import math
 
 import pytest
 from pydantic import JsonValue
@@ -33,6 +34,8 @@ def test_what_the_server_does_not_say_is_none() -> None:
     assert found.completion_tokens is None
     assert found.cached_tokens is None
     assert found.image_tokens is None
+    assert found.queue_ms is None
+    assert found.ttft_ms is None
     assert found.prompt_token_ids is None
     assert found.completion_token_ids is None
     assert found.completion_logprobs is None
@@ -47,7 +50,7 @@ def test_usage_and_token_ids_are_read() -> None:
             usage={
                 "prompt_tokens": 3,
                 "completion_tokens": 2,
-                "prompt_tokens_details": {"cached_tokens": 1, "image_tokens": 2},
+                "prompt_tokens_details": {"cached_tokens": 1, "multimodal_tokens": {"image": 2}},
             },
         )
     )
@@ -55,6 +58,39 @@ def test_usage_and_token_ids_are_read() -> None:
     assert (found.prompt_tokens, found.completion_tokens) == (3, 2)
     assert (found.cached_tokens, found.image_tokens) == (1, 2)
     assert (found.prompt_token_ids, found.completion_token_ids) == ((1, 2, 3), (4, 5))
+
+
+def test_only_pictures_count_as_pictures() -> None:
+    def read(details: JsonValue) -> int | None:
+        return read_completion(answer(usage={"prompt_tokens_details": details})).image_tokens
+
+    assert read({"multimodal_tokens": {"image": 9, "video": 4}}) == 9
+    assert read({"multimodal_tokens": {"video": 4}}) is None
+    assert read({"multimodal_tokens": None}) is None
+    assert read({"image_tokens": 9}) is None
+
+
+def test_the_first_token_is_counted_from_the_arrival_in_the_queue() -> None:
+    found = read_completion(
+        answer(
+            metrics={"queue_time_ms": 40.5, "time_to_first_token_ms": 100, "generation_time_ms": 7}
+        )
+    )
+
+    assert (found.queue_ms, found.ttft_ms) == (40.5, 140.5)
+
+
+@pytest.mark.parametrize("strange", [None, -1, True, "7", math.nan, math.inf])
+def test_a_time_that_is_none_is_unknown_and_not_zero(strange: JsonValue) -> None:
+    queued = read_completion(
+        answer(metrics={"queue_time_ms": strange, "time_to_first_token_ms": 5.0})
+    )
+    worked = read_completion(
+        answer(metrics={"queue_time_ms": 5.0, "time_to_first_token_ms": strange})
+    )
+
+    assert (queued.queue_ms, queued.ttft_ms) == (None, None)
+    assert (worked.queue_ms, worked.ttft_ms) == (5.0, None)
 
 
 @pytest.mark.parametrize("strange", [-1, True, 1.5, "7", None, [], 2**40])

@@ -2,10 +2,27 @@
 
 import asyncio
 
-from wires import ask, chat, engine, get, inside, ints, picture, post, text_of, user
+import pytest
+from wires import (
+    CHAT,
+    ask,
+    chat,
+    engine,
+    events,
+    get,
+    inside,
+    ints,
+    picture,
+    post,
+    text_of,
+    user,
+)
 
 from generators.engine.scripted.options import ScriptedOptions
 from schemas.base import JsonObject
+
+TOLD = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
+"""It says all that vLLM says when it is told to."""
 
 
 async def test_token_ids_and_log_probabilities_are_one_each_for_the_tokens_said() -> None:
@@ -44,7 +61,7 @@ async def test_a_prompt_that_grew_begins_with_the_earlier_one_less_its_suffix() 
 
 
 async def test_a_picture_takes_a_run_of_one_placeholder_by_its_size() -> None:
-    async with engine() as (_, client):
+    async with engine(TOLD) as (_, client):
         reply = await ask(client, chat(user(picture(1_280, 720), "go"), return_token_ids=True))
 
     ids = ints(reply["prompt_token_ids"])
@@ -52,7 +69,55 @@ async def test_a_picture_takes_a_run_of_one_placeholder_by_its_size() -> None:
     run = ids[ids.index(commonest) :][: 40 * 23]
     assert set(run) == {commonest}
     assert ids.count(commonest) == 40 * 23
-    assert inside(reply, "usage", "prompt_tokens_details", "image_tokens") == 40 * 23
+    details = inside(reply, "usage", "prompt_tokens_details")
+    assert inside(details, "multimodal_tokens") == {"image": 40 * 23}
+
+
+async def test_tokens_are_told_apart_as_vllm_does_and_only_on_request() -> None:
+    body = chat(user(picture(), "go"))
+    async with engine() as (_, client):
+        silent = await ask(client, body)
+    async with engine(TOLD) as (_, client):
+        seen, read = await ask(client, body), await ask(client, chat(user("go")))
+
+    assert inside(silent, "usage", "prompt_tokens_details") is None
+    assert inside(seen, "usage", "prompt_tokens_details", "multimodal_tokens") == {"image": 70}
+    assert inside(read, "usage", "prompt_tokens_details", "multimodal_tokens") is None
+    assert _cached(read) == 0
+
+
+async def test_times_are_told_as_vllm_does_and_only_on_request() -> None:
+    async with engine() as (_, client):
+        silent = await ask(client, chat(user("go")))
+    options = ScriptedOptions(request_metrics=True, at_once=1, delay_ms=(200, 200))
+    async with engine(options) as (_, client), asyncio.TaskGroup() as group:
+        body = chat(user("go"), max_tokens=4)
+        tasks = [group.create_task(ask(client, body)) for _ in range(2)]
+
+    assert silent["metrics"] is None
+    first, second = sorted(
+        (task.result() for task in tasks), key=lambda one: _ms(one, "queue_time_ms")
+    )
+    assert _ms(first, "time_to_first_token_ms") > 99
+    assert _ms(first, "generation_time_ms") > 99
+    assert _ms(first, "mean_itl_ms") == pytest.approx(_ms(first, "generation_time_ms") / 3)
+    assert _ms(second, "queue_time_ms") > 199
+
+
+async def test_a_stream_ends_with_the_times() -> None:
+    body = chat(user("go"), stream=True, stream_options={"include_usage": True})
+    async with engine(TOLD) as (_, client), client.post(CHAT, json=body) as response:
+        *before, last = events((await response.text()).splitlines())
+
+    assert _ms(last, "time_to_first_token_ms") >= 0
+    assert inside(last, "usage", "prompt_tokens_details", "cached_tokens") == 0
+    assert not any("metrics" in event for event in before)
+
+
+def _ms(reply: JsonObject, name: str) -> float:
+    found = inside(reply, "metrics", name)
+    assert isinstance(found, float)
+    return found
 
 
 async def test_a_text_is_tokenized_piece_by_piece() -> None:
@@ -75,7 +140,7 @@ def _cached(reply: JsonObject) -> int:
 
 async def test_a_prompt_that_only_grew_is_served_from_the_cache() -> None:
     first = [user("start", picture(), "word " * 200)]
-    async with engine() as (_, client):
+    async with engine(TOLD) as (_, client):
         cold = await ask(client, chat(*first, return_token_ids=True))
         warm = await ask(client, chat(*first))
         grown = await ask(client, chat(*first, user("and on " * 40)))
@@ -88,7 +153,7 @@ async def test_a_prompt_that_only_grew_is_served_from_the_cache() -> None:
 
 async def test_another_picture_of_the_same_size_ends_the_cached_prefix() -> None:
     before, after = "word " * 100, "word " * 300
-    async with engine() as (_, client):
+    async with engine(TOLD) as (_, client):
         await ask(client, chat(user(before, picture(), after)))
         other = await ask(client, chat(user(before, picture(background="navy"), after)))
 
@@ -97,7 +162,7 @@ async def test_another_picture_of_the_same_size_ends_the_cached_prefix() -> None
 
 async def test_what_was_used_longest_ago_leaves_the_cache_first() -> None:
     old, new = (user(f"{word} " * 160) for word in ("old", "new"))
-    async with engine(ScriptedOptions(cache_blocks=12)) as (_, client):
+    async with engine(ScriptedOptions(cache_blocks=12, prompt_tokens_details=True)) as (_, client):
         await ask(client, chat(old))
         await ask(client, chat(new))
         counts = [_cached(await ask(client, chat(message))) for message in (new, old)]
@@ -107,7 +172,10 @@ async def test_what_was_used_longest_ago_leaves_the_cache_first() -> None:
 
 
 async def test_a_cache_that_is_off_never_hits_and_says_so() -> None:
-    async with engine(ScriptedOptions(prefix_cache=False)) as (_, client):
+    async with engine(ScriptedOptions(prefix_cache=False, prompt_tokens_details=True)) as (
+        _,
+        client,
+    ):
         await ask(client, chat(user("word " * 200)))
         again = await ask(client, chat(user("word " * 200)))
         page = await (await client.get("/metrics")).text()
@@ -123,7 +191,7 @@ def _gauges(page: str) -> dict[str, float]:
 
 
 async def test_its_counters_are_true() -> None:
-    async with engine() as (_, client):
+    async with engine(TOLD) as (_, client):
         replies = [await ask(client, chat(user(f"word {n} " * 60))) for n in (1, 1, 2)]
         page = await (await client.get("/metrics")).text()
 

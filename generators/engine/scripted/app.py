@@ -18,7 +18,7 @@ from generators.engine.scripted.refusals import HttpRefusal
 from generators.engine.scripted.tokens import pieces
 from schemas.base import JsonObject, Record
 
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 """Grows when the engine answers differently."""
 
 LARGEST_BODY = 256 * 1_024**2

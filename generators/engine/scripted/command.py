@@ -47,6 +47,8 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
             at_once=said.at_once,
             prefix_cache=said.prefix_cache,
             cache_blocks=said.cache_blocks,
+            prompt_tokens_details=said.enable_prompt_tokens_details,
+            request_metrics=said.enable_per_request_metrics,
             puppet=said.puppet,
             seed=said.seed,
             api_key=said.api_key,
@@ -77,6 +79,8 @@ def _parser() -> _Parser:
     add("--at-once", type=int, default=usual.at_once, metavar="N", help="further requests wait")
     add("--no-prefix-cache", dest="prefix_cache", action="store_false")
     add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
+    for flag in ("--enable-prompt-tokens-details", "--enable-per-request-metrics"):
+        add(flag, action=argparse.BooleanOptionalAction, default=False, help="as with vLLM")
     add("--puppet", action="store_true", help="say what PUT /puppet/{session} told")
     add("--seed", type=int, default=usual.seed)
     add("--api-key", default=None, help="what /v1 must be asked with")

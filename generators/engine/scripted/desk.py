@@ -13,6 +13,7 @@ from time import perf_counter
 
 from aiohttp import web
 
+from generators.engine.scripted.accounts import Account
 from generators.engine.scripted.chat import SCHEMA_FIELDS, Chat, read_chat
 from generators.engine.scripted.faults import STATUS, Fault, FaultBoard, FaultKind, Strikes
 from generators.engine.scripted.ledger import Entry, Ledger, drop_pictures
@@ -62,9 +63,9 @@ class Desk:
             await self.misbehave(strikes)
             chat, prompt = self._admitted(body, strikes)
             entry.prompt_tokens = len(prompt.ids)
-            async with self._place(prompt):
+            async with self._place(prompt) as queued:
                 return await self._reply(
-                    request, chat, prompt, entry=entry, strikes=strikes, came=came
+                    request, chat, prompt, entry=entry, strikes=strikes, came=came, queued=queued
                 )
 
     async def misbehave(self, strikes: Strikes) -> None:
@@ -108,6 +109,7 @@ class Desk:
         entry: Entry,
         strikes: Strikes,
         came: float,
+        queued: float,
     ) -> web.StreamResponse:
         read = blocks_of(prompt.keys)
         cached = self.cache.look_up(read)
@@ -115,14 +117,15 @@ class Desk:
         self.meters.prompt_tokens += len(prompt.ids)
         self.meters.cached_tokens += cached
         entry.cached_tokens = cached
+        account = Account(self.options, prompt, cached, queued)
         told = self.puppet.take(entry.session)
         sent = False
         try:
             made = await answer(chat, prompt, self.options, strikes=strikes, told=told)
             most = None if FaultKind.HUGE in strikes else room(chat, prompt, self.options)
-            said = say(made, self.tokenizer, number=entry.number, most=most, cached=cached)
+            said = say(made, self.tokenizer, number=entry.number, most=most)
             response, left = await self._send(
-                request, chat, prompt, said=said, strikes=strikes, came=came
+                request, chat, account, said=said, strikes=strikes, came=came
             )
             entry.puppet = sent = left and made.verbatim
         finally:
@@ -137,25 +140,25 @@ class Desk:
         self,
         request: web.Request,
         chat: Chat,
-        prompt: Prompt,
+        account: Account,
         *,
         said: Said,
         strikes: Strikes,
         came: float,
     ) -> tuple[web.StreamResponse, bool]:
         """Take as long as it should take, then send; the first token comes half-way."""
-        delay = self._delay(chat, prompt)
-        writer = Writer(chat, prompt, said, strikes)
-        if not chat.stream:
-            if FaultKind.STREAM_ERROR in strikes:
-                raise HttpRefusal(500, "EngineCore encountered an issue")
-            if delay:
-                await asyncio.sleep(delay)
-            self.meters.ttft.observe(perf_counter() - came)
-            return await send_plain(request, writer.plain(), strikes)
+        delay = self._delay(chat, account.prompt)
+        writer = Writer(chat, said, strikes, account)
+        if not chat.stream and FaultKind.STREAM_ERROR in strikes:
+            raise HttpRefusal(500, "EngineCore encountered an issue")
         if delay:
             await asyncio.sleep(delay / 2)
-        self.meters.ttft.observe(perf_counter() - came)
+        account.first = perf_counter()
+        self.meters.ttft.observe(account.first - came)
+        if not chat.stream:
+            if delay:
+                await asyncio.sleep(delay / 2)
+            return await send_plain(request, writer.plain(), strikes)
         events = len(said.ids) // STREAM_TOKENS + 3
         return await send_events(request, writer.events(), strikes, pause=delay / 2 / events)
 
@@ -175,19 +178,20 @@ class Desk:
         self.meters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager
-    async def _place(self, prompt: Prompt) -> AsyncIterator[None]:
-        """Wait for a place among those that are worked on, and hold it."""
+    async def _place(self, prompt: Prompt) -> AsyncIterator[float]:
+        """Wait for a place among those that are worked on, and hold it; yields the wait, s."""
         asked = perf_counter()
         self.meters.waiting += 1
         try:
             await self._places.acquire()
         finally:
             self.meters.waiting -= 1
-        self.meters.queue.observe(perf_counter() - asked)
+        queued = perf_counter() - asked
+        self.meters.queue.observe(queued)
         self.meters.running += 1
         self.meters.tokens_running += len(prompt.ids)
         try:
-            yield
+            yield queued
         finally:
             self.meters.running -= 1
             self.meters.tokens_running -= len(prompt.ids)

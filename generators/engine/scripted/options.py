@@ -39,6 +39,10 @@ class ScriptedOptions(Record):
     """It keeps the prefixes of prompts, and says what it took from there."""
     cache_blocks: int = Field(default=65_536, ge=1)
     """How many blocks of 16 tokens it keeps; the one used longest ago goes first."""
+    prompt_tokens_details: bool = False
+    """A reply's usage says how many tokens of the prompt came from the cache and are pictures."""
+    request_metrics: bool = False
+    """A reply says how long it waited, and how long its tokens took."""
     puppet: bool = False
     """It says what it was told by `PUT /puppet/{session}`."""
     seed: int = 0

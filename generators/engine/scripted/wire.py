@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from generators.engine.scripted.accounts import Account
 from generators.engine.scripted.chat import Chat
 from generators.engine.scripted.faults import FaultKind, Strikes
 from generators.engine.scripted.replies import Answer
-from generators.engine.scripted.tokens import END, END_TEXT, Prompt, Tokenizer, pieces
+from generators.engine.scripted.tokens import END, END_TEXT, Tokenizer, pieces
 from schemas.base import JsonObject
 
 STREAM_TOKENS = 8
@@ -35,8 +36,6 @@ class Said:
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
     finish: str
-    cached: int
-    """Tokens of the prompt that came from the cache."""
 
     def text(self, start: int, stop: int) -> str:
         """Return the text of some of the tokens, without what ends it."""
@@ -44,9 +43,7 @@ class Said:
         return "".join(self.pieces[start : stop - ended])
 
 
-def say(
-    answer: Answer, tokenizer: Tokenizer, *, number: int, most: int | None, cached: int
-) -> Said:
+def say(answer: Answer, tokenizer: Tokenizer, *, number: int, most: int | None) -> Said:
     """Return an answer as tokens, at most `most` of them; None: all of it."""
     texts = (*pieces(answer.text), END_TEXT)
     ids = (*tokenizer.ids(answer.text), END)
@@ -54,16 +51,17 @@ def say(
     if not answer.whole or (most is not None and len(ids) > most):
         last = len(ids) - 1 if most is None else min(most, len(ids) - 1)
         texts, ids, finish = texts[:last], ids[:last], "length"
-    return Said(number, answer, texts, ids, finish, cached)
+    return Said(number, answer, texts, ids, finish)
 
 
 class Writer:
     """Writes the reply to one chat."""
 
-    def __init__(self, chat: Chat, prompt: Prompt, said: Said, strikes: Strikes) -> None:
+    def __init__(self, chat: Chat, said: Said, strikes: Strikes, account: Account) -> None:
         self._chat = chat
-        self._prompt = prompt
+        self._prompt = account.prompt
         self._said = said
+        self._account = account
         self._strikes = strikes
         self._created = int(time.time())
 
@@ -80,9 +78,7 @@ class Writer:
         }
         body = self._envelope("chat.completion", [choice])
         body["prompt_token_ids"] = [*self._prompt.ids] if self._chat.token_ids else None
-        if FaultKind.NO_USAGE not in self._strikes:
-            body["usage"] = self._usage()
-        return self._bytes(body)
+        return self._bytes(body | self._told())
 
     def events(self) -> Iterator[bytes]:
         """Yield the events of a streamed reply."""
@@ -99,9 +95,7 @@ class Writer:
         if not said.ids:
             yield self._framed(self._event({}, last=True))
         if self._chat.stream_usage and FaultKind.NO_USAGE not in self._strikes:
-            yield self._framed(
-                {**self._envelope("chat.completion.chunk", []), "usage": self._usage()}
-            )
+            yield self._framed(self._envelope("chat.completion.chunk", []) | self._told())
         yield DONE
 
     def _event(
@@ -139,18 +133,13 @@ class Writer:
         half = len(text) // 2
         return text[:half] + _MARK + text[half:]
 
-    def _usage(self) -> JsonObject:
-        read, said = len(self._prompt.ids), len(self._said.ids)
-        details: JsonObject = {
-            "cached_tokens": self._said.cached,
-            "image_tokens": self._prompt.image_tokens,
-        }
-        return {
-            "prompt_tokens": read,
-            "completion_tokens": said,
-            "total_tokens": read + said,
-            "prompt_tokens_details": details,
-        }
+    def _told(self) -> JsonObject:
+        """Return what is said of the reply beside it."""
+        said = len(self._said.ids)
+        told: JsonObject = {"metrics": self._account.metrics(said)}
+        if FaultKind.NO_USAGE not in self._strikes:
+            told["usage"] = self._account.usage(said)
+        return told
 
     def _logprobs(self, start: int, stop: int) -> JsonObject | None:
         if not self._chat.logprobs:
