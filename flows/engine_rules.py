@@ -4,7 +4,7 @@ A dry run and a refused command take as long as their imports do, so nothing her
 the record it looks at.
 """
 
-from generators.engine.command import check_arguments
+from generators.engine.command import ACCOUNTS, check_arguments
 from generators.engine.scripted.command import BadCommand, Command, read_command
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
@@ -45,6 +45,6 @@ def scripted_command(engine: EngineSection) -> Command:
         BadConfig: a flag is unknown or its value out of range.
     """
     try:
-        return read_command(engine.args, model=engine.model)
+        return read_command((*ACCOUNTS, *engine.args), model=engine.model)
     except BadCommand as error:
         raise BadConfig(f"engine.args: {error}") from error

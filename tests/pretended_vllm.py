@@ -23,6 +23,11 @@ def main() -> int:
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--max-num-seqs", type=int, default=1_024)
+    parser.add_argument("--enable-prompt-tokens-details", action="store_true")
+    parser.add_argument("--enable-per-request-metrics", action="store_true")
+    parser.add_argument(
+        "--lacks", help="do not know this flag, as an older version (in one piece: --lacks=FLAG)"
+    )
     parser.add_argument("--fits", type=int, help="refuse more sequences than this")
     parser.add_argument("--refuse", help="die at once with this as the last line")
     parser.add_argument("--lives", type=Path, help="a file that counts the starts")
@@ -31,6 +36,8 @@ def main() -> int:
     parser.add_argument("--status", type=Path, help="a file with the status of /health")
     asked = parser.parse_args()
     first = _first(asked.lives)
+    if asked.lacks in sys.argv:
+        parser.error(f"unrecognized arguments: {asked.lacks}")
     _log(f"INFO Resolved architecture: {asked.model}")
     subprocess.Popen([sys.executable, "-c", WORKER])
     if asked.refuse and not (asked.only_first and first):

@@ -10,7 +10,7 @@ beside it.
 import os
 import shutil
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from generators.engine.keys import OWN_KEY
@@ -22,6 +22,11 @@ from schemas.sections import EngineSection
 
 BESIDE = Path(".venv-engine/bin/vllm")
 """Where `make engine-cpu` puts vLLM, seen from the folder the program was started in."""
+
+ACCOUNTS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
+"""Has each reply say how many tokens of its prompt came from the cache or are pictures, and how long
+it waited and worked; without them vLLM keeps that to itself. It knows the first one in every version
+that may be installed, counts pictures since 0.24, and knows the second one since 0.25."""
 
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
@@ -55,6 +60,11 @@ class ServeCommand(Record):
         argv = (*kept, "--max-num-seqs", str(sequences))
         return ServeCommand(argv=argv, host=self.host, port=self.port)
 
+    def silent_about(self, flags: Collection[str]) -> "ServeCommand":
+        """Return the same command without these flags, which take no value."""
+        argv = tuple(arg for arg in self.argv if arg not in flags)
+        return ServeCommand(argv=argv, host=self.host, port=self.port)
+
 
 def check_arguments(args: Sequence[str]) -> None:
     """Refuse a credential among a server's arguments, which every user of the machine can read.
@@ -73,7 +83,7 @@ def check_arguments(args: Sequence[str]) -> None:
 def serve_command(section: EngineSection, port: int) -> ServeCommand:
     """Return the command that serves what `section` asks for.
 
-    It listens on loopback at `port`, unless its arguments say otherwise.
+    It listens on loopback at `port` and is told `ACCOUNTS`, unless its arguments say otherwise.
 
     Raises:
         NoEngine: there is no such program or model, or a credential is among the arguments.
@@ -86,7 +96,7 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     if value(args, "--port") is None:
         place = (*place, "--port", str(port))
     return ServeCommand(
-        argv=(*program, "serve", model, *place, *args),
+        argv=(*program, "serve", model, *place, *ACCOUNTS, *args),
         host=LOOPBACK if host is None or host in EVERYWHERE else host,
         port=port,
     )

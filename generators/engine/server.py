@@ -17,13 +17,13 @@ from typing import NoReturn, Self
 
 import aiohttp
 
+from generators.engine.adapting import adapted
 from generators.engine.command import (
     ServeCommand,
     chosen_port,
     hold_port,
     serve_command,
     server_environment,
-    value,
 )
 from generators.engine.patience import Deaths, Patience
 from generators.engine.serving import Serving, broken, fine, health
@@ -155,12 +155,9 @@ class VllmServer:
             finally:
                 self._ready.clear()
             list(startup.read())
-            if startup.sequences and self._fits(command, startup.sequences):
-                self._say(
-                    f"the engine's memory holds {startup.sequences} requests at once, fewer than "
-                    f"it was told; starting again with --max-num-seqs {startup.sequences}"
-                )
-                command = command.limited(startup.sequences)
+            if over.served_seconds is None and (other := adapted(command, startup)):
+                command, why = other
+                self._say(why)
                 continue
             seconds = deaths.died(over.served_seconds)
             if seconds is None:
@@ -169,12 +166,6 @@ class VllmServer:
             self._say(f"vLLM {over.how}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
             self.restarts += 1
-
-    @staticmethod
-    def _fits(command: ServeCommand, sequences: int) -> bool:
-        """Say whether the command can still be lowered to what fits."""
-        told = value(command.argv, "--max-num-seqs")
-        return told is None or not told.isdigit() or int(told) > sequences
 
     async def _watch(
         self,

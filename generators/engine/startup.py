@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from generators.engine.command import ACCOUNTS
+
 LAST_LINES = 12
 """Lines of a log that are shown when something is wrong."""
 
@@ -47,6 +49,8 @@ class StartupLog:
         self._errors: list[str] = []
         self.sequences: int | None = None
         """The most requests at once that fit, where the server died of being told more."""
+        self.refused: set[str] = set()
+        """Flags of ours that the server named in an error."""
 
     def read(self) -> Iterator[str]:
         """Read what is new; yield the phases that were entered."""
@@ -78,8 +82,10 @@ class StartupLog:
         self._last.append(line[:MOST_CHARACTERS])
         if found := _TOO_MANY.search(line):
             self.sequences = int(found[1])
-        if len(self._errors) < FIRST_ERRORS and _ERROR.search(line):
-            self._errors.append(line[:MOST_CHARACTERS])
+        if _ERROR.search(line):
+            self.refused.update(flag for flag in ACCOUNTS if flag in line)
+            if len(self._errors) < FIRST_ERRORS:
+                self._errors.append(line[:MOST_CHARACTERS])
         for number in range(self._phase + 1, len(PHASES)):
             pattern, phase = PHASES[number]
             if pattern.search(line):

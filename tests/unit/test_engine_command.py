@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from generators.engine.command import (
+    ACCOUNTS,
     BESIDE,
     chosen_port,
     hold_port,
@@ -34,7 +35,8 @@ def test_a_server_listens_on_loopback_at_the_port_that_is_held() -> None:
     command = serve_command(NAMED, 7_000)
 
     assert command.argv[:3] == ("env", "A=1", sys.executable)
-    assert command.argv[3:] == ("serve", "some/model", "--host", "127.0.0.1", "--port", "7000")
+    place = ("--host", "127.0.0.1", "--port", "7000")
+    assert command.argv[3:] == ("serve", "some/model", *place, *ACCOUNTS)
     assert command.origin == "http://127.0.0.1:7000"
 
 
@@ -44,7 +46,7 @@ def test_arguments_say_where_a_server_listens() -> None:
 
     command = serve_command(section, chosen_port(section))
 
-    assert command.argv[3:] == ("serve", "some/model", *args)
+    assert command.argv[3:] == ("serve", "some/model", *ACCOUNTS, *args)
     assert command.origin == "http://127.0.0.1:8000"
     assert serve_command(NAMED.model_copy(update={"args": ("--host", "::1")}), 1).origin == (
         "http://[::1]:1"
@@ -108,6 +110,14 @@ def test_a_held_port_is_free_for_a_server_and_for_nobody_else() -> None:
             other.bind(("127.0.0.1", port))
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
+
+
+def test_what_the_arguments_say_of_accounts_is_said_last_and_counts() -> None:
+    args = ("--no-enable-per-request-metrics",)
+
+    command = serve_command(NAMED.model_copy(update={"args": args}), 1)
+
+    assert command.argv[-3:] == (*ACCOUNTS, *args)
 
 
 def test_a_server_that_holds_too_many_requests_is_told_fewer() -> None:
@@ -193,6 +203,28 @@ def test_last_words_hold_the_causes_that_came_long_before_the_end(tmp_path: Path
     ]
     assert len(said) < 3_000
     assert str(path) in said
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("vllm: error: unrecognized arguments: --enable-per-request-metrics", {ACCOUNTS[1]}),
+        (f"vllm: error: unrecognized arguments: {' '.join(ACCOUNTS)}", {*ACCOUNTS}),
+        ("ValueError: Error: --enable-per-request-metrics requires engine stat", {ACCOUNTS[1]}),
+        ("usage: vllm serve [--enable-per-request-metrics]", set()),
+        ("vllm: error: unrecognized arguments: --other", set()),
+    ],
+)
+def test_a_flag_of_ours_that_a_server_refuses_is_read_from_the_log(
+    tmp_path: Path, line: str, refused: set[str]
+) -> None:
+    path = tmp_path / "log"
+    path.write_text("")
+    log = StartupLog(path)
+    path.write_text(f"{line}\n")
+    list(log.read())
+
+    assert log.refused == refused
 
 
 def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> None:

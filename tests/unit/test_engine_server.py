@@ -177,6 +177,36 @@ async def test_a_server_told_more_requests_than_fit_is_started_with_those_that_f
     assert server.restarts == 0
 
 
+async def test_a_server_has_its_replies_say_what_they_took(heard: Heard) -> None:
+    async with _server(_section("--max-num-seqs", "4"), heard) as server:
+        answer = await _asked(server)
+
+    assert "--enable-prompt-tokens-details --enable-per-request-metrics --max-num-seqs" in answer
+    assert "does not take" not in heard
+
+
+async def test_an_older_server_is_started_again_without_the_flag_that_it_lacks(
+    heard: Heard, tmp_path: Path
+) -> None:
+    lacks, lives = "--enable-per-request-metrics", tmp_path / "lives"
+    section = _section("--lives", str(lives), f"--lacks={lacks}")
+    async with _server(section, heard) as server:
+        answer = await _asked(server)
+        (killed,) = [one for one in _session_of(server) if "serve" in one.cmdline()[2:4]]
+        killed.kill()
+        await _restarted(server, 1)
+
+    assert f" {lacks}" not in answer
+    assert "--enable-prompt-tokens-details" in answer
+    assert f"this vLLM does not take {lacks}; starting again without" in heard
+    assert len(lives.read_text().splitlines()) == 3  # the refused start, the next, the restart
+
+
+async def test_a_server_that_lacks_a_flag_of_the_configuration_is_refused(heard: Heard) -> None:
+    with pytest.raises(NoEngine, match="unrecognized arguments: --of-tomorrow"):
+        await _server(_section("--of-tomorrow"), heard).__aenter__()
+
+
 async def test_a_start_that_goes_on_in_silence_is_refused(heard: Heard) -> None:
     patience = QUICK.model_copy(update={"silent_seconds": 0.3})
 
