@@ -27,6 +27,8 @@ async def test_a_fit_endpoint_is_shown_line_by_line() -> None:
     lines = out.splitlines()
     assert lines[0].split() == ["model", "fit", "scripted", "on", "scripted", "1.1.0"]
     assert lines[-1].startswith("coordinates     fit    0-1000: 0.0% of the diagonal off")
+    assert "times           poor   none in the reply" in lines
+    assert any("→ " in line and "--enable-per-request-metrics" in line for line in lines)
     assert "asking: coordinates" in err
     assert "Traceback" not in err
 

@@ -13,7 +13,12 @@ from generators.engine.scripted.faults import Fault, FaultKind
 from generators.engine.scripted.options import Coordinates, ScriptedOptions
 from generators.engine.scripted.server import ScriptedEngineServer
 from generators.policy.dialects.make import make_dialect
-from generators.policy.fitness.accounts import look_at_metrics, look_at_reply, missing_of
+from generators.policy.fitness.accounts import (
+    look_at_accounts,
+    look_at_metrics,
+    look_at_reply,
+    missing_of,
+)
 from generators.policy.fitness.acting import look_at_action
 from generators.policy.fitness.caching import look_at_cache
 from generators.policy.fitness.examine import examine
@@ -25,6 +30,9 @@ from generators.policy.fitness.subject import Subject, user
 from schemas.errors import NoEngine
 
 Look = Callable[[Subject], Awaitable[list[Line]]]
+
+TOLD = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
+"""It says of its replies all that there is to say."""
 
 IMPATIENT = Pauses(first_seconds=0.01, longest_seconds=0.05, most_broken=2)
 
@@ -71,12 +79,12 @@ async def _examined(
 
 
 async def test_a_scripted_engine_in_the_dialects_convention_is_fit_in_every_line() -> None:
-    lines, said = await _examined()
+    lines, said = await _examined(TOLD)
 
     assert fit(lines)
     assert {line.fitness for line in lines} == {Fitness.FIT}, lines
     assert not any(line.remedy for line in lines)
-    assert len(said) == 8
+    assert len(said) == 9
     names = [line.name for line in lines]
     assert names[0] == "model"
     assert names[-1] == "coordinates"
@@ -235,6 +243,41 @@ async def test_where_one_picture_is_allowed_the_cache_is_measured_without_growin
     lines = await _look(look_at_cache, options=ScriptedOptions(max_pictures=1), pictures=1)
 
     assert set(lines) == {"cache, system", "cache, evicted"}
+
+
+@pytest.mark.parametrize(
+    ("options", "poor"),
+    [
+        (TOLD, {}),
+        (
+            TOLD.model_copy(update={"prompt_tokens_details": False}),
+            {"token details": "--enable-prompt-tokens-details"},
+        ),
+        (
+            TOLD.model_copy(update={"request_metrics": False}),
+            {"times": "--enable-per-request-metrics"},
+        ),
+    ],
+)
+async def test_an_endpoint_that_keeps_to_itself_what_a_reply_took_is_named_the_flag(
+    options: ScriptedOptions, poor: dict[str, str]
+) -> None:
+    lines = await _look(look_at_accounts, options=options)
+
+    assert lines.keys() == {"token details", "times"}
+    assert {name for name, line in lines.items() if line.fitness is Fitness.POOR} == set(poor)
+    for name, flag in poor.items():
+        assert flag in lines[name].remedy
+
+
+async def test_an_endpoint_without_pictures_need_not_count_them() -> None:
+    told, silent = [
+        await _look(look_at_accounts, options=options, pictures=0)
+        for options in (TOLD, ScriptedOptions())
+    ]
+
+    assert told["token details"].found == "0 tokens cached, 0 of pictures"
+    assert silent["token details"].found == "without cached tokens"
 
 
 @pytest.mark.parametrize(

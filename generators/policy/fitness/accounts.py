@@ -1,6 +1,9 @@
 """What an endpoint tells of a reply and of itself: usage, token ids, log-probabilities, metrics."""
 
+from generators.engine.command import ACCOUNTS
 from generators.engine.metrics import EngineMetrics
+from generators.engine.protocol import Reply
+from generators.policy.fitness.drawing import board
 from generators.policy.fitness.lines import Fitness, Line
 from generators.policy.fitness.subject import Subject, user
 
@@ -16,6 +19,9 @@ _NEEDED = {
     "time in the queue": ("queue",),
 }
 """What a governor decides by: in words, and the fields of which one is enough."""
+
+_SMALL = (320, 240)
+"""Of a picture, px."""
 
 
 async def look_at_reply(subject: Subject) -> list[Line]:
@@ -52,6 +58,44 @@ async def look_at_reply(subject: Subject) -> list[Line]:
             "where they are NaN, the weights or their precision are broken",
         ),
     ]
+
+
+async def look_at_accounts(subject: Subject) -> list[Line]:
+    """Say whether a reply tells how its prompt's tokens divide, and how long it took.
+
+    Raises:
+        RolloutFailure: there is no reply.
+        Refused: the server does not take such a request.
+    """
+    pictures = [board(_SMALL)] if subject.pictures else []
+    reply = await subject.ask([user(*pictures, "Say what you see.")], tokens=16)
+    missing = _untold(reply, pictures=bool(pictures))
+    return [
+        _line(
+            "token details",
+            f"{reply.cached_tokens} tokens cached, {reply.image_tokens or 0} of pictures",
+            good=not missing,
+            lacking=f"without {' and '.join(missing)}",
+            remedy=f"what a cache served stays unknown; vLLM: {ACCOUNTS[0]} (counts pictures from "
+            "0.24 on); SGLang: --enable-cache-report",
+        ),
+        _line(
+            "times",
+            f"{reply.queue_ms or 0:.0f} ms in the queue, the first token after "
+            f"{reply.ttft_ms or 0:.0f} ms",
+            good=None not in (reply.queue_ms, reply.ttft_ms),
+            lacking="none in the reply",
+            remedy=f"whether a call waited or worked stays unknown; vLLM from 0.25 on: {ACCOUNTS[1]}",
+        ),
+    ]
+
+
+def _untold(reply: Reply, *, pictures: bool) -> list[str]:
+    """Return what is not told of the tokens of a prompt."""
+    told = {"cached tokens": reply.cached_tokens}
+    if pictures:
+        told["picture tokens"] = reply.image_tokens
+    return [words for words, count in told.items() if count is None]
 
 
 async def look_at_metrics(subject: Subject) -> list[Line]:

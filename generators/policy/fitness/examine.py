@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from generators.engine.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
-from generators.policy.fitness.accounts import look_at_metrics, look_at_reply
+from generators.policy.fitness.accounts import look_at_accounts, look_at_metrics, look_at_reply
 from generators.policy.fitness.acting import look_at_action
 from generators.policy.fitness.caching import look_at_cache
 from generators.policy.fitness.limits import look_at_context, look_at_pictures
@@ -26,6 +26,7 @@ _QUESTIONS: tuple[tuple[str, _Look], ...] = (
     ("structure", look_at_structure),
     ("metrics", look_at_metrics),
     ("pictures", look_at_pictures),
+    ("accounts", look_at_accounts),
     ("cache", look_at_cache),
     ("action", look_at_action),
     ("coordinates", look_at_coordinates),
