@@ -73,6 +73,30 @@ class ThoughtSource(StrEnum):
     """A model rewrote it afterwards."""
 
 
+class StructuredMode(StrEnum):
+    """How an engine was asked to follow a schema, from the most portable way on."""
+
+    JSON_SCHEMA = "json_schema"
+    """By OpenAI's `response_format`, with the schema."""
+    STRUCTURED_OUTPUTS = "structured_outputs"
+    """By vLLM's field beside the body's own, with the schema."""
+    JSON_OBJECT = "json_object"
+    """By OpenAI's `response_format`, without the schema: any object."""
+    NONE = "none"
+    """The prompt alone asks for it."""
+
+    @property
+    def follows_schema(self) -> bool:
+        """The reply follows the schema, not only the grammar of JSON."""
+        return self in {StructuredMode.JSON_SCHEMA, StructuredMode.STRUCTURED_OUTPUTS}
+
+    @property
+    def next(self) -> "StructuredMode":
+        """What is tried where a server refuses this one."""
+        modes = list(StructuredMode)
+        return modes[min(modes.index(self) + 1, len(modes) - 1)]
+
+
 class Step(Record):
     """What was seen, the thought, the action and what it did."""
 
@@ -164,7 +188,12 @@ class Call(Record):
     segment: Annotated[int, Int32] = 0
     """Grows at each eviction: one segment is one append-only sequence."""
     reply: str | None = None
-    """What came back; None if nothing did."""
+    """What came back, without its reasoning; None if nothing did."""
+    reasoning: str | None = None
+    """What the server set apart as thinking; None if nothing."""
+    structured_mode: StructuredMode | None = None
+    """How the engine was asked to follow a schema: `json_schema`, `structured_outputs`,
+    `json_object` or `none`; None: there was no schema."""
     finish_reason: str | None = None
     """Why the engine stopped."""
     sampling: JsonObject = Field(default_factory=dict)
@@ -190,9 +219,10 @@ class Call(Record):
     logprobs_mode: str | None = None
     """`raw` or `processed`."""
     queue_ms: float | None = None
-    """Waiting in the engine, ms."""
+    """Waiting for its turn in the engine, ms; None where the server does not say."""
     ttft_ms: float | None = None
-    """To the first token, ms."""
+    """From its arrival in the engine's queue to the first token, `queue_ms` included, ms; None where
+    the server does not say."""
     total_ms: float | None = None
     """The whole call, ms."""
     retries: Annotated[int, Int32] = 0

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sampling
-from generators.engine.structured import Way, prepared
+from generators.engine.structured import prepared
 from schemas.base import JsonObject, canonical_json
+from schemas.episode import StructuredMode
 
 _ABOUT_STRUCTURE = (
     "response_format",
@@ -37,12 +38,12 @@ class Manners:
     """It may be asked for the ids of tokens."""
     length_field: str = "max_tokens"
     """What it calls the longest reply."""
-    ways: dict[str, Way] = field(default_factory=dict)
+    ways: dict[str, StructuredMode] = field(default_factory=dict)
     """By schema, how it is made to follow it; one that is not here is sent the most portable way."""
 
-    def way(self, schema: str) -> Way:
+    def way(self, schema: str) -> StructuredMode:
         """Return how the server is made to follow the schema of this canonical JSON."""
-        return self.ways.get(schema, Way.RESPONSE_FORMAT)
+        return self.ways.get(schema, StructuredMode.JSON_SCHEMA)
 
     def with_what(self, learnt: "Manners") -> "Manners":
         """Return these manners with what another request has learnt."""
@@ -63,7 +64,7 @@ class Manners:
             return replace(self, token_ids=False)
         if "max_completion_tokens" in words and self.length_field == "max_tokens":
             return replace(self, length_field="max_completion_tokens")
-        if schema and self.way(schema) != Way.NOTHING and _any_of(_ABOUT_STRUCTURE, words):
+        if schema and self.way(schema) != StructuredMode.NONE and _any_of(_ABOUT_STRUCTURE, words):
             return replace(self, ways={**self.ways, schema: self.way(schema).next})
         if self.token_ids and _any_of(_STRANGE_FIELD, words):
             return replace(self, token_ids=False)
@@ -115,20 +116,20 @@ class Question:
         if self._schema is None or self.schema is None:
             return {}
         match manners.way(self.schema):
-            case Way.RESPONSE_FORMAT:
+            case StructuredMode.JSON_SCHEMA:
                 named: JsonObject = {
                     "name": self._prompt.schema_name,
                     "schema": self._schema,
                     "strict": True,
                 }
                 return {"response_format": {"type": "json_schema", "json_schema": named}}
-            case Way.STRUCTURED_OUTPUTS:
+            case StructuredMode.STRUCTURED_OUTPUTS:
                 return {
                     "structured_outputs": {"json": self._schema, "disable_any_whitespace": True}
                 }
-            case Way.JSON_OBJECT:
+            case StructuredMode.JSON_OBJECT:
                 return {"response_format": {"type": "json_object"}}
-            case Way.NOTHING:
+            case StructuredMode.NONE:
                 return {}
 
 

@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field
 
 from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
+from schemas.episode import StructuredMode
 
 
 class Role(StrEnum):
@@ -133,10 +134,15 @@ class Reply(Record):
     """Asked again this often because a reply did not arrive whole."""
     wasted_tokens: int | None = None
     """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
-    structured: bool = False
-    """The server was made to follow the schema."""
+    structured_mode: StructuredMode | None = None
+    """How the server was asked to follow the schema; None: the prompt has none."""
     cut_chars: int = Field(default=0, ge=0)
     """Characters of the text and the reasoning left out, as too long to keep; if any, no answer."""
+
+    @property
+    def structured(self) -> bool:
+        """The server was made to follow the schema."""
+        return self.structured_mode is not None and self.structured_mode.follows_schema
 
 
 class EngineCard(Record):

@@ -23,6 +23,7 @@ from generators.engine.retrying import Meaning, Pauses, asked_pause, meaning
 from generators.engine.roster import Abandoned, Endpoint, Roster
 from generators.engine.stopwatch import Stopwatch
 from generators.engine.wire import Answer, NotWhole, TooLarge
+from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 LOG = logging.getLogger(__name__)
@@ -114,7 +115,7 @@ class Request:
         return self._reply(
             completion,
             endpoint,
-            structured=self._structured(manners),
+            structured_mode=self._structured_mode(manners),
             logprobs_mode=logprobs_mode,
             total_ms=(now() - begun) * 1_000,
         )
@@ -142,16 +143,16 @@ class Request:
         LOG.info("%s refuses: %s", endpoint.name, said)
         self._manners[endpoint.name] = better
 
-    def _structured(self, manners: Manners) -> bool:
+    def _structured_mode(self, manners: Manners) -> StructuredMode | None:
         schema = self._question.schema
-        return schema is not None and manners.way(schema).follows_schema
+        return None if schema is None else manners.way(schema)
 
     def _reply(
         self,
         completion: Completion,
         endpoint: Endpoint,
         *,
-        structured: bool,
+        structured_mode: StructuredMode | None,
         logprobs_mode: str | None,
         total_ms: float,
     ) -> Reply:
@@ -174,7 +175,7 @@ class Request:
             total_ms=total_ms,
             retries=len(self._losses.all),
             wasted_tokens=self._losses.wasted(completion.prompt_tokens),
-            structured=structured,
+            structured_mode=structured_mode,
             cut_chars=completion.cut_chars,
         )
 

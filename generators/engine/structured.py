@@ -10,35 +10,10 @@ validates nothing: whoever wrote the schema checks each reply against the whole 
 """
 
 from collections.abc import Iterator, Mapping
-from enum import StrEnum
 
 from pydantic import JsonValue
 
 from schemas.base import JsonObject
-
-
-class Way(StrEnum):
-    """How a server is made to follow a schema, from the most portable on."""
-
-    RESPONSE_FORMAT = "response_format"
-    """OpenAI's own field, with the schema."""
-    STRUCTURED_OUTPUTS = "structured_outputs"
-    """vLLM's field beside the body's own."""
-    JSON_OBJECT = "json_object"
-    """OpenAI's own field, without the schema: any object."""
-    NOTHING = "nothing"
-    """The prompt alone asks for it."""
-
-    @property
-    def follows_schema(self) -> bool:
-        """The reply follows the schema, not only the grammar of JSON."""
-        return self in {Way.RESPONSE_FORMAT, Way.STRUCTURED_OUTPUTS}
-
-    @property
-    def next(self) -> "Way":
-        """What is tried where a server refuses this one."""
-        ways = list(Way)
-        return ways[min(ways.index(self) + 1, len(ways) - 1)]
 
 
 class Unenforceable(ValueError):

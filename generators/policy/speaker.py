@@ -164,6 +164,8 @@ def _cost(pricing: EngineSection, reply: Reply, share: Share) -> float | None:
 
 
 _SAME = (
+    "reasoning",
+    "structured_mode",
     "finish_reason",
     "prompt_tokens",
     "cached_tokens",

@@ -17,6 +17,7 @@ from generators.engine.retrying import Pauses
 from generators.engine.scripted.faults import Fault, FaultKind
 from generators.engine.scripted.options import ScriptedOptions
 from generators.engine.scripted.server import ScriptedEngineServer
+from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 SAMPLING = Sampling(max_tokens=64, logprobs=True)
@@ -53,6 +54,7 @@ async def test_a_reply_says_all_that_the_server_says() -> None:
     assert len(reply.completion_token_ids) == reply.completion_tokens
     assert len(reply.completion_logprobs) == reply.completion_tokens
     assert reply.logprobs_mode == "processed"
+    assert reply.structured_mode is StructuredMode.JSON_SCHEMA
     assert reply.image_tokens is not None
     assert reply.image_tokens > 0
     assert reply.cached_tokens == 0
@@ -190,14 +192,14 @@ async def test_a_server_that_knows_only_openais_fields_is_asked_with_those() -> 
 
 
 @pytest.mark.parametrize(
-    ("fields", "structured"),
+    ("fields", "mode", "structured"),
     [
-        (("response_format",), True),
-        (("response_format", "structured_outputs"), False),
+        (("response_format",), StructuredMode.STRUCTURED_OUTPUTS, True),
+        (("response_format", "structured_outputs"), StructuredMode.NONE, False),
     ],
 )
 async def test_a_server_that_refuses_a_way_is_asked_in_the_next_one(
-    fields: tuple[str, ...], *, structured: bool
+    fields: tuple[str, ...], mode: StructuredMode, *, structured: bool
 ) -> None:
     async with ScriptedEngineServer() as server, engine([server.url]) as client:
         server.fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=fields))
@@ -207,6 +209,7 @@ async def test_a_server_that_refuses_a_way_is_asked_in_the_next_one(
         again = await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
 
     assert reply.structured is structured
+    assert (reply.structured_mode, again.structured_mode) == (mode, mode)
     assert ("structured_outputs" in sent) is structured
     assert again.structured is structured
     assert server.ledger.chats == chats + 1, "the way that led through is remembered"

@@ -7,8 +7,8 @@ import pytest
 
 from generators.engine.asking import Manners, Question
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
-from generators.engine.structured import Way
 from schemas.base import JsonObject
+from schemas.episode import StructuredMode
 
 PICTURE = Picture(jpeg=b"\xff\xd8picture", step=3, width=10, height=20)
 SCHEMA: JsonObject = {
@@ -101,12 +101,12 @@ def test_the_schema_that_is_sent_is_the_prepared_one() -> None:
 @pytest.mark.parametrize(
     ("way", "field"),
     [
-        (Way.STRUCTURED_OUTPUTS, "structured_outputs"),
-        (Way.JSON_OBJECT, "response_format"),
-        (Way.NOTHING, None),
+        (StructuredMode.STRUCTURED_OUTPUTS, "structured_outputs"),
+        (StructuredMode.JSON_OBJECT, "response_format"),
+        (StructuredMode.NONE, None),
     ],
 )
-def test_a_way_sends_its_own_field_and_no_other(way: Way, field: str | None) -> None:
+def test_a_way_sends_its_own_field_and_no_other(way: StructuredMode, field: str | None) -> None:
     asked = question(schema=SCHEMA)
     assert asked.schema is not None
 
@@ -121,15 +121,19 @@ def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> Non
         manners = better
         ways.append(manners.way(asked.schema or ""))
 
-    assert ways == [Way.STRUCTURED_OUTPUTS, Way.JSON_OBJECT, Way.NOTHING]
+    assert ways == [
+        StructuredMode.STRUCTURED_OUTPUTS,
+        StructuredMode.JSON_OBJECT,
+        StructuredMode.NONE,
+    ]
 
 
 def test_a_refusal_of_one_schema_leaves_the_others_alone() -> None:
     manners = Manners().after_refusal("invalid json_schema", schema="one")
 
     assert manners is not None
-    assert manners.way("one") is Way.STRUCTURED_OUTPUTS
-    assert manners.way("other") is Way.RESPONSE_FORMAT
+    assert manners.way("one") is StructuredMode.STRUCTURED_OUTPUTS
+    assert manners.way("other") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_that_knows_no_token_ids_is_asked_for_none() -> None:
@@ -140,7 +144,7 @@ def test_a_server_that_knows_no_token_ids_is_asked_for_none() -> None:
 
     assert better is not None
     assert "return_token_ids" not in body(asked, better)
-    assert better.way(asked.schema or "") is Way.RESPONSE_FORMAT
+    assert better.way(asked.schema or "") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_may_name_the_length_otherwise() -> None:
@@ -159,11 +163,14 @@ def test_any_other_refusal_teaches_nothing(said: str) -> None:
 
 
 def test_what_two_requests_learnt_is_put_together() -> None:
-    one = Manners(token_ids=False, ways={"a": Way.JSON_OBJECT})
-    other = Manners(token_ids=True, length_field="max_completion_tokens", ways={"b": Way.NOTHING})
+    one = Manners(token_ids=False, ways={"a": StructuredMode.JSON_OBJECT})
+    other = Manners(
+        token_ids=True, length_field="max_completion_tokens", ways={"b": StructuredMode.NONE}
+    )
 
     together = Manners(
-        length_field="max_completion_tokens", ways={"a": Way.JSON_OBJECT, "b": Way.NOTHING}
+        length_field="max_completion_tokens",
+        ways={"a": StructuredMode.JSON_OBJECT, "b": StructuredMode.NONE},
     )
     assert one.with_what(other) == together
     assert other.with_what(one) == together

@@ -3,8 +3,9 @@
 import pytest
 from pydantic import BaseModel, Field, JsonValue
 
-from generators.engine.structured import Unenforceable, Way, left_out, prepared
+from generators.engine.structured import Unenforceable, left_out, prepared
 from schemas.base import JsonObject
+from schemas.episode import StructuredMode
 
 
 class Click(BaseModel):
@@ -106,10 +107,14 @@ def test_an_open_place_is_refused_with_its_path(schema: JsonObject, where: str) 
 
 
 def test_the_ways_lead_from_the_portable_one_to_none() -> None:
-    assert [Way.RESPONSE_FORMAT.next, Way.STRUCTURED_OUTPUTS.next, Way.JSON_OBJECT.next] == [
-        Way.STRUCTURED_OUTPUTS,
-        Way.JSON_OBJECT,
-        Way.NOTHING,
+    assert [
+        StructuredMode.JSON_SCHEMA.next,
+        StructuredMode.STRUCTURED_OUTPUTS.next,
+        StructuredMode.JSON_OBJECT.next,
+    ] == [
+        StructuredMode.STRUCTURED_OUTPUTS,
+        StructuredMode.JSON_OBJECT,
+        StructuredMode.NONE,
     ]
-    assert Way.NOTHING.next is Way.NOTHING
-    assert not Way.JSON_OBJECT.follows_schema
+    assert StructuredMode.NONE.next is StructuredMode.NONE
+    assert not StructuredMode.JSON_OBJECT.follows_schema

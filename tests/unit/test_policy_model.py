@@ -21,8 +21,10 @@ from generators.policy.model import ModelPolicy
 from generators.policy.protocol import Decision
 from generators.policy.voices import Engines, Voices
 from schemas.action import Action, Answer, Click
+from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.sections import PolicyName, PolicySection
+from schemas.tables import row
 
 SECTION = PolicySection(name=PolicyName.MODEL)
 GARBLED = "I would click the button."
@@ -247,3 +249,19 @@ async def test_a_model_that_was_served_from_a_folder_goes_by_the_folders_name() 
 
     assert acting.policy.card.model == "holotron"
     assert acting.account.calls[0].model == "holotron"
+
+
+async def test_what_a_model_thought_and_how_it_was_bound_is_on_record() -> None:
+    engine = WrittenEngine()
+    thought = {"reasoning": "The button is red.", "structured_mode": StructuredMode.JSON_OBJECT}
+    said = {"queue_ms": 3.5, "ttft_ms": 9.0, "cached_tokens": 16, "image_tokens": 64}
+    engine.says(engine.reply_of(clicked(1, 2)).model_copy(update=thought | said), clicked(3, 4))
+    acting = Acting(engine)
+
+    await acting.act()
+    await acting.act()
+
+    first, second = [row(call) for call in acting.account.calls]
+    expected = {**thought, "structured_mode": "json_object", **said}
+    assert {name: first[name] for name in expected} == expected
+    assert {name: second[name] for name in expected} == dict.fromkeys(expected)

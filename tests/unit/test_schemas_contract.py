@@ -44,6 +44,7 @@ PROMISED: dict[str, str] = {
         episode_id string, step int32, call int32, role string, engine string?, model string?,
         weights_version string?, prompt_sha256 string?, messages string, image_steps list<int32>,
         sent_width int32?, sent_height int32?, coordinates string?, segment int32, reply string?,
+        reasoning string?, structured_mode string?,
         finish_reason string?, sampling string, prompt_tokens int32?, cached_tokens int32?,
         cacheable_tokens int32?, image_tokens int32?, completion_tokens int32?,
         wasted_tokens int32?, prompt_token_ids list<int32>?, completion_token_ids list<int32>?,
