@@ -4,7 +4,8 @@ Delta refuses a second commit of an application transaction only if the first on
 the writer's snapshot; one that the snapshot already shows is accepted, and its rows are there
 twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
 the transaction, and commit with it only if the answer is no. An error from a commit means nothing
-by itself (the commit may be in, and its answer lost), so the three steps are taken again.
+by itself (the commit may be in, and its answer lost), so the three steps are taken again. A table
+that an older version made is given the columns that came later before it is asked.
 
 `Handle` is those steps, blocking. `Table` keeps a handle in a thread of its own: what is asked
 of a table is done one after the other, and a caller who is cancelled cancels nothing that began.
@@ -20,7 +21,7 @@ from functools import partial
 from typing import TypeVar
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 from pyarrow.dataset import Dataset
@@ -110,6 +111,10 @@ class Handle:
         if table is None:
             self.create()
             table = self.refresh()
+        elif later := self._later(table):
+            # A commit of its own, and asked after it: others may have committed before it.
+            table.alter.add_columns(later)
+            table = self.refresh()
         if table is None:
             raise TableNotFoundError(f"{self.url}: the table was made and is not there")
         there = table.transaction_version(entry.transaction)
@@ -129,6 +134,12 @@ class Handle:
             configuration=CONFIGURATION,
             storage_options=self._options,
         )
+
+    def _later(self, table: DeltaTable) -> list[Field]:
+        """Return the columns that came after the table was made; files without them are null."""
+        there = {field.name for field in table.schema().fields}
+        later = [field for field in self._schema if field.nullable and field.name not in there]
+        return Schema.from_arrow(pa.schema(later)).fields if later else []
 
     def write(
         self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]

@@ -80,7 +80,7 @@ class History:
     transactions: dict[str, int] = field(default_factory=dict)
     """Application transactions and their tokens."""
     columns: frozenset[str] = frozenset()
-    """The columns that the log declares."""
+    """The columns that the log declares, less those that came later, which older files lack."""
 
 
 Histories = Mapping[str, History]
@@ -221,7 +221,7 @@ def _declare(history: History, body: Mapping[str, Any]) -> Iterator[str]:
             yield f"declares column {name} as {declared[name]}, not {expected[name]}"
     if body.get("partitionColumns") != []:
         yield "declares partitions, and this table has none"
-    history.columns = frozenset(declared)
+    history.columns = history.columns & declared.keys() or frozenset(declared)
 
 
 def _fields(schema: str) -> dict[str, object]:
