@@ -132,7 +132,7 @@ class Attempts:
 
     async def _make(self, unit_id: str, planned: PlannedAttempt) -> Episode | None:
         """Roll out and store; return what is stored, which may be another worker's."""
-        async with self._shop.slots.one():
+        async with self._shop.live.one(), self._shop.slots.one():
             if self._stopping.asked:
                 return None
             episode = await self._roll_out(unit_id, planned)

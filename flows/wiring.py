@@ -56,6 +56,8 @@ class Workshop:
         """Its finished episodes that are not committed."""
         self.slots = Slots(session_limit(config))
         """How many sessions may be open at once."""
+        self.live = Slots(config.limits.live_episodes or self.slots.most)
+        """How many of them may be episodes that are being made, which ask the engine."""
         self.sites: dict[str, Site] = {"miniwob": MiniWob(self._gateway)}
         """What tasks call the sites, and the sites."""
         self.acting = Acting(PolicyMaker(config))
@@ -125,5 +127,4 @@ class Workshop:
 
 def session_limit(config: RunConfig) -> int:
     """Return how many sessions a run may have open at once."""
-    sessions = config.browser.sessions * config.browser.processes
-    return min(sessions, config.limits.live_episodes or sessions)
+    return config.browser.sessions * config.browser.processes

@@ -212,7 +212,8 @@ class LimitsSection(Record):
     """Where an episode ends at the latest; the order of the checks is `generators.rollout.limits`'."""
 
     live_episodes: int | None = Field(default=None, ge=1)
-    """The most at once, a ceiling over the sessions; None: the sessions decide."""
+    """The most that are made at once; None: the sessions decide. Replays ask no engine: the sessions
+    alone bound them."""
     steps: int = Field(default=30, ge=1, le=10_000)
     """Actions; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
