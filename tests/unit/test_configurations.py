@@ -1,0 +1,89 @@
+"""The configurations for a GPU leave an episode the time and the tokens that it needs there.
+
+Seconds are reckoned from each file's own numbers, so that more sessions, steps or tokens without more
+time are found: all sessions share the engine, and a reply takes as long as it takes to serve each of
+them once.
+"""
+
+import tomllib
+from typing import cast
+
+import pytest
+from sources import ROOT
+
+from flows.settings import Sources, load
+from generators.policy.dialects.make import make_dialect
+from generators.policy.plan import TOKENS_PER_SECOND, Workload, tokens_per_step
+from schemas.config import RunConfig
+from schemas.sections import LimitsSection
+
+GPU = ("holotron-h100", "holo2-h100")
+STEPS = 50
+"""That an episode there must have time for."""
+
+BROWSER_SECONDS = 4.0
+"""Looking and acting, a step, on a machine that is busy."""
+
+REPLY_SECONDS = {"with a prefix cache": 22.0, "without one": 111.0}
+"""Of Holotron-12B on an H100 at 64 sessions, the median; simulated."""
+
+
+def _config(name: str) -> RunConfig:
+    return load(Sources(config=str(ROOT / f"configs/{name}.toml")), {})
+
+
+def _reply_seconds(config: RunConfig) -> float:
+    """Return how long a reply takes with no prefix cache, and when every one is at its longest."""
+    (policy,) = config.mix
+    dialect = make_dialect(policy.dialect or "")
+    work = Workload(
+        steps=STEPS,
+        reply_tokens=policy.max_tokens,
+        keep_images=policy.keep_images,
+        slack_images=policy.slack_images,
+    )
+    tokens = tokens_per_step(dialect.image_tokens(*config.viewport), work)
+    return config.browser.sessions * tokens / TOKENS_PER_SECOND[dialect.name][0]
+
+
+def _needed(reply_seconds: float) -> float:
+    return STEPS * (reply_seconds + BROWSER_SECONDS)
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_an_episode_has_time_for_its_steps_when_every_session_waits(name: str) -> None:
+    config = _config(name)
+
+    assert config.limits.steps >= STEPS
+    assert config.limits.seconds >= _needed(_reply_seconds(config))
+    assert LimitsSection().seconds < _needed(_reply_seconds(config)), "the default would do"
+
+
+@pytest.mark.parametrize("seconds", REPLY_SECONDS.values(), ids=REPLY_SECONDS.keys())
+def test_holotron_has_time_for_its_steps_at_the_latencies_that_were_simulated(
+    seconds: float,
+) -> None:
+    config = _config("holotron-h100")
+
+    assert config.limits.seconds >= _needed(seconds * config.browser.sessions / 64)
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_a_single_reply_is_waited_for_longer_than_it_takes(name: str) -> None:
+    config = _config(name)
+
+    assert config.engine.patience_seconds >= 10 * _reply_seconds(config)
+
+
+def test_a_model_that_thinks_before_its_reply_has_tokens_for_both() -> None:
+    config = _config("holo2-h100")
+
+    assert "--reasoning-parser" in config.engine.args
+    assert config.mix[0].max_tokens == 4_096
+
+
+@pytest.mark.parametrize("name", GPU)
+def test_the_limits_stand_in_the_file(name: str) -> None:
+    read = tomllib.loads((ROOT / f"configs/{name}.toml").read_text(encoding="utf-8"))
+
+    assert {"steps", "seconds"} <= cast("dict[str, object]", read["limits"]).keys()
