@@ -47,6 +47,7 @@ def _refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
         (["policy.name=model"], ["policy.name", "model"]),
         (["policy.name=scripted"], ["policy.script"]),
         (["scale.runner=ray"], ["scale.runner", "ray"]),
+        (["scale.workers=2"], ["scale.workers = 2", "only a runner has workers"]),
         (["run.url=s3://bucket/run"], ["s3://bucket/run"]),
         (["publish.to=['s3://bucket/data']"], ["s3://bucket/data"]),
         (["publish.to=['runs/run/data']"], ["runs/run/data", "cannot lie in each other"]),
