@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from flows.cli_parsers import Arguments
 from flows.cli_terminal import answer, log_to_stderr, tell
 from flows.rendering import renderer_of
-from flows.settings import Sources
+from flows.settings import Sources, load
 from flows.stored import Stored, open_stored
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
@@ -37,13 +37,23 @@ def run(args: Arguments) -> int:
         folder(args.to),
         run_id=stored.run.run_id,
         rule=stored.config.accept,
-        include_rejected=stored.config.publish.include_rejected,
+        include_rejected=_include_rejected(args),
     )
     if args.json:
         answer({"run": args.run, **report.model_dump(mode="json")})
     else:
         tell(_lines(report))
     return 0 if report.lines or report.files else 1
+
+
+def _include_rejected(args: Arguments) -> bool:
+    """Say whether this very command asks for what the rule does not accept.
+
+    What the run publishes, labelled, is no reason to train on it: neither the run's configuration
+    nor a file nor the environment counts here.
+    """
+    told = load(Sources(settings=tuple(args.settings)), {})
+    return bool(args.include_rejected) or told.publish.include_rejected
 
 
 async def _opened(args: Arguments) -> tuple[Stored, Tables]:
@@ -77,6 +87,6 @@ def _lines(report: ExportReport) -> list[str]:
     if not report.episodes:
         told.append(
             "nothing is accepted in this version: `stepmill show RUN` says why, and "
-            "`--set publish.include_rejected=true` exports the others too"
+            "`--include-rejected` or `--set publish.include_rejected=true` exports the others too"
         )
     return told

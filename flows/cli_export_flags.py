@@ -62,5 +62,10 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"
     )
+    parser.add_argument(
+        "--include-rejected",
+        action="store_true",
+        help="write what is not accepted too; what the run itself publishes does not count here",
+    )
     configuration_flags(parser)
     json_flag(parser)

@@ -1,7 +1,7 @@
 """An export: the episodes that a version publishes, one after another, as a format writes them.
 
-What is exported is what would be published: the episodes that the run's rule accepts, or all of
-them where the run publishes the others too. One piece of the tables is in memory at a time. The
+What is exported are the episodes that the run's rule accepts, or all of them where the caller asks
+for the others too. One piece of the tables is in memory at a time. The
 same run, version, rule and options give the same bytes, so doing it again writes nothing.
 """
 

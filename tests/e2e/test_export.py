@@ -194,6 +194,37 @@ def test_nothing_accepted_is_an_empty_export_and_short(made: MadeRun, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("flags", "exported"),
+    [
+        ([], 0),
+        (["--config=FILE"], 0),
+        (["--set=publish.include_rejected=false"], 0),
+        (["--set=publish.include_rejected=true"], 8),
+        (["--include-rejected"], 8),
+    ],
+)
+def test_what_is_not_accepted_is_exported_only_where_the_command_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: list[str], exported: int
+) -> None:
+    """The run, a file and the environment all publish what is rejected, and none of them counts."""
+    run = asyncio.run(make_whole_run(tmp_path / "run"))
+    told = json.loads((run.folder / "run.json").read_bytes())
+    told["config"]["publish"]["include_rejected"] = True
+    (run.folder / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.setenv("STEPMILL_PUBLISH__INCLUDE_REJECTED", "true")
+    file = tmp_path / "whole.toml"
+    file.write_text("[publish]\ninclude_rejected = true\n", encoding="utf-8")
+
+    said = called(
+        *("export", run.url, "--format=atif", f"--to={tmp_path / 'to'}", "--json"),
+        *(flag.replace("FILE", str(file)) for flag in flags),
+    )
+
+    assert said.answer["episodes"] == exported
+    assert said.code == (0 if exported else 1)
+
+
+@pytest.mark.parametrize(
     ("flags", "told"),
     [
         (["--format=chta"], "did you mean 'chat'?"),
