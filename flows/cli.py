@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Protocol, cast
 
-from flows.cli_parsers import Arguments, parse
+from flows.cli_parsers import Arguments, command_of, parse
 from flows.cli_terminal import complain
 from schemas.errors import Refusal, StepmillError
 
@@ -59,6 +59,7 @@ class _Ending:
 def _run(argv: Sequence[str]) -> int:
     try:
         args = parse(argv)
+        _check_settings(args)
         return _load(args.module).run(args)
     except StepmillError as error:
         complain(str(error))
@@ -74,6 +75,14 @@ def _run(argv: Sequence[str]) -> int:
     except BrokenPipeError:  # whoever read the output has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _check_settings(args: Arguments) -> None:
+    """Refuse what `--set` gives to a command that does not use it."""
+    if getattr(args, "settings", None):
+        from flows.uses import check_settings  # noqa: PLC0415 - heavy, and only for this
+
+        check_settings(command_of(args), args.settings)
 
 
 def _load(module: str) -> _Command:

@@ -55,6 +55,12 @@ def _parser_of(parser: argparse.ArgumentParser, args: Arguments) -> argparse.Arg
     return found
 
 
+def command_of(args: Arguments) -> str:
+    """Return the command's words, as `tasks check`; for `export` with the format, if it is `chat`."""
+    words: str = args.parser.prog.partition(" ")[2]
+    return f"{words} --format chat" if getattr(args, "format", None) == "chat" else words
+
+
 def _nearest(word: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""

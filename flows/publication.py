@@ -9,6 +9,7 @@ from os import environ
 from flows.destinations import check_destination
 from flows.settings import Sources
 from flows.stored import open_stored
+from flows.uses import check_settings
 from schemas.errors import NotFound, Unwritable
 from storage.lake import Lake
 from storage.publish.publish import PublishReport, publish
@@ -35,11 +36,13 @@ async def open_publication(
 
     Raises:
         NotFound: there is no such run or version, or nothing in it.
-        BadConfig: this version of the program cannot publish there.
+        BadConfig: this version of the program cannot publish there, or a setting is of a key that
+            publishing does not use.
         OtherRun: the dataset of another run lies there.
         Unwritable: nothing can be written there, or something else lies there.
         Damaged: the run cannot be read.
     """
+    check_settings("publish", sources.settings)
     stored = await open_stored(url, sources, environ)
     config = stored.config
     async with contextlib.AsyncExitStack() as stack:

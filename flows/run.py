@@ -18,6 +18,7 @@ from flows.provenance import provenance
 from flows.settings import Sources
 from flows.stored import open_stored
 from flows.survey import everything, survey
+from flows.uses import check_settings
 from flows.wiring import Workshop
 from schemas.errors import NotFound, OtherRun
 from schemas.sections import PublishSection
@@ -71,11 +72,13 @@ async def open_judging(
     """Begin to judge every committed episode of the run at `url` again.
 
     Raises:
+        BadConfig: a setting is of a key that judging does not use.
         NotFound: there is no run, nothing is committed, or a verifier does not exist.
         Unwritable: the run cannot be written.
         NoBrowser: one is needed and none starts.
         Damaged: what lies there cannot be read.
     """
+    check_settings("verify", sources.settings)
     stored = await open_stored(url, sources, environ)
     await stored.lake.close()
     config = stored.config.model_copy(update={"publish": PublishSection()})

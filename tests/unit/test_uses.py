@@ -1,0 +1,182 @@
+"""What `--set` gives to a command that has no use for it is refused by name; a file may hold it."""
+
+import argparse
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commands import Said, called, contents
+from factories import MadeRun, make_whole_run
+
+from flows.cli_parsers import build, command_of, parse
+from flows.publication import open_publication
+from flows.run import open_judging
+from flows.settings import Sources
+from flows.uses import USES, check_settings
+from schemas.config import known_keys
+from schemas.errors import BadConfig
+
+TEMPLATE = "click-test"
+
+RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "verify": (("verify", "RUN", "--no-prefect"), "policy.name=teacher", "accept.min_reward=2"),
+    "publish": (
+        ("publish", "RUN", "--to=TO", "--no-prefect"),
+        "tasks.include=['click-*']",
+        "accept.passed=['outcome']",
+    ),
+    "export": (
+        ("export", "RUN", "--format=atif", "--to=TO"),
+        "policy.keep_images=2",
+        "accept.passed=['outcome']",
+    ),
+    "export --format chat": (
+        ("export", "RUN", "--format=chat", "--to=TO"),
+        "storage.shard_mb=4",
+        "policy.keep_images=2",
+    ),
+    "audit": (("audit", "RUN"), "publish.include_rejected=true", "publish.to=['TO']"),
+    "compact": (("compact", "RUN"), "browser.sessions=2", "storage.shard_mb=4"),
+    "show": (("show", "RUN"), "accept.min_reward=0.5", "accept.passed=['outcome']"),
+    "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
+    "tasks check": (
+        ("tasks", "check", f"--include={TEMPLATE}", "--seeds=1"),
+        "tasks.unit_size=2",
+        "limits.steps=3",
+    ),
+    "engine serve": (
+        ("engine", "serve"),
+        "engine.requests=3",
+        "engine.command=['/nowhere/vllm']",
+    ),
+}
+"""A way to call each command, a setting that it has no use for, and one that it has."""
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeRun:
+    """Return a run at rest, where there is no browser and no vLLM."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEPMILL_CHROMIUM", str(tmp_path / "no-browser"))
+    return asyncio.run(make_whole_run(tmp_path / "run"))
+
+
+def _argv(made: MadeRun, words: tuple[str, ...], *settings: str) -> list[str]:
+    to = str(made.folder.parent / "to")
+    flags = [f"--set={setting}" for setting in settings]
+    return [word.replace("RUN", made.url).replace("TO", to) for word in (*words, *flags)]
+
+
+def _said(made: MadeRun, words: tuple[str, ...], *settings: str) -> Said:
+    return called(*_argv(made, words, *settings))
+
+
+@pytest.mark.parametrize("command", RESTRICTED)
+def test_a_setting_that_a_command_has_no_use_for_is_refused(command: str, made: MadeRun) -> None:
+    words, unused, used = RESTRICTED[command]
+    before = contents(made.folder.parent)
+
+    said = _said(made, words, used, unused)
+
+    key = unused.partition("=")[0]
+    assert (said.code, said.out) == (2, "")
+    assert f"--set {unused}: '{command}' does not use {key} (generate" in said.err
+    assert f"does not use {used.partition('=')[0]}" not in said.err
+    assert contents(made.folder.parent) == before
+
+
+@pytest.mark.parametrize("command", RESTRICTED)
+def test_a_setting_that_a_command_has_a_use_for_is_taken(command: str, made: MadeRun) -> None:
+    words, _, used = RESTRICTED[command]
+
+    said = _said(made, words, used)
+
+    assert "does not use" not in said.err
+    if command not in ("verify", "tasks show", "tasks check", "engine serve"):
+        assert said.code != 2, said.err  # the others lack a browser or a vLLM here
+
+
+@pytest.mark.parametrize("command", RESTRICTED)
+def test_a_file_and_the_environment_may_hold_a_whole_runs_keys(
+    command: str, made: MadeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words, unused, used = RESTRICTED[command]
+    key, _, value = unused.partition("=")
+    table, _, name = key.rpartition(".")
+    file = made.folder.parent / "whole.toml"
+    value = f'"{value}"' if value == "teacher" else value
+    file.write_text(f"[{table}]\n{name} = {value}\n", encoding="utf-8")
+    monkeypatch.setenv("STEPMILL_TASKS__ATTEMPTS", "2")
+
+    said = _said(made, (*words, f"--config={file}"), used)
+
+    assert "does not use" not in said.err
+    assert "--set" not in said.err
+
+
+def test_a_table_is_looked_into_and_every_unused_key_is_named() -> None:
+    with pytest.raises(BadConfig) as refused:
+        check_settings("show", ["tasks={include=['a'],attempts=2}", "run={seed=1}"])
+
+    lines = str(refused.value).splitlines()
+    assert [line.partition("does not use ")[2].split(" ")[0] for line in lines[:-1]] == [
+        "tasks.include",
+        "tasks.attempts",
+        "run.seed",
+    ]
+
+
+def test_a_key_below_a_used_one_is_used() -> None:
+    check_settings("show", ["accept.min_scores.replay=0.5", "accept={passed=['outcome']}"])
+    check_settings("export --format chat", ["policy.dialect_options.tune=1"])
+    with pytest.raises(BadConfig, match=r"does not use accept\.min_reward"):
+        check_settings("show", ["accept={min_reward=1.0}"])
+
+
+def test_a_key_that_does_not_exist_is_answered_with_the_nearest(made: MadeRun) -> None:
+    said = _said(made, ("publish", "RUN", "--to=TO", "--no-prefect"), "tasks.includ=['a']")
+
+    assert said.code == 2
+    assert "unknown key 'tasks.includ'; did you mean 'tasks.include'?" in said.err
+
+
+async def test_a_flow_refuses_what_its_command_does(made: MadeRun, tmp_path: Path) -> None:
+    sources = Sources(settings=("tasks.include=['a']",))
+
+    with pytest.raises(BadConfig, match=r"'publish' does not use tasks\.include"):
+        async with open_publication(made.url, sources, str(tmp_path / "to"), None):
+            pass
+    with pytest.raises(BadConfig, match=r"'verify' does not use tasks\.include"):
+        async with open_judging(made.url, sources):
+            pass
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield below
+                yield from _commands(below)
+
+
+def test_every_command_that_takes_settings_says_which_it_uses() -> None:
+    named = {
+        parser.prog.removeprefix("stepmill ")
+        for parser in _commands(build())
+        if any("--set" in action.option_strings for action in parser._actions)
+    }
+
+    assert {command.partition(" --")[0] for command in USES} == named
+    assert set(RESTRICTED) == {command for command, used in USES.items() if used is not None}
+
+
+def test_every_key_that_is_said_to_be_used_exists() -> None:
+    known = set(known_keys())
+
+    assert {key for used in USES.values() for key in used or ()} <= known
+
+
+@pytest.mark.parametrize("command", RESTRICTED)
+def test_a_command_line_is_of_the_command_it_calls(command: str, made: MadeRun) -> None:
+    assert command_of(parse(_argv(made, RESTRICTED[command][0]))) == command
