@@ -25,24 +25,36 @@ def run(args: Arguments) -> int:
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     report = signals.run(_audit(sources, args.run, deep=args.deep))
     if args.json:
-        answer({"run": args.run, "whole": not report.findings, **report.model_dump(mode="json")})
+        answer({"run": args.run, **_states(report), **report.model_dump(mode="json")})
     else:
         tell(_lines(args.run, report))
     return 1 if report.findings else 0
 
 
+def _states(report: AuditReport) -> dict[str, bool]:
+    """Return whether the run itself is whole, and whether every copy was proven to be."""
+    return {
+        "whole": not report.run_findings,
+        "copies_whole": all(copy.whole for copy in report.published),
+    }
+
+
 def _lines(url: str, report: AuditReport) -> Iterator[str]:
     """Yield what was found, for people."""
-    yield from (f"not whole: {finding}" for finding in report.findings)
+    yield from (f"not whole: {finding}" for finding in report.run_findings)
+    for copy in report.published:
+        state = "not whole" if copy.unproven is None else "not proven"
+        yield from (f"copy {state}: {finding}" for finding in copy.findings)
     yield from (f"left behind (harmless): {leftover}" for leftover in report.leftovers)
     counts = ", ".join(f"{count} {what}" for what, count in report.counts.items())
-    yield f"{url}: {'NOT WHOLE' if report.findings else 'whole'} ({counts})"
+    yield f"{url}: {'NOT WHOLE' if report.run_findings else 'whole'} ({counts})"
     for copy in report.published:
         if copy.version is None and copy.whole:
             yield f"{copy.destination}: no published version is to be seen there yet"
             continue
         told = "" if copy.version is None else f" (version {copy.version}, {copy.files} files)"
-        yield f"{copy.destination}: {'whole' if copy.whole else 'NOT WHOLE'}{told}"
+        state = "NOT PROVEN" if copy.unproven is not None else "NOT WHOLE"
+        yield f"{copy.destination}: {'whole' if copy.whole else state}{told}"
 
 
 async def _audit(sources: Sources, url: str, *, deep: bool) -> AuditReport:

@@ -13,6 +13,8 @@ async def audit_copies(
 ) -> None:
     """Prove every copy whole, or note what is not; one where nothing was published is no finding.
 
+    What is found there is the copy's, and says nothing of the run.
+
     `run_id` is the run they must be of; None: it is not known.
     """
 
@@ -29,13 +31,18 @@ async def audit_copies(
             proof = await verify_published(copy, run_id=run_id, deep=deep, progress=told)
         except StepmillError as error:
             why = str(error).removeprefix(f"{where}: ")
-            notes.finding(where, f"cannot be proven: {why}")
             notes.copy(
-                PublishedCopy(destination=where, version=None, files=0, bytes=0, whole=False)
+                PublishedCopy(
+                    destination=where,
+                    version=None,
+                    files=0,
+                    bytes=0,
+                    whole=False,
+                    unproven=why,
+                    findings=(f"{where}: cannot be proven: {why}",),
+                )
             )
             continue
-        for finding in proof.findings:
-            notes.finding(f"{where}/{finding.path}", finding.message)
         for path in proof.leftovers:
             notes.leftover(f"{where}/{path}", "is of a publication that has not ended")
         notes.copy(
@@ -45,5 +52,6 @@ async def audit_copies(
                 files=proof.files,
                 bytes=proof.bytes,
                 whole=not proof.findings,
+                findings=tuple(f"{where}/{one.path}: {one.message}" for one in proof.findings),
             )
         )

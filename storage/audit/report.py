@@ -21,14 +21,20 @@ class PublishedCopy(Record):
     bytes: int
     """Their size."""
     whole: bool
-    """Nothing was found there that is not as it should be."""
+    """It was looked at, and nothing was found that is not as it should be."""
+    unproven: str | None = None
+    """Why it could not be looked at, so that nothing is known of it; None if it could."""
+    findings: tuple[str, ...] = ()
+    """What is not as it should be there, or why it could not be looked at, each naming where."""
 
 
 class AuditReport(Record):
     """What an audit saw."""
 
     findings: tuple[str, ...]
-    """What is not whole, each naming the object; empty for a good run."""
+    """What is not whole, each naming the object: the run's own, then its published copies'."""
+    run_findings: tuple[str, ...]
+    """Those of the findings that are the run's own; empty for a run that is whole."""
     leftovers: tuple[str, ...]
     """What killed processes left behind, each naming the object; no finding."""
     counts: dict[str, int]
@@ -41,7 +47,7 @@ class Notes:
     """What an audit has seen so far."""
 
     def __init__(self, progress: Progress | None) -> None:
-        self._findings: dict[str, None] = {}
+        self._findings: dict[str, None] = {}  # of the run; a copy has its own
         self._leftovers: dict[str, None] = {}
         self._counts: Counter[str] = Counter()
         self._copies: list[PublishedCopy] = []
@@ -50,7 +56,7 @@ class Notes:
         self._total = 0
 
     def finding(self, where: str, what: str) -> None:
-        """Write down that the object `where` is not as it should be."""
+        """Write down that the object `where` of the run is not as it should be."""
         self._findings[f"{where}: {what}"] = None
 
     def leftover(self, where: str, what: str) -> None:
@@ -62,7 +68,7 @@ class Notes:
         self._counts[what] += number
 
     def copy(self, seen: PublishedCopy) -> None:
-        """Write down what was seen of a published copy."""
+        """Write down what was seen of a published copy, its findings included."""
         self._copies.append(seen)
 
     def expect(self, objects: int) -> None:
@@ -77,8 +83,11 @@ class Notes:
 
     def report(self) -> AuditReport:
         """Return everything written down."""
+        own = tuple(self._findings)
+        of_copies = (finding for copy in self._copies for finding in copy.findings)
         return AuditReport(
-            findings=tuple(self._findings),
+            findings=(*own, *of_copies),
+            run_findings=own,
             leftovers=tuple(self._leftovers),
             counts=dict(sorted(self._counts.items())),
             published=tuple(self._copies),

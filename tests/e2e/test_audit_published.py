@@ -239,6 +239,8 @@ def test_a_copy_that_cannot_be_looked_at_is_a_finding(
     assert finding.startswith(f"{TO}: cannot be proven: ")
     assert says in finding
     assert not report.published[0].whole
+    assert says in str(report.published[0].unproven)
+    assert report.run_findings == ()
 
 
 def test_a_private_copy_that_became_public_is_a_finding(hub: LocalHub, made: MadeRun) -> None:
@@ -305,6 +307,50 @@ def test_the_command_proves_every_copy_that_the_run_names(
         f"{anywhere[1]}/{path}: is 4 bytes, not {_size(tmp_path, path):,}",
         f"{anywhere[2]}/{path}: is gone",
     ]
+
+
+def test_a_copy_that_cannot_be_proven_says_nothing_of_the_run(
+    hub: LocalHub, made: MadeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    _on_hub(hub).publish()
+    hub.faults.append(Fault("/api/datasets/", status=401, times=99))
+    to = f"--set=publish.to=['{TO}']"
+
+    said, shown = _audited(made, to), stepmill("audit", made.url, to)
+
+    assert (said.code, shown.code) == (1, 1)
+    assert (said.answer["whole"], said.answer["copies_whole"]) == (True, False)
+    assert said.answer["run_findings"] == []
+    [copy] = [PublishedCopy.model_validate(copy) for copy in _list(said, "published")]
+    assert "does not know the token" in str(copy.unproven)
+    assert [*copy.findings] == _list(said, "findings")
+    assert f"{made.url}: whole (" in shown.out
+    assert f"{TO}: NOT PROVEN" in shown.out
+    assert f"\ncopy not proven: {TO}: cannot be proven: " in f"\n{shown.out}"
+    assert "\nnot whole: " not in f"\n{shown.out}"
+
+
+def test_a_harmed_copy_and_a_harmed_run_are_told_apart(made: MadeRun, tmp_path: Path) -> None:
+    copy = _in_store(lambda: Folder(tmp_path / "to"), LocalStore(tmp_path / "to"))
+    copy.publish()
+    (tmp_path / "to" / copy.data("tasks")).unlink()
+    to = f"--set=publish.to=['{tmp_path / 'to'}']"
+
+    harmed_copy = _audited(made, to)
+    (made.folder / "foreign.txt").write_text("mine", encoding="utf-8")
+    both, shown = _audited(made, to), stepmill("audit", made.url, to)
+
+    assert (harmed_copy.code, both.code) == (1, 1)
+    states = [(said.answer["whole"], said.answer["copies_whole"]) for said in (harmed_copy, both)]
+    assert states == [(True, False), (False, False)]
+    [own] = _list(both, "run_findings")
+    assert str(own).startswith("foreign.txt: ")
+    assert _list(both, "findings") == [own, *_list(harmed_copy, "findings")]
+    assert f"{made.url}: NOT WHOLE (" in shown.out
+    assert f"{tmp_path / 'to'}: NOT WHOLE" in shown.out
+    assert f"not whole: {own}" in shown.out.splitlines()
+    assert f"copy not whole: {_list(harmed_copy, 'findings')[0]}" in shown.out.splitlines()
 
 
 def _list(said: Said, name: str) -> list[object]:
