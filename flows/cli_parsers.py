@@ -164,7 +164,10 @@ def _compact(parser: argparse.ArgumentParser) -> None:
 def _show(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
-        "--version", type=int, metavar="N", help="the run's version; the last one by default"
+        "--version",
+        type=int,
+        metavar="N",
+        help="the run's version; the run as it is now by default",
     )
     configuration_flags(parser)
     json_flag(parser)
@@ -212,7 +215,7 @@ COMMANDS: dict[str, tuple[_Adder, str, str]] = {
     ),
     "show": (
         _show,
-        "show what a run holds, by family and policy",
+        "show what a run holds and lacks, by family and policy, whether it has ended or not",
         "stepmill show runs/demo",
     ),
     "tasks": (

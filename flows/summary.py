@@ -67,7 +67,7 @@ class Summary(Record):
     """What a version of a run holds."""
 
     version: int
-    """The version; 0 before anything was committed."""
+    """The last version that was sealed; 0 before the first."""
     tasks: int = 0
     """That were attempted."""
     episodes: int = 0
@@ -114,11 +114,24 @@ class _Snapshot(Protocol):
     async def dataset(self, table: str) -> Dataset | None: ...
 
 
+async def read_episodes(snapshot: _Snapshot) -> list[Row]:
+    """Return what a summary needs of each episode."""
+    return await _rows(await snapshot.dataset("episodes"), _EPISODES)
+
+
 async def summarise(
-    snapshot: _Snapshot, verdicts: Sequence[Verdict], rule: AcceptSection
+    snapshot: _Snapshot,
+    verdicts: Sequence[Verdict],
+    rule: AcceptSection,
+    *,
+    episodes: Sequence[Row] | None = None,
 ) -> Summary:
-    """Return what `snapshot` holds, judged by `rule` from its `verdicts`."""
-    episodes = await _rows(await snapshot.dataset("episodes"), _EPISODES)
+    """Return what `snapshot` holds, judged by `rule` from its `verdicts`.
+
+    `episodes` are its `read_episodes`, if the caller has them; None: they are read here.
+    """
+    if episodes is None:
+        episodes = await read_episodes(snapshot)
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
     said = by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}

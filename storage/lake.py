@@ -38,7 +38,7 @@ from storage.places import table_url
 from storage.settled import Mark, marked, rows_by_unit
 from storage.shards import MEGABYTE
 from storage.unit_writer import UnitWriter, token_of
-from storage.versions import Versions, find_version, seal
+from storage.versions import Versions, find_version, read_version, seal, version_numbers
 
 
 @dataclass(frozen=True)
@@ -272,6 +272,21 @@ class Lake:
         """
         number, tables = await find_version(self._store, version)
         return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+
+    async def now(self) -> tuple[Snapshot, bool]:
+        """Return the tables as they are, and whether the last version says the same.
+
+        The snapshot has the last version's number, 0 where nothing was sealed yet.
+
+        Raises:
+            Damaged: the last version or a table's log cannot be read.
+        """
+        numbers = await version_numbers(self._store)
+        number = numbers[-1] if numbers else 0
+        last = await read_version(self._store, number) if numbers else {}
+        tables = await self._versions()
+        snapshot = Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+        return snapshot, tables == last
 
     async def keep(self, version: int) -> None:
         """Keep a sealed version readable for ever; do so before it is published.
