@@ -2,15 +2,17 @@
 
 import logging
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flows.engine_rules import check_engine
 from generators.policy.make import check_policy
+from generators.sites import miniwob
 from generators.tasks.sources import load_tasks
 from generators.verify.make import check_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from schemas.sections import Runner, ScaleSection
+from schemas.sections import AcceptSection, Runner, ScaleSection
 from schemas.task import Task
 
 LOG = logging.getLogger(__name__)
@@ -40,7 +42,9 @@ def prepare(config: RunConfig) -> Prepared:
     if config.asks:
         check_engine(config)
     _check_judges(config)
-    return Prepared(config, tuple(load_tasks(config.tasks)))
+    tasks = tuple(load_tasks(config.tasks))
+    _tell_of_thresholds(config.accept, tasks)
+    return Prepared(config, tasks)
 
 
 def _check_scale(scale: ScaleSection) -> None:
@@ -53,6 +57,24 @@ def _check_scale(scale: ScaleSection) -> None:
             f"scale.workers = {scale.workers}: only a runner has workers, and this version runs on "
             "one machine; leave it out. browser.sessions and browser.processes say how much is done "
             "at once"
+        )
+
+
+def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
+    """Say for which templates the user's own threshold does not hold."""
+    if rule.min_reward == AcceptSection().min_reward:
+        return
+    named = {task.template_id for task in tasks if task.site == miniwob.NAME}
+    own = [
+        f"{name} ({miniwob.THRESHOLDS[name].reward:g})"
+        for name in sorted(named & miniwob.THRESHOLDS.keys())
+    ]
+    if own:
+        LOG.warning(
+            "accept.min_reward = %g does not hold for %s: a template whose score is continuous has "
+            "a threshold of its own",
+            rule.min_reward,
+            ", ".join(own),
         )
 
 

@@ -60,6 +60,9 @@ def acceptance(
     judge = next((verdicts[name] for name in _JUDGES if name in verdicts), None)
     duplicate = verdicts.get("duplicates")
     original = duplicate.evidence.get("duplicate_of") if duplicate else None
+    outcome = verdicts.get("outcome")
+    least = outcome.evidence.get("min_reward") if outcome else None
+    why = outcome.evidence.get("min_reward_reason") if outcome else None
     return Acceptance(
         accepted=not reasons,
         rejected_because=reasons,
@@ -69,6 +72,8 @@ def acceptance(
         judge_score=judge.score if judge else None,
         duplicate_of=original if isinstance(original, str) else None,
         split=split_of(template_id),
+        min_reward=float(least) if isinstance(least, int | float) else None,
+        min_reward_reason=why if isinstance(why, str) else None,
     )
 
 

@@ -70,7 +70,7 @@ class Runner(StrEnum):
     LOCAL = "local"
     """This process."""
     RAY = "ray"
-    """A Ray cluster."""
+    """A Ray cluster. Reserved and refused: this version runs on one machine."""
 
 
 class RunSection(Record):
@@ -88,7 +88,7 @@ class TasksSection(Record):
     """Which tasks, and how often each is attempted."""
 
     source: str = Field(default="miniwob", min_length=1)
-    """`miniwob`, `apps`, or a task file."""
+    """`miniwob`, or a task file; `apps` is reserved and refused: there is no such site yet."""
     include: tuple[str, ...] = ("*",)
     """Globs over templates; a template is in if any matches."""
     exclude: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ class BrowserSection(Record):
     """How many sessions, and what they look like."""
 
     sessions: int = Field(default=8, ge=1, le=1_024)
-    """At once, in each process."""
+    """At once, in each browser process."""
     viewport: (
         tuple[Annotated[int, Field(ge=100, le=8_192)], Annotated[int, Field(ge=100, le=8_192)]]
         | None
@@ -205,7 +205,7 @@ class BrowserSection(Record):
     device_scale_factor: float = Field(default=1.0, gt=0, le=4)
     """Picture px per CSS px."""
     processes: int = Field(default=1, ge=1, le=256)
-    """Browser processes the sessions are spread over."""
+    """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
 
 
 class LimitsSection(Record):
@@ -239,7 +239,11 @@ class AcceptSection(Record):
     passed: tuple[str, ...] = ("structure", "outcome", "replay")
     """Verifiers that must have passed it."""
     min_reward: float = 1.0
-    """The least raw reward that `outcome` passes."""
+    """The least raw reward that `outcome` passes, where a template has no threshold of its own.
+
+    A template whose score is continuous has one, and it holds instead, whether it is lower or higher.
+    It counts when an episode is judged: `verify` applies another one to what is stored.
+    """
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The least score by verifier."""
 
@@ -285,4 +289,4 @@ class ScaleSection(Record):
     runner: Runner = Runner.LOCAL
     """See `Runner`."""
     workers: int = Field(default=1, ge=1, le=10_000)
-    """Workers of the cluster."""
+    """Workers of the runner; more than one is refused where there is no runner."""

@@ -75,7 +75,7 @@ class Verdict(Record):
 
 
 class Review(Record):
-    """What a person said of an episode."""
+    """What a person said of an episode. Reserved: nothing writes one yet."""
 
     episode_id: str
     """The episode reviewed."""
@@ -103,14 +103,18 @@ class Acceptance(Record):
     rejected_because: tuple[str, ...] = ()
     """One reason for each part of the rule that is not met."""
     assurance: str
-    """How sure: `replayed`, `probed`, `judged` or `none`."""
+    """How sure: `replayed` or `none`; `probed` and `judged` are reserved: nothing gives them yet."""
     replay: str | None = None
     """`reproduced`, `diverged` or `unsupported`; None if not replayed."""
     replay_score: float | None = None
     """Share of pictures equal byte by byte; None if not replayed."""
     judge_score: float | None = None
-    """A judge's score, 0–1; None if not judged."""
+    """A judge's score, 0–1; None if not judged. Reserved: there is no such verifier yet."""
     duplicate_of: str | None = None
-    """The episode this one repeats; None if it is the first."""
+    """The episode this one repeats; None if it is the first. Reserved: nothing looks for it yet."""
     split: str
     """`train`, `validation` or `test`, by the task's template."""
+    min_reward: float | None = None
+    """The least raw reward that counted as success; None if `outcome` did not say."""
+    min_reward_reason: str | None = None
+    """Why its template has a threshold of its own; None where the run's `accept.min_reward` held."""

@@ -1,4 +1,4 @@
-"""MiniWoB++: 130 families of small tasks, each a page that draws a new problem from a seed.
+"""MiniWoB++: 134 families of small tasks, each a page that draws a new problem from a seed.
 
 Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
 random generator seeded with the task's seed **as a string** (a number would lose bits above
@@ -17,7 +17,7 @@ from aiohttp import web
 
 from generators.browser.protocol import Clock, Session
 from generators.sites.gateway import Gateway
-from generators.sites.protocol import Outcome, Visit
+from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
 from schemas.cutting import GOAL_BYTES, cut
@@ -36,25 +36,37 @@ ORIGIN = f"http://{HOST}"
 LIFTED_TIMER_MS = 2**31 - 1
 """The longest timer a page can set; anything larger fires at once."""
 
-THRESHOLDS: dict[str, float] = {
-    # A dot right on the bisector is still set to whole pixels. Where the angle is narrow or the
-    # drawing ends near the corner, that rounding is up to a fortieth of the angle, but for two
-    # problems in a thousand.
-    "bisect-angle": 0.95,
-    # The pointer rests for the half second an action takes, and the circle is faster. Each of twenty
-    # times the page may notice that 20 of 10,000 ms before the pointer is moved on to it again.
-    "chase-circle": 0.96,
-    # The page takes the dot's radius for 3 where it draws 3.5, so a dot right on the centre counts
-    # as 0.71 px off; of the smallest radius, 25 px, that leaves 0.9717.
-    "circle-center": 0.97,
-    # A midpoint that falls between pixels is missed by up to 0.71 px of the 30 allowed: 0.9764.
-    "find-midpoint": 0.97,
-    # The page takes the dot for half a pixel off where it is, which near the corner, where the
-    # drawing leaves no room further out, turns the best angle by up to 3.6 degrees of 90, but for
-    # one problem in a thousand.
-    "right-angle": 0.96,
+THRESHOLDS: dict[str, Threshold] = {
+    "bisect-angle": Threshold(
+        reward=0.95,
+        reason="A dot right on the bisector is still set to whole pixels; where the angle is narrow "
+        "or the drawing ends near the corner, that rounding is up to a fortieth of the angle, but "
+        "for two problems in a thousand.",
+    ),
+    "chase-circle": Threshold(
+        reward=0.96,
+        reason="The pointer rests for the half second an action takes, and the circle is faster; "
+        "each of twenty times the page may notice that 20 of 10,000 ms before the pointer is moved "
+        "on to it again.",
+    ),
+    "circle-center": Threshold(
+        reward=0.97,
+        reason="The page takes the dot's radius for 3 where it draws 3.5, so a dot right on the "
+        "centre counts as 0.71 px off; of the smallest radius, 25 px, that leaves 0.9717.",
+    ),
+    "find-midpoint": Threshold(
+        reward=0.97,
+        reason="A midpoint that falls between pixels is missed by up to 0.71 px of the 30 allowed, "
+        "which leaves 0.9764.",
+    ),
+    "right-angle": Threshold(
+        reward=0.96,
+        reason="The page takes the dot for half a pixel off where it is, which near the corner, "
+        "where the drawing leaves no room further out, turns the best angle by up to 3.6 degrees "
+        "of 90, but for one problem in a thousand.",
+    ),
 }
-"""Least rewards of families whose score is continuous, each with its reason."""
+"""What counts as success in families whose score is continuous."""
 
 READY_MS, READY_WAITS = 500, 40
 """How much time, and how often, a page gets to load what its problem needs (a flight's frame)."""
@@ -132,7 +144,7 @@ class MiniWob:
         """Say whether there is such a family."""
         return template_id in templates()
 
-    def threshold(self, template_id: str) -> float | None:
+    def threshold(self, template_id: str) -> Threshold | None:
         """Return a family's own least reward, where its score is continuous."""
         return THRESHOLDS.get(template_id)
 

@@ -36,6 +36,15 @@ class Outcome(Record):
     """The task is over, won or lost."""
 
 
+class Threshold(Record):
+    """A template's own least reward, where its score is continuous and a perfect answer's is not 1."""
+
+    reward: float
+    """The least raw reward that counts as success."""
+    reason: str
+    """Why it is not the run's, in a sentence for readers of the data."""
+
+
 class Site(Protocol):
     """Serves a task's pages. Started and stopped by whoever made it."""
 
@@ -58,8 +67,8 @@ class Site(Protocol):
         """Say whether the site has this template."""
         ...
 
-    def threshold(self, template_id: str) -> float | None:
-        """Return the least reward that counts as success; None: the run's own."""
+    def threshold(self, template_id: str) -> Threshold | None:
+        """Return what counts as success, whatever the run asks for; None: what the run asks for."""
         ...
 
     async def visit(self, task: Task) -> Visit:

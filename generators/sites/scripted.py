@@ -4,7 +4,7 @@ It goes with `ScriptedSession`, whose pages carry `[reward, done]` as their valu
 """
 
 from generators.browser.protocol import Clock, Session
-from generators.sites.protocol import Outcome, Visit
+from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 
@@ -23,7 +23,7 @@ class ScriptedSite:
         """Say that every template is known."""
         return bool(template_id)
 
-    def threshold(self, template_id: str) -> float | None:
+    def threshold(self, template_id: str) -> Threshold | None:
         """Return no threshold of its own."""
         del template_id
         return None

@@ -1,12 +1,14 @@
 """What the site itself said: the verifier that takes no policy's word.
 
 It passes if and only if the site said the task is done and its raw, undiscounted reward reaches
-the threshold: the run's, or the family's own where its score is continuous.
+the threshold: the run's `accept.min_reward`, or the family's own where its score is continuous. The
+family's own holds whatever the run asks for, and every finding says which of the two it was.
 """
 
 from collections.abc import Mapping
 
 from generators.sites.protocol import Site
+from schemas.base import JsonObject
 from schemas.episode import Episode
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -26,16 +28,21 @@ class OutcomeVerifier:
         """Return what the site's word amounts to; `unsupported` where it says nothing."""
         site = self._sites.get(task.site)
         own = site.threshold(task.template_id) if site else None
-        least = self._min_reward if own is None else own
-        evidence = {"reward": episode.reward, "done": episode.done, "min_reward": least}
+        least = self._min_reward if own is None else own.reward
+        whose = "" if own is None else f", the threshold of {task.template_id} itself"
+        evidence: JsonObject = {
+            "reward": episode.reward,
+            "done": episode.done,
+            "min_reward": least,
+            "min_reward_reason": None if own is None else own.reason,
+        }
         if episode.reward is None and episode.failure_kind is None:
-            return Finding(
-                status=Status.UNSUPPORTED, reason="the site says nothing", evidence=dict(evidence)
-            )
-        if episode.done and episode.reward is not None and episode.reward >= least:
+            status, reason = Status.UNSUPPORTED, "the site says nothing"
+        elif episode.done and episode.reward is not None and episode.reward >= least:
             status, reason = Status.PASSED, f"done with reward {episode.reward:g}"
+            reason += f", at least {least:g}{whose}" if own else ""
         elif not episode.done:
             status, reason = Status.FAILED, f"not done ({episode.stop_reason.value})"
         else:
-            status, reason = Status.FAILED, f"reward {episode.reward} is below {least:g}"
-        return Finding(status=status, reason=reason, evidence=dict(evidence))
+            status, reason = Status.FAILED, f"reward {episode.reward} is below {least:g}{whose}"
+        return Finding(status=status, reason=reason, evidence=evidence)

@@ -16,7 +16,7 @@ from storage.formats.reading import Reader
 from storage.publish.rows import Tables, reading
 from storage.publish.selection import select
 
-LAYOUT = 2
+LAYOUT = 3
 """Grows when the same episodes would be written otherwise."""
 
 

@@ -26,11 +26,14 @@ from storage.runs import RunFile
 MAX_TEMPLATES = 300
 """Templates listed in the yield table."""
 
+MAX_REASON_CHARS = 400
+"""Of why a template has a threshold of its own."""
+
 _HOLDS = {
     "trajectories": "one row an episode: the task in words, who acted, how it ended, "
     "what the verifiers made of it",
-    "steps": "one row a step, the final state included: the picture the policy saw, "
-    "its thought, the action, the element under it",
+    "steps": "one row a step, the final state included: the screenshot before the action, "
+    "the policy's thought, the action, the element under it",
     "tasks": "every task attempted, whether or not an attempt was accepted",
     "observations": "the elements on the page at each step, as JSON",
     "calls": "one row a call of the engine: messages, reply, tokens",
@@ -132,9 +135,10 @@ def _acceptance(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
         yield "Only the accepted ones are here."
     passed = ", ".join(markdown(name) for name in rule.passed) or "none"
     yield f"An episode is accepted when these verifiers passed it: {passed};"
-    yield f"a raw reward of {rule.min_reward:g} or more counts as success."
+    yield from _thresholds(chosen, rule)
     for name, least in sorted(rule.min_scores.items()):
         yield f"The score of {markdown(name)} must be at least {least:g}."
+    yield from _own_thresholds(chosen)
     reasons = _reasons(chosen)
     if reasons:
         yield ""
@@ -142,6 +146,42 @@ def _acceptance(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
         yield "|---|---:|"
         for reason, count in reasons:
             yield f"| {markdown(reason)} | {count:,} |"
+
+
+def _thresholds(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
+    """Yield what counted as success where no template says otherwise, as it was judged."""
+    judged = Counter(
+        item.acceptance.min_reward
+        for item in chosen.candidates
+        if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is None
+    )
+    if len(judged) > 1:
+        shown = ", ".join(
+            f"{least:g} ({count:,} episodes)" for least, count in sorted(judged.items())
+        )
+        yield "a raw reward counted as success from here on, by when an episode was judged:"
+        yield f"{shown}; see `min_reward` in each row."
+        return
+    [least] = judged or [rule.min_reward]
+    yield f"a raw reward of {least:g} or more counts as success."
+
+
+def _own_thresholds(chosen: Selection) -> Iterator[str]:
+    """Yield the templates that have a threshold of their own, and why."""
+    own = {
+        (item.template_id, item.acceptance.min_reward, item.acceptance.min_reward_reason)
+        for item in chosen.candidates
+        if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is not None
+    }
+    if own:
+        yield ""
+        yield "Where a template's score is continuous its own threshold holds, whatever the run's"
+        yield "`accept.min_reward` is; rows say so in `min_reward` and `min_reward_reason`:"
+        yield ""
+        yield "| template | success from | why |"
+        yield "|---|---:|---|"
+    for template, least, why in sorted(own):
+        yield f"| {markdown(template)} | {least:g} | {markdown(why, most=MAX_REASON_CHARS)} |"
 
 
 def _reasons(chosen: Selection) -> list[tuple[str, int]]:
@@ -187,8 +227,9 @@ def _provenance(facts: CardFacts) -> Iterator[str]:
         text = value if isinstance(value, str) else canonical_json(value)
         yield f"| {markdown(key)} | {markdown(text)} |"
     yield ""
-    yield "Pictures are the very bytes the policy saw before it acted. `manifest.json` lists every"
-    yield "file with its rows, size and SHA-256."
+    yield "Pictures are the screenshots as they were recorded before each action, byte for byte. Where"
+    yield "a model was sent a resized copy, `sent_width` and `sent_height` of `calls` say its size."
+    yield "`manifest.json` lists every file with its rows, size and SHA-256."
     yield ""
     if facts.license is None:
         yield "No licence is stated here. What may be done with the data follows from the pages it"

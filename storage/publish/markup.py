@@ -9,7 +9,7 @@ import json
 import unicodedata
 
 MAX_CHARS = 80
-"""Longer text is cut in Markdown, with an ellipsis."""
+"""Longer text is cut in Markdown, with an ellipsis, unless more is asked for."""
 
 _UNPRINTABLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
 """Unicode categories of what cannot be seen: controls, direction marks, surrogates, separators."""
@@ -24,11 +24,11 @@ def visible(text: str) -> str:
     )
 
 
-def markdown(text: str) -> str:
-    """Return `text` as literal Markdown, for a sentence or a table cell."""
+def markdown(text: str, *, most: int = MAX_CHARS) -> str:
+    """Return `text` as literal Markdown, for a sentence or a table cell; `most` characters of it."""
     shown = visible(text)
-    if len(shown) > MAX_CHARS:
-        shown = shown[: MAX_CHARS - 1] + "…"
+    if len(shown) > most:
+        shown = shown[: most - 1] + "…"
     return "".join(_literal(shown, place) for place in range(len(shown)))
 
 

@@ -1,8 +1,8 @@
 """Which episodes a version of a run publishes, and in which order.
 
 `select` joins every committed episode with its task and its verdicts and asks the run's rule what
-it makes of them. It reads narrow columns only, never a picture and never a verdict's evidence
-(but that of `duplicates`, which names the original). The order depends on nothing but the
+it makes of them. It reads narrow columns only, never a picture and never a verdict's evidence, but
+that of `outcome`, which names the threshold, and of `duplicates`, which names the original. The order depends on nothing but the
 episodes themselves: units by when their last episode ended, then task and attempt. Units that are
 committed later ended later, so what a later version adds comes at the end, wherever the tables'
 files lie and however they were compacted.
@@ -35,6 +35,9 @@ _BATCH_ROWS = 4_096
 
 ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
 """Columns of `episodes` that say what made an episode."""
+
+_EVIDENCE_OF = ("outcome", "duplicates")
+"""Verifiers of whose evidence columns are made."""
 
 _EPISODE_COLUMNS = (
     "episode_id",
@@ -187,7 +190,7 @@ def _opinions(
         name: pc.field(name) for name in arrow_schema("verdicts").names
     }
     columns["evidence"] = pc.if_else(
-        pc.equal(pc.field("verifier"), pa.scalar("duplicates")), pc.field("evidence"), "{}"
+        pc.field("verifier").isin(_EVIDENCE_OF), pc.field("evidence"), pa.scalar("{}")
     )
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])

@@ -66,7 +66,7 @@ async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: Pol
         outcome = await site.outcome(session)
         if outcome.done or isinstance(decision.action, Answer):
             reward = 0.0 if outcome.reward is None else outcome.reward
-            attempt.passed = outcome.done and reward >= (PASSED if least is None else least)
+            attempt.passed = outcome.done and reward >= (PASSED if least is None else least.reward)
             return
 
 

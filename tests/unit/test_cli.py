@@ -125,6 +125,20 @@ def test_a_rule_that_nothing_could_meet_is_pointed_out(here: Path) -> None:
     assert contents(here) == {}
 
 
+def test_a_threshold_that_does_not_hold_for_some_templates_is_pointed_out(here: Path) -> None:
+    only = "--set=tasks.include=['click-test','circle-center','bisect-angle']"
+    said = called("generate", "--dry-run", "--json", only, "--set=accept.min_reward=0.5")
+    usual = called("generate", "--dry-run", "--json", only)
+
+    assert (said.code, usual.code) == (0, 0)
+    assert (
+        "accept.min_reward = 0.5 does not hold for bisect-angle (0.95), circle-center (0.97): a "
+        "template whose score is continuous has a threshold of its own" in said.err
+    )
+    assert usual.err == ""
+    assert contents(here) == {}
+
+
 def test_json_is_one_line_on_standard_output(here: Path) -> None:
     said = stepmill("generate", "--dry-run", "--json", cwd=here)
 

@@ -4,14 +4,16 @@ import json
 import re
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 import yaml
 from conftest import Golden
 from factories import make_task, make_unit, make_verdict
 from markdown_it import MarkdownIt
-from published import RULE, TRAIN, MemoryRun, commit_unit, make_run_file, published, small_run
+from published import RULE, TEST, TRAIN, MemoryRun, commit_unit, make_run_file, published, small_run
 
+from schemas.base import JsonObject
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
 from storage.publish.card import MAX_TEMPLATES
@@ -146,6 +148,43 @@ def test_hostile_rows_are_published_as_they_are(tmp_path: Path) -> None:
     [path] = tmp_path.glob("data/trajectories/*.parquet")
     assert pq.read_table(path)["instruction"].to_pylist() == [_HOSTILE]
     assert "onerror" not in card
+
+
+def _judged_by(run: MemoryRun, number: int, template: str, evidence: JsonObject) -> None:
+    for episode in commit_unit(run, number, template, tasks=1, attempts=2):
+        found = make_verdict(episode, round_=1)
+        run.judge([found.model_copy(update={"evidence": evidence})])
+
+
+def test_a_templates_own_threshold_is_on_the_card_and_on_its_rows(tmp_path: Path) -> None:
+    run, why = MemoryRun(), f"Pixels | {'are whole numbers; ' * 8}that is it."
+    _judged_by(run, 1, TRAIN, {"min_reward": 0.5, "min_reward_reason": None})
+    _judged_by(run, 2, "bisect-angle", {"min_reward": 0.95, "min_reward_reason": why})
+    card = _card(run, tmp_path)
+
+    assert "a raw reward of 0.5 or more counts as success.\n" in card
+    [line] = [line for line in card.splitlines() if line.startswith("| bisect-angle | 0.95 |")]
+    assert "that is it" in line
+    assert "its own threshold holds, whatever the run's" in card
+    rows = ds.dataset(tmp_path / "data" / "trajectories").to_table(
+        columns=["min_reward", "min_reward_reason"]
+    )
+    assert sorted(map(tuple, (row.values() for row in rows.to_pylist()))) == [
+        (0.5, None),
+        (0.5, None),
+        (0.95, why),
+        (0.95, why),
+    ]
+
+
+def test_episodes_judged_by_several_thresholds_are_told_apart(tmp_path: Path) -> None:
+    run = MemoryRun()
+    _judged_by(run, 1, TRAIN, {"min_reward": 1.0, "min_reward_reason": None})
+    _judged_by(run, 2, TEST, {"min_reward": 0.5})
+    card = _card(run, tmp_path)
+
+    assert "0.5 (2 episodes), 1 (2 episodes); see `min_reward` in each row." in card
+    assert "whatever the run's" not in card
 
 
 def test_the_manifest_says_run_version_and_counts(tmp_path: Path) -> None:

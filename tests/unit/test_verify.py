@@ -8,6 +8,7 @@ from factories import make_episode, make_task
 from scripted import RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
 from generators.browser.scripted import ScriptedSessions
+from generators.sites.protocol import Threshold
 from generators.sites.scripted import ScriptedSite
 from generators.verify.make import make_verifiers
 from generators.verify.outcome import OutcomeVerifier
@@ -100,13 +101,34 @@ async def test_only_done_with_enough_reward_is_a_success(
 
 async def test_a_family_may_name_its_own_threshold() -> None:
     class Lenient(ScriptedSite):
-        def threshold(self, template_id: str) -> float | None:
-            return 0.8 if template_id == "pages" else None
+        def threshold(self, template_id: str) -> Threshold | None:
+            return Threshold(reward=0.8, reason="Pixels.") if template_id == "pages" else None
 
     episode = whole().model_copy(update={"reward": 0.85, "done": True})
     verifier = OutcomeVerifier({"scripted": Lenient()}, min_reward=1.0)
 
     assert (await verifier.examine(scripted_task(), episode)).status is Status.PASSED
+
+
+@pytest.mark.parametrize(("asked", "reward"), [(1.0, 0.85), (0.5, 0.75)])
+async def test_a_familys_own_threshold_holds_whatever_the_run_asks_for_and_is_named(
+    asked: float, reward: float
+) -> None:
+    class Own(ScriptedSite):
+        def threshold(self, template_id: str) -> Threshold | None:
+            return Threshold(reward=0.8, reason="Pixels.") if template_id == "pages" else None
+
+    episode = whole().model_copy(update={"reward": reward, "done": True})
+    own = await OutcomeVerifier({"scripted": Own()}, min_reward=asked).examine(
+        scripted_task(), episode
+    )
+    runs = await OutcomeVerifier({}, min_reward=asked).examine(scripted_task(), episode)
+
+    assert (own.status is Status.PASSED) == (reward >= 0.8)
+    assert (runs.status is Status.PASSED) == (reward >= asked)
+    assert "0.8, the threshold of pages itself" in own.reason
+    assert (own.evidence["min_reward"], own.evidence["min_reward_reason"]) == (0.8, "Pixels.")
+    assert (runs.evidence["min_reward"], runs.evidence["min_reward_reason"]) == (asked, None)
 
 
 async def recorded() -> Episode:

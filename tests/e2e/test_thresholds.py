@@ -1,0 +1,44 @@
+"""A template with a continuous score: its threshold in the run, on every published row, on the card."""
+
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+from commands import stepmill
+from places import Place
+
+from generators.sites.miniwob import THRESHOLDS
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_row_and_the_card_say_what_counted_as_success_and_why(tmp_path: Path) -> None:
+    run, to = tmp_path / "run", tmp_path / "to"
+    said = stepmill(
+        *("generate", "--json", "--no-prefect", f"--run={run}", f"--set=publish.to=['{to}']"),
+        *("--set=tasks.include=['click-test','circle-center','bisect-angle']",),
+        *("--set=tasks.seeds=[0,0]", "--set=browser.sessions=3", "--set=accept.min_reward=0.5"),
+    )
+
+    assert (said.code, said.answer["accepted"]) == (0, 3), said.err
+    assert (
+        "accept.min_reward = 0.5 does not hold for bisect-angle (0.95), circle-center" in said.err
+    )
+    tasks = {row["task_id"]: row["template_id"] for row in _rows(to, "tasks")}
+    rows = {tasks[row["task_id"]]: row for row in _rows(to, "trajectories")}
+    own = {name: THRESHOLDS[name] for name in ("bisect-angle", "circle-center")}
+    assert {name: (row["min_reward"], row["min_reward_reason"]) for name, row in rows.items()} == {
+        "click-test": (0.5, None),
+        **{name: (one.reward, one.reason) for name, one in own.items()},
+    }
+    card = (to / "README.md").read_text(encoding="utf-8")
+    assert "a raw reward of 0.5 or more counts as success." in card
+    for name, one in own.items():
+        assert f"| {name} | {one.reward:g} | {one.reason.partition(';')[0][:20]}" in card
+    reasons = [row["reason"] for row in Place(str(run)).rows("verdicts", "reason")]
+    assert sum("the threshold of circle-center itself" in reason for reason in reasons) == 1
+
+
+def _rows(to: Path, config: str) -> list[dict[str, str]]:
+    read: list[dict[str, str]] = ds.dataset(to / "data" / config).to_table().to_pylist()
+    return read
