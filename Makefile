@@ -56,7 +56,7 @@ $(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
 demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: check $(VERIFIERS) ## every gate, then every test that needs no GPU
+test: check $(VERIFIERS) ## every gate, then every test but those of a real vLLM (test-vllm)
 	$(call gate,tests,$(PYTEST) -n $(WORKERS) --dist worksteal)
 
 check: setup ## the gates: format, lint, types, imports

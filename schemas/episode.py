@@ -35,11 +35,11 @@ class StopReason(StrEnum):
     STUCK = "stuck"
     """The same action on the same picture, too often."""
     BLOCKED = "blocked"
-    """The site refuses to serve (a captcha, a block page)."""
+    """The site refuses to serve (a captcha, a block page). Reserved: nothing gives it yet."""
     FAILED = "failed"
     """Something broke; `failure_kind` says what."""
     CANCELLED = "cancelled"
-    """The run was asked to stop."""
+    """The run was asked to stop. Reserved: nothing gives it yet."""
 
 
 class PolicyKind(StrEnum):
@@ -59,7 +59,7 @@ class Actor(StrEnum):
     AGENT = "agent"
     """The policy."""
     USER = "user"
-    """A person who took over, or the task's own simulated user."""
+    """A person who took over, or the task's own simulated user. Reserved: nothing gives it yet."""
 
 
 class ThoughtSource(StrEnum):
@@ -70,7 +70,7 @@ class ThoughtSource(StrEnum):
     TEMPLATE = "template"
     """A skill of the teacher states it."""
     REWRITTEN = "rewritten"
-    """A model rewrote it afterwards."""
+    """A model rewrote it afterwards. Reserved: nothing gives it yet."""
 
 
 class StructuredMode(StrEnum):
@@ -103,7 +103,7 @@ class Step(Record):
     step: Annotated[int, Int32] = Field(ge=0)
     """From 0, contiguous."""
     screenshot: Screenshot
-    """What the policy saw before acting."""
+    """The page before the action, as recorded; where it was sent resized, `calls` has the size."""
     screenshot_sha256: str
     """Of the picture's bytes."""
     screenshot_phash: str
@@ -166,13 +166,13 @@ class Call(Record):
     call: Annotated[int, Int32]
     """From 0 within the episode."""
     role: str
-    """policy, localizer, validator, repair, judge or user."""
+    """policy, localizer, validator or repair; judge and user are reserved."""
     engine: str | None = None
     """What serves the model, and which of several, as `vllm-0`; None if unknown."""
     model: str | None = None
     """The model's name."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say."""
+    """Which weights; None where the server does not say. Reserved: nothing writes it yet."""
     prompt_sha256: str | None = None
     """Of the system prompt; a row of `prompts`."""
     messages: Annotated[JsonValue, AsJson()] = None
@@ -278,9 +278,9 @@ class Episode(Record):
     model: str | None = None
     """The model's name; None without one."""
     model_revision: str | None = None
-    """Its revision; None if unknown."""
+    """Its revision; None if unknown. Reserved: nothing writes it yet."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say."""
+    """Which weights; None where the server does not say. Reserved: nothing writes it yet."""
     engine: str | None = None
     """vLLM or another; None without one."""
     engine_version: str | None = None

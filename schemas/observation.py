@@ -1,7 +1,8 @@
 """What was seen: one picture, where it was taken, and the elements on it.
 
 An observation is taken once before each action and once at the end. The screenshot's bytes are
-the very bytes the policy saw; nothing is drawn on them and nothing re-encodes them.
+those the browser gave; nothing is drawn on them and nothing encodes them again. A model whose
+dialect takes another size is sent a resized copy, of which its call keeps the size.
 """
 
 from typing import Annotated

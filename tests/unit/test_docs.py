@@ -14,13 +14,17 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
-from columns import renewed
+from columns import member_docs, renewed
 from sources import ROOT
 
 from flows.cli_parsers import build, parse
+from generators.verify.make import NAMES
+from schemas.episode import Actor, StopReason, ThoughtSource
+from schemas.verdict import Acceptance
 
 PAGES = [
     path.relative_to(ROOT).as_posix()
@@ -170,6 +174,37 @@ def test_the_columns_page_says_what_the_records_say() -> None:
     page = _text("docs/dataset.md")
 
     assert renewed(page) == page, "docs/dataset.md is stale: `make docs`"
+
+
+def test_what_only_a_verifier_to_come_would_give_is_called_reserved() -> None:
+    """Whoever adds one of these verifiers says in the records that the column is used."""
+    docs = member_docs(Acceptance)
+    waiting = {"judge_score": {"judge", "panel"}, "duplicate_of": {"duplicates"}}
+
+    for column, verifiers in waiting.items():
+        assert ("Reserved" in docs[column]) == verifiers.isdisjoint(NAMES), column
+    assert docs["assurance"] == (
+        "How sure: `replayed` or `none`; `probed` and `judged` are reserved: nothing gives them yet."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [
+        (StopReason, "BLOCKED"),
+        (StopReason, "CANCELLED"),
+        (Actor, "USER"),
+        (ThoughtSource, "REWRITTEN"),
+    ],
+)
+def test_a_value_that_nothing_gives_is_called_reserved(kind: type[StrEnum], member: str) -> None:
+    code = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("flows", "generators")
+        for path in (ROOT / folder).rglob("*.py")
+    )
+
+    assert ("Reserved" in member_docs(kind)[member]) == (f"{kind.__name__}.{member}" not in code)
 
 
 def test_the_readme_is_short() -> None:

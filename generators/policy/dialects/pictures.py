@@ -32,10 +32,10 @@ class PictureRule(Protocol):
 class Tiled:
     """Square tiles on the grid nearest to the picture's shape, and a thumbnail of the whole.
 
-    Source: the static tiling of InternVL, as vLLM 0.33 carries it out for Nemotron Nano VL: the
+    Source: the static tiling of InternVL, as vLLM 0.32 carries it out for Nemotron Nano VL: the
     server itself stretches a picture to the grid whose aspect is closest, and takes the larger of
     two such grids if the picture has more than half its pixels. So a screenshot is sent as it is:
-    no second JPEG, and the bytes that are recorded are the bytes that were seen. Only one with
+    no second JPEG, and the bytes that are recorded are the bytes that were sent. Only one with
     more pixels than the largest grid is scaled down first, to the very grid the server would
     choose, because the rest would be thrown away there.
     """
