@@ -20,6 +20,7 @@ PREFIX = "STEPMILL_"
 """What environment variables that are keys begin with; `__` stands for each dot."""
 
 _DOT = "__"
+_LARGEST = 4 * 2**20
 
 
 class Sources(Record):
@@ -64,7 +65,11 @@ def read_file(path: str) -> Layer:
         BadConfig: it cannot be read; a mistake in its syntax comes with its line.
     """
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise BadConfig(f"{path}: is larger than {_LARGEST:,} bytes, which no configuration is")
+        return _tables(data.decode())
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{path}: is no TOML: {error}") from None
     except UnicodeDecodeError as error:
@@ -72,6 +77,24 @@ def read_file(path: str) -> Layer:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise BadConfig(f"{path}: cannot be read: {reason}") from None
+
+
+def _tables(text: str) -> dict[str, JsonValue]:
+    """Return the tables that `text` says.
+
+    Raises:
+        TOMLDecodeError: it is no TOML.
+        ValueError: it is, but more than can be read.
+    """
+    try:
+        tables: dict[str, JsonValue] = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("brackets are nested too deep in each other") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:  # Python reads no decimal number beyond a limit of its own
+        raise ValueError("a number has too many digits") from None
+    return tables
 
 
 def _environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
@@ -94,16 +117,23 @@ def _setting(setting: str) -> Layer:
 def _nested(parts: Sequence[str], text: str, *, where: str) -> Layer:
     if not all(parts):
         raise BadConfig(f"{where}: '{'.'.join(parts)}' is no key; write section.key")
-    layer: dict[str, JsonValue] = {parts[-1]: value_of(text)}
+    try:
+        layer: dict[str, JsonValue] = {parts[-1]: value_of(text)}
+    except ValueError as error:
+        raise BadConfig(f"{where}: cannot be read: {error}") from None
     for part in reversed(parts[:-1]):
         layer = {part: layer}
     return layer
 
 
 def value_of(text: str) -> JsonValue:
-    """Return what `text` says as a TOML value; the text itself if it is none."""
+    """Return what `text` says as a TOML value; the text itself if it is none.
+
+    Raises:
+        ValueError: it is a value, but more than can be read.
+    """
     try:
-        table: dict[str, JsonValue] = tomllib.loads(f"value = {text}")
+        table = _tables(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
     return table["value"] if table.keys() == {"value"} else text

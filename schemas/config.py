@@ -9,6 +9,7 @@ can only be resumed with the same identity; everything else may differ from one 
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
@@ -35,6 +36,9 @@ from schemas.sections import (
 
 Layer = Mapping[str, Any]
 """Nested plain tables, as TOML gives them."""
+
+_DEEPEST = 16
+_LONGEST = 1024
 
 
 class RunConfig(Record):
@@ -83,12 +87,38 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
     for name, layer in layers:
+        _check_values(layer, name)
         _merge(merged, layer, name=name, origin=origin, path=())
     try:
         # As JSON, because only there a list may stand for a tuple and yet "5" for no number.
-        return RunConfig.model_validate_json(json.dumps(merged, default=str), strict=True)
+        return RunConfig.model_validate_json(json.dumps(merged), strict=True)
     except ValidationError as error:
         raise BadConfig(_explain(error, origin)) from None
+
+
+def _check_values(layer: Layer, name: str) -> None:
+    """Refuse what TOML can say and no key can be, before anything has to follow it or show it.
+
+    Raises:
+        BadConfig: naming the layer, the key and the rule.
+    """
+    todo: list[tuple[tuple[str, ...], object]] = [((), layer)]
+    while todo:
+        path, value = todo.pop()
+        key = ".".join(path[:_DEEPEST])
+        if len(path) > _DEEPEST:
+            raise BadConfig(f"{name}: {key}: more than {_DEEPEST} tables or lists in each other")
+        if isinstance(value, Mapping):
+            todo += [((*path, str(part)), item) for part, item in value.items()]
+        elif isinstance(value, list):
+            todo += [((*path, str(part)), item) for part, item in enumerate(value)]
+        elif isinstance(value, date | time):
+            shown = value.isoformat()
+            raise BadConfig(
+                f"{name}: {key} = {shown}: no key is a date or a time; put text in quotes"
+            )
+        elif isinstance(value, int) and value.bit_length() > _LONGEST:
+            raise BadConfig(f"{name}: {key}: a number has too many digits")
 
 
 def _merge(

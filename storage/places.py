@@ -17,6 +17,7 @@ from storage.objects import ObjectStore
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _BUCKET = re.compile(r"(?i)s3://")
+_GIVE = "give a folder, file://… or s3://bucket/prefix"
 
 
 def open_store(url: str, storage: StorageSection) -> ObjectStore:
@@ -53,11 +54,18 @@ def folder(url: str) -> Path:
 
     Raises:
         BadConfig: it names no folder.
-        Unwritable: there is a file where the folder should be.
+        Unwritable: there is a file where the folder should be, or it cannot be looked at.
     """
-    path = Path(_path_of(url)).expanduser()
-    if path.exists() and not path.is_dir():
-        raise Unwritable(f"{url}: is a file; give a folder")
+    try:
+        path = Path(_path_of(url)).expanduser()
+        if path.exists() and not path.is_dir():
+            raise Unwritable(f"{url}: is a file; give a folder")
+    except RuntimeError:
+        raise BadConfig(f"{url}: nobody here has that home folder; give the whole path") from None
+    except OSError as error:
+        raise Unwritable(
+            f"{url}: cannot be opened: {error.strerror}; give another folder"
+        ) from None
     return path
 
 
@@ -75,16 +83,20 @@ def table_url(run: str, table: str) -> str:
 
 
 def _path_of(url: str) -> str:
-    if not url or "\0" in url:
-        raise BadConfig(f"{url!r}: give a folder, file://… or s3://bucket/prefix")
-    if not _SCHEME.match(url):
-        return url
-    parts = urlsplit(url)
+    path = _decoded(url) if _SCHEME.match(url) else url
+    if not path or "\0" in path:
+        raise BadConfig(f"{url!r}: {_GIVE}")
+    return path
+
+
+def _decoded(url: str) -> str:
+    """Return the path that a URL with a scheme names; nothing if it names none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise BadConfig(f"{url}: is no URL ({error}); {_GIVE}") from None
     if parts.scheme.lower() != "file":
-        raise BadConfig(
-            f"{url}: this version reads and writes folders and buckets only; give a folder, "
-            "file://… or s3://bucket/prefix"
-        )
+        raise BadConfig(f"{url}: this version reads and writes folders and buckets only; {_GIVE}")
     if parts.netloc not in ("", "localhost") or not parts.path:
         raise BadConfig(f"{url}: names another machine; write file:///path")
     return unquote(parts.path)

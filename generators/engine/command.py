@@ -189,8 +189,12 @@ def find_vllm(section: EngineSection) -> tuple[str, ...]:
 def _model(model: str | None) -> str:
     if model is None:
         raise NoEngine("engine.model is not set; name a model, as Hcompany/Holotron-12B")
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
+    try:
+        folder = Path(model).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        raise NoEngine(f"engine.model: {model}: cannot be opened: {error}") from None
+    if not is_folder:
         if folder.is_absolute() or model.startswith(("./", "../", "~")):
             raise NoEngine(f"engine.model: there is no folder {model}")
         return model

@@ -57,11 +57,11 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
         BadTasks: it cannot be read, or something in it is no action; the text says where.
     """
     try:
-        lists = _OBJECT.validate_python(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise BadTasks(f"{path}: the script cannot be read: {error}") from error
-    except json.JSONDecodeError as error:
-        raise BadTasks(f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from error
+    try:
+        lists = _OBJECT.validate_python(_parsed(text, path))
     except ValidationError as error:
         where = "/".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
         raise BadTasks(
@@ -71,6 +71,18 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
         template: tuple(_action(item, f"{path}: {template}, action {n}") for n, item in numbered)
         for template, numbered in ((key, enumerate(items)) for key, items in lists.items())
     }
+
+
+def _parsed(text: str, path: Path) -> object:
+    try:
+        parsed: object = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BadTasks(f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from error
+    except RecursionError:
+        raise BadTasks(f"{path}: lists or objects are nested too deep for a script") from None
+    except ValueError:  # Python reads no decimal number beyond a limit of its own
+        raise BadTasks(f"{path}: a number has too many digits") from None
+    return parsed
 
 
 def _action(item: dict[str, object], where: str) -> Action:

@@ -53,8 +53,12 @@ def _from_templates(offer: Offer, section: TasksSection) -> list[Task]:
 
 
 def _from_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> list[Task]:
-    if not path.is_file():
-        what = "is a folder" if path.is_dir() else "is no such file"
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except OSError as error:
+        raise BadTasks(f"tasks.source: '{path}' cannot be opened: {error.strerror}") from None
+    if not is_file:
+        what = "is a folder" if is_folder else "is no such file"
         builtin = [*sites, *_NOT_YET]
         raise BadTasks(
             f"tasks.source: '{path}' {what}, and there is no built-in source of that name "

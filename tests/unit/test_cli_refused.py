@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from commands import SECONDS, STEPMILL, contents, environment
+from commands import SECONDS, STEPMILL, called, contents, environment
 
 from flows.cli import main
 
@@ -62,6 +62,122 @@ def test_a_configuration_that_cannot_be_honoured(
     for part in told:
         assert part in said
     assert contents(here) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a=" + "[" * 5_000 + "]" * 5_000, "nested too deep"),
+        ("a=" + "[" * 20 + "]" * 20, "more than 16 tables or lists in each other"),
+        ("a=" + "{a=" * 900 + "1" + "}" * 900, "nested too deep"),
+        (".".join(["a"] * 3_000) + " = 1", "more than 16 tables or lists in each other"),
+        ("[" + ".".join(["a"] * 3_000) + "]", "more than 16 tables or lists in each other"),
+        ("[run]\nseed = " + "9" * 5_000, "a number has too many digits"),
+        ("[run]\nseed = 0x" + "f" * 5_000, "run.seed: a number has too many digits"),
+        ("[run]\nname = 2020-01-01", "run.name = 2020-01-01: no key is a date or a time"),
+        ("[run]\nname = 07:30:00", "run.name = 07:30:00: no key is a date or a time"),
+        ("[[policies]]\nname = 2020-01-01T00:00:00Z", "policies.0.name = 2020-01-01T00:00:00"),
+        ("#" * (4 * 2**20 + 1), "is larger than 4,194,304 bytes"),
+    ],
+    ids=lambda value: value[:20].strip(),
+)
+def test_a_file_that_says_what_no_configuration_can(
+    text: str, told: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "run.toml").write_text(text, encoding="utf-8")
+
+    said = _refused(capsys, "generate", "--no-prefect", "--config", "run.toml")
+
+    assert said.startswith("stepmill: run.toml: ")
+    assert told in said
+    assert said.count("\n") == 1
+    assert list(contents(here)) == ["run.toml"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        (".".join(["a"] * 2_000) + "=1", "more than 16 tables or lists in each other"),
+        ("run.name=" + "[" * 3_000 + "]" * 3_000, "brackets are nested too deep"),
+        ("run.seed=" + "9" * 4_400, "a number has too many digits"),
+        ("run.seed=0x" + "f" * 4_000, "a number has too many digits"),
+        ("run.name=2020-01-01", "put text in quotes"),
+        ("tasks.source=" + "a" * 300, "cannot be opened: File name too long"),
+        ("publish.to=['~nobodyhere/x']", "nobody here has that home folder"),
+        ("publish.to=['" + "a" * 300 + "']", "cannot be opened: File name too long"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_a_setting_beyond_all_measure(
+    setting: str, told: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = _refused(capsys, *GENERATE, "--set", setting)
+
+    assert told in said
+    assert said.count("\n") == 1
+    assert len(said) < 1_500
+    assert contents(here) == {}
+
+
+def test_a_date_in_quotes_is_text(here: Path) -> None:
+    said = called("generate", "--dry-run", "--json", "--set", "run.name='2020-01-01'")
+
+    assert said.code == 0, said.err
+    assert '"name": "2020-01-01"' in said.out
+    assert contents(here) == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("a" * 300, "cannot be opened: File name too long"),
+        ("a/" * 3_000, "cannot be opened: File name too long"),
+        ("~nobodyhere/x", "nobody here has that home folder"),
+        ("file:///a%00b", "give a folder"),
+        ("file://[::1/x", "is no URL (Invalid IPv6 URL)"),
+        ("s3://[", "stepmill: "),
+        ("a\udcffb", "is not text in this locale's encoding"),
+    ],
+    ids=lambda value: ascii(value[:20]),
+)
+@pytest.mark.parametrize("command", ["generate", "show", "audit", "publish", "export"])
+def test_a_place_that_can_be_no_run(
+    url: str, told: str, command: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = {
+        "generate": [*GENERATE, "--run", url],
+        "publish": ["publish", url, "--to", "data", "--no-prefect"],
+        "export": ["export", url, "--format", "atif", "--to", "data"],
+    }.get(command, [command, url])
+
+    said = _refused(capsys, *argv)
+
+    assert told in said
+    assert len(said) < 1_500
+    assert contents(here) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[" * 200_000, "nested too deep for a script"),
+        ('{"click-test":' + "[" * 900 + "]" * 900 + "}", "a script is an object with a list"),
+        ('{"click-test":[{"type":"wait","ms":' + "9" * 5_000 + "}]}", "has too many digits"),
+    ],
+    ids=["brackets", "lists", "digits"],
+)
+def test_a_script_that_says_what_no_script_can(
+    text: str, told: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "script.json").write_text(text, encoding="utf-8")
+
+    scripted = ("--set=policy.name=scripted", "--set=policy.script=script.json")
+    said = _refused(capsys, *GENERATE, *scripted)
+
+    assert said.startswith("stepmill: script.json: ")
+    assert told in said
+    assert said.count("\n") == 1
+    assert list(contents(here)) == ["script.json"]
 
 
 def test_a_broken_line_of_a_task_file_is_named(

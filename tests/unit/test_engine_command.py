@@ -75,6 +75,12 @@ def test_the_environment_beside_is_looked_in_before_the_path(
     assert serve_command(section, 1).argv[0] == str(beside)
 
 
+@pytest.mark.parametrize("model", ["~nobodyhere/model", "/" + "a" * 300])
+def test_what_can_be_no_folder_of_a_model_is_refused(model: str) -> None:
+    with pytest.raises(NoEngine, match=r"engine\.model: .*cannot be opened"):
+        serve_command(NAMED.model_copy(update={"model": model}), 1)
+
+
 def test_a_command_that_is_not_there_is_refused() -> None:
     with pytest.raises(NoEngine, match=r"/no/vllm. is no program"):
         serve_command(NAMED.model_copy(update={"command": ("/no/vllm",)}), 1)
