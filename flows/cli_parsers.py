@@ -7,13 +7,15 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from flows.cli_engine_flags import add_flags as _engine
 from flows.cli_export_flags import add_flags as _export
 from flows.cli_flags import configuration_flags, json_flag
 from flows.cli_tasks_flags import add_flags as _tasks
-from flows.cli_terminal import complain
+from flows.cli_terminal import complain, tell
+from flows.version import DISTRIBUTION, version_of
+from schemas.errors import BadConfig
 
 Arguments = argparse.Namespace
 """What was asked for; `module` is the module that does it."""
@@ -31,10 +33,33 @@ class _Parser(argparse.ArgumentParser):
         complain(f"{message}\nsee '{self.prog} --help'")
         sys.exit(_USAGE_CODE)
 
+    def print_help(self, file: IO[str] | None = None) -> None:
+        """Print help as results are printed."""
+        del file
+        tell(self.format_help().splitlines())
+
+
+class _Version(argparse.Action):
+    """Prints the program's version and ends it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> NoReturn:
+        """Do it."""
+        del namespace, values, option_string
+        tell([f"{DISTRIBUTION} {version_of()}"])
+        parser.exit()
+
 
 def parse(argv: Sequence[str]) -> Arguments:
     """Return what `argv` asks for; help, and whatever is no command or flag, ends the program."""
     parser = build()
+    for word in argv:
+        _refuse_bytes(word)
     commands = [action for action in parser._actions if action.dest == "command"]  # noqa: SLF001
     names = list(commands[0].choices or ())
     if argv and not argv[0].startswith("-") and argv[0] not in names:
@@ -47,6 +72,22 @@ def parse(argv: Sequence[str]) -> Arguments:
         kind = "flag" if what.startswith("-") else "argument"
         below.error(f"'{below.prog}' has no {kind} '{what}'{_nearest(what, flags)}")
     return args
+
+
+def _refuse_bytes(word: str) -> None:
+    """Refuse an argument with bytes that are no text: no configuration and no row can hold it.
+
+    Raises:
+        BadConfig: it is one.
+    """
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        shown = word.encode("ascii", "backslashreplace").decode()
+        coding = sys.getfilesystemencoding()
+        raise BadConfig(
+            f"the argument '{shown}' is not text in this locale's encoding, {coding}"
+        ) from None
 
 
 def _parser_of(parser: argparse.ArgumentParser, args: Arguments) -> argparse.ArgumentParser:
@@ -74,6 +115,7 @@ def build() -> argparse.ArgumentParser:
         epilog="Example: stepmill generate --config configs/demo.toml",
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (add, does, example) in COMMANDS.items():
         below = commands.add_parser(

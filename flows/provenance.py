@@ -6,15 +6,12 @@ Nothing here names a machine, a user or a path.
 import os
 import platform
 import subprocess
-from importlib import metadata
 from pathlib import Path
 
+from flows.version import version_of
 from generators.browser.launch import exposure, launch_options
 from generators.inherited import SYSTEM, inherited
 from schemas.base import JsonObject
-
-DISTRIBUTION = "stepmill"
-"""What the program is installed as."""
 
 _TELLING = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
 _GIT_SECONDS = 5
@@ -24,7 +21,7 @@ _SHA_CHARS = 12
 def code_version() -> str:
     """Return the program's version, with its commit where it runs from a checkout."""
     sha = git_sha()
-    version = _version(DISTRIBUTION)
+    version = version_of()
     return f"{version}+{sha[:_SHA_CHARS]}" if sha else version
 
 
@@ -32,11 +29,11 @@ def provenance() -> JsonObject:
     """Return what decides how the program behaves, beside the configuration."""
     left = exposure(launch_options())
     return {
-        "version": _version(DISTRIBUTION),
+        "version": version_of(),
         "git_sha": git_sha(),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "packages": {name: _version(name) for name in _TELLING},
+        "packages": {name: version_of(name) for name in _TELLING},
         "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
     }
 
@@ -58,10 +55,3 @@ def git_sha() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return shown.stdout.strip() or None
-
-
-def _version(distribution: str) -> str:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return "unknown"

@@ -5,10 +5,13 @@ import logging
 import os
 import re
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from commands import STEPMILL, called, contents, environment, stepmill
+from sources import ROOT
 
 from flows.cli import main
 from flows.cli_parsers import COMMANDS
@@ -54,6 +57,27 @@ def test_every_command_explains_itself_with_an_example(
     shown = capsys.readouterr().out
     assert f"Example: stepmill {command}" in shown
     assert len(shown.splitlines()) > 5
+
+
+def test_the_version_is_that_of_the_distribution_and_costs_no_heavy_import() -> None:
+    code = (
+        "import sys; from flows.cli import main\n"
+        "try: main(['--version'])\n"
+        "except SystemExit as leaving: assert leaving.code in (0, None), leaving\n"
+        "heavy = {'pydantic', 'asyncio', 'prefect', 'pyarrow', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    expected = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout == f"stepmill {expected['project']['version']}\n"
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,9 @@ def test_the_core_alone_loads_every_module(installed: Path, tmp_path: Path) -> N
 def test_the_command_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_path: Path) -> None:
     shown = _run(installed / "stepmill", "--help", cwd=tmp_path)
     where = _run(installed / "python", "-c", "import flows; print(flows.__file__)", cwd=tmp_path)
+    version = _run(installed / "stepmill", "--version", cwd=tmp_path)
 
+    assert re.fullmatch(r"stepmill \d+\.\d+\.\d+\n", version.stdout), version
     assert (shown.returncode, "generate" in shown.stdout) == (0, True), shown.stderr
     assert Path(where.stdout.strip()).is_relative_to(installed.parent)
 

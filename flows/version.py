@@ -1,0 +1,14 @@
+"""Which version of the program this is. It loads nothing heavy: the command line asks it."""
+
+from importlib import metadata
+
+DISTRIBUTION = "stepmill"
+"""What the program is installed as."""
+
+
+def version_of(distribution: str = DISTRIBUTION) -> str:
+    """Return the version of a distribution that is installed; 'unknown' if it is not."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "unknown"
