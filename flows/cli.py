@@ -2,10 +2,12 @@
 
 Only the parser is loaded before the command is known, so help is quick; each command lives in a
 module of its own, `flows.cli_<command>`. Whatever a user can do wrong is a line on stderr and exit
-code 2. Standard output belongs to results alone.
+code 2; a defect of the program is one too, with a log and exit code 70. Standard output belongs to
+results alone.
 """
 
 import atexit
+import contextlib
 import importlib
 import os
 import sys
@@ -13,14 +15,23 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, cast
 
 from flows.cli_parsers import Arguments, command_of, parse
-from flows.cli_terminal import complain
+from flows.cli_terminal import NotRead, Unprinted, check_output, complain
+from flows.defects import own_up
 from schemas.errors import Refusal, StepmillError
+
+SHORT = 1
+"""It was done, but something is missing."""
 
 REFUSED = 2
 """What was asked for was refused before any work."""
 
 INTERRUPTED = 130
 """Somebody stopped it; the same command again goes on."""
+
+_MAKING = tuple(
+    f"flows.cli_{name}" for name in ("generate", "verify", "publish", "export", "compact")
+)
+"""Commands that have done their work once they print what it came to."""
 
 
 class _Command(Protocol):
@@ -33,10 +44,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(argv)
     ending = _Ending()
     atexit.register(ending.leave)
+    if sys.stderr is None:  # closed; everybody expects that there is one
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     try:
         ending.code = _run(sys.argv[1:])
     except SystemExit as leaving:
-        ending.code = leaving.code if isinstance(leaving.code, int) else 1
+        ending.code = leaving.code if isinstance(leaving.code, int) else SHORT
     return ending.code
 
 
@@ -47,34 +60,55 @@ class _Ending:
     when its pool is taken down (seen once in some thirty reads), long after all work was done.
     """
 
-    code = 1
+    code = SHORT
 
     def leave(self) -> None:
-        """End the process with what its output was told."""
-        sys.stdout.flush()
-        sys.stderr.flush()
+        """End the process with what its output was told; what it does not take was told already."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, AttributeError):  # None: it was closed from the start
+                stream.flush()
         os._exit(self.code)
 
 
 def _run(argv: Sequence[str]) -> int:
+    """Carry a command line out, and turn whatever ends it into an exit code."""
     try:
-        args = parse(argv)
-        _check_settings(args)
-        return _load(args.module).run(args)
+        return _carried_out(argv)
+    except NotRead:
+        return SHORT
     except StepmillError as error:
         complain(str(error))
         return REFUSED
     except ExceptionGroup as group:
-        found = list(_leaves(group))
-        for one in found:
-            complain(str(one))
-        return REFUSED if all(isinstance(one, Refusal) for one in found) else 1
+        return _ended_by(group, argv)
     except KeyboardInterrupt:
         complain("interrupted; run the same command again to go on")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read the output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    except Exception as defect:  # noqa: BLE001 - the last resort: it is owned up to, and logged
+        return own_up(defect, argv)
+
+
+def _carried_out(argv: Sequence[str]) -> int:
+    check_output()
+    args = parse(argv)
+    _check_settings(args)
+    try:
+        return _load(args.module).run(args)
+    except Unprinted as error:
+        if isinstance(error, NotRead) or args.module not in _MAKING:
+            raise
+        complain(f"{error}; the work itself is done, and the same command prints it again")
+        return SHORT
+
+
+def _ended_by(group: ExceptionGroup[Exception], argv: Sequence[str]) -> int:
+    found = list(_leaves(group))
+    for one in found:
+        if not isinstance(one, StepmillError):
+            return own_up(group, argv)
+    for one in found:
+        complain(str(one))
+    return REFUSED if all(isinstance(one, Refusal) for one in found) else SHORT
 
 
 def _check_settings(args: Arguments) -> None:
@@ -90,15 +124,13 @@ def _load(module: str) -> _Command:
     return cast("_Command", loaded)
 
 
-def _leaves(group: ExceptionGroup[Exception]) -> Iterator[StepmillError]:
-    """Yield the errors in `group`, or let it through if one of them is a defect."""
+def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
+    """Yield the errors in `group`, however deep they are."""
     for error in group.exceptions:
         if isinstance(error, ExceptionGroup):
             yield from _leaves(error)
-        elif isinstance(error, StepmillError):
-            yield error
         else:
-            raise group
+            yield error
 
 
 if __name__ == "__main__":

@@ -2,22 +2,40 @@
 
 Text that comes from a page, a file or another program is data: control characters are taken out
 before it reaches a terminal, whoever wrote it. So is what may be a credential: what is printed is
-kept in logs.
+kept in logs. What a stream's encoding has no form for is written as an escape.
+
+A line for people that cannot be printed is lost, and the work goes on. A result that cannot be
+printed ends the command.
 """
 
+import contextlib
+import io
 import json
 import logging
+import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TextIO, cast
 
 from schemas.blotting import blotted, without_secrets
+from schemas.errors import StepmillError
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
+
+class Unprinted(StepmillError):
+    """Standard output does not take a result."""
+
+
+class NotRead(Unprinted):
+    """Whoever read standard output has gone, as `head` does once it has its lines."""
+
+
 _KEPT = "\n\t"
+_LONGEST = 1_000
+_BEGINNING, _END = 600, 300
 _HIDDEN = {"Cc", "Cf", "Co", "Cs"}
 
 
@@ -37,22 +55,76 @@ def complain(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """Print a line for people on standard error."""
-    sys.stderr.write(f"{plain(blotted(message))}\n")
-    sys.stderr.flush()
+    """Print a message for people on standard error; a line that nobody could read is cut."""
+    lines = plain(blotted(message)).split("\n")
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, (_cut(line) for line in lines))
+
+
+def _cut(line: str) -> str:
+    """Return `line` without its middle if it is very long: what, and why, are at the ends."""
+    if len(line) <= _LONGEST:
+        return line
+    left_out = len(line) - _BEGINNING - _END
+    return f"{line[:_BEGINNING]} … ({left_out} characters left out) … {line[-_END:]}"
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Print a result for people."""
-    sys.stdout.writelines(f"{plain(blotted(line))}\n" for line in lines)
-    sys.stdout.flush()
+    """Print a result for people.
+
+    Raises:
+        Unprinted: standard output does not take it.
+    """
+    _print(plain(blotted(line)) for line in lines)
 
 
 def answer(result: Mapping[str, object]) -> None:
-    """Print a result for programs: one JSON object, the last line of standard output."""
+    """Print a result for programs: one JSON object, the last line of standard output.
+
+    Raises:
+        Unprinted: standard output does not take it.
+    """
     told = without_secrets(cast("JsonValue", dict(result)))
-    sys.stdout.write(json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n")
-    sys.stdout.flush()
+    # JSON's own escapes for all that is not ASCII: any stream takes them, and none can steer a
+    # terminal. They leave out one control character.
+    _print([json.dumps(told, allow_nan=False).replace("\x7f", "\\u007f")])
+
+
+def check_output() -> None:
+    """Ask, before any work, whether standard output takes anything at all.
+
+    Raises:
+        Unprinted: it is closed, or a device that is full.
+    """
+    if sys.stdout is None:
+        raise Unprinted("standard output: is closed; to throw results away, send them to /dev/null")
+    with contextlib.suppress(io.UnsupportedOperation), _naming_the_output():
+        os.write(sys.stdout.fileno(), b"")
+
+
+def _print(lines: Iterable[str]) -> None:
+    with _naming_the_output():
+        _write(sys.stdout, lines)
+
+
+@contextlib.contextmanager
+def _naming_the_output() -> Iterator[None]:
+    try:
+        yield
+    except io.UnsupportedOperation:
+        raise
+    except BrokenPipeError:
+        raise NotRead("standard output: its reader has gone") from None
+    except OSError as error:
+        raise Unprinted(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def _write(stream: TextIO, lines: Iterable[str]) -> None:
+    coding = stream.encoding or "utf-8"  # one in memory has none
+    stream.writelines(
+        f"{line}\n".encode(coding, "backslashreplace").decode(coding) for line in lines
+    )
+    stream.flush()
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -7,6 +7,7 @@ follows a flag that speaks of a key, token, secret or password. A few harmless w
 """
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _SHAPES = (
     ),
 )
 _SECRET_FLAG = re.compile(rf"(?i){_FLAG}")
+_SECRET_NAME = re.compile(r"(?i)key|token|secret|password|credential")
+_SHORTEST = 8
 
 
 def blotted(text: str) -> str:
@@ -43,6 +46,18 @@ def blotted(text: str) -> str:
 def names_secret(flag: str) -> bool:
     """Say whether what follows a flag of this name, or `=` in it, is taken for a credential."""
     return _SECRET_FLAG.fullmatch(flag.partition("=")[0]) is not None
+
+
+def without_values(text: str, environ: Mapping[str, str]) -> str:
+    """Return `text` without the value of any variable whose name speaks of a credential.
+
+    Shapes cannot tell what a client's own message quotes. A value of fewer than eight characters
+    stays: it is more likely a word than a secret.
+    """
+    for name, value in environ.items():
+        if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
+            text = text.replace(value, BLOT)
+    return text
 
 
 def without_secrets(value: "JsonValue") -> "JsonValue":

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.base import JsonObject
-from schemas.blotting import blotted, without_secrets
+from schemas.blotting import blotted, without_secrets, without_values
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,13 @@ def test_what_follows_a_flag_in_a_list_is_blotted_out_wherever_the_list_lies() -
         "a": [{"args": ["--api-key", "***", "--port", "8000", "--token", "--quiet"]}],
         "b": 1,
     }
+
+
+def test_the_value_of_a_variable_that_speaks_of_a_credential_is_blotted_out_wherever_it_stands() -> (
+    None
+):
+    environ = {"HF_TOKEN": "hunter2-hunter2", "AWS_PROFILE": "a-long-name", "API_KEY": "short"}
+
+    shown = without_values("Bearer hunter2-hunter2 of a-long-name, short", environ)
+
+    assert shown == "Bearer *** of a-long-name, short"
