@@ -19,7 +19,7 @@ from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
-from generators.sites.protocol import Outcome, Visit
+from generators.sites.protocol import Outcome, Threshold, Visit
 from generators.sites.scripted import ScriptedSite
 from schemas.action import Answer, Click, NoAction
 from schemas.episode import Call, Episode, PolicyKind, Step, StopReason, steps_sha256
@@ -222,7 +222,7 @@ class Unguarded:
     def knows(self, template_id: str) -> bool:
         return bool(template_id)
 
-    def threshold(self, template_id: str) -> float | None:
+    def threshold(self, template_id: str) -> Threshold | None:
         return ScriptedSite().threshold(template_id)
 
     async def visit(self, task: Task) -> Visit:
