@@ -1,6 +1,7 @@
 """A template with a continuous score: its threshold in the run, on every published row, on the card."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
@@ -39,6 +40,6 @@ def test_every_row_and_the_card_say_what_counted_as_success_and_why(tmp_path: Pa
     assert sum("the threshold of circle-center itself" in reason for reason in reasons) == 1
 
 
-def _rows(to: Path, config: str) -> list[dict[str, str]]:
-    read: list[dict[str, str]] = ds.dataset(to / "data" / config).to_table().to_pylist()
+def _rows(to: Path, config: str) -> list[dict[str, Any]]:
+    read: list[dict[str, Any]] = ds.dataset(to / "data" / config).to_table().to_pylist()
     return read
