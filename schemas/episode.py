@@ -135,9 +135,10 @@ class Step(Record):
     parse_error: str | None = None
     """Why a reply could not be read; None if it could."""
     action_error: str | None = None
-    """Why the action could not be carried out; None if it was."""
+    """Why the action could not be carried out, at most 2 kB of it; None if it was."""
     result_text: str | None = None
-    """What was fed back to the policy; None if nothing."""
+    """What was fed back to the policy, which is what dialogs said, at most 2 kB of it; None if
+    nothing."""
     state_changed: bool | None = None
     """The next observation differs; None where there is none."""
     reward: float | None = None
@@ -264,7 +265,7 @@ class Episode(Record):
     group_id: str
     """The same for all attempts of one task in one run."""
     instruction: str
-    """The goal in words, as the page states it."""
+    """The goal in words, as the page states it; at most 20 kB of it."""
     site: str
     """The site that served the pages."""
     start_url: str
@@ -310,7 +311,7 @@ class Episode(Record):
     failure_kind: str | None = None
     """What broke; None if nothing did."""
     failure_message: str | None = None
-    """How it broke; None if nothing did."""
+    """How it broke, at most 2 kB of it; None if nothing did."""
     answer: str | None = None
     """The policy's answer; None if it gave none."""
     n_steps: Annotated[int, Int32]

@@ -46,7 +46,7 @@ class Element(Record):
     covered: bool
     """Something else lies over its centre."""
     frame: str | None = None
-    """URL of the frame it is in; None for the page itself."""
+    """URL of the frame it is in, at most 8 kB of it; None for the page itself."""
 
 
 class Target(Record):
@@ -65,16 +65,16 @@ class Target(Record):
     visible: float | None = None
     """Share of its box inside the viewport, 0–1."""
     frame: str | None = None
-    """URL of the frame it is in; None for the page itself."""
+    """URL of the frame it is in, at most 8 kB of it; None for the page itself."""
 
 
 class PageState(Record):
     """Where a page stands, as far as a replay must find it again."""
 
     url: str
-    """On the site's stable origin."""
+    """On the site's stable origin; at most 8 kB of it."""
     title: str
-    """Document title."""
+    """Document title; at most 1 kB of it."""
     form_sha256: str | None = None
     """Hash of every form control's value and checked state; None where it could not be read."""
     focus: str | None = None
@@ -110,7 +110,8 @@ class Effect(Record):
     error: str | None = None
     """Why it could not be carried out, in a sentence for the policy; None if it was."""
     result_text: str | None = None
-    """What is told to the policy beside the next picture; None if nothing."""
+    """What is told to the policy beside the next picture, what dialogs said, at most 2 kB of it; None if
+    nothing."""
     target: Target | None = None
     """What lay under the pointer; None for an action without a point."""
     act_ms: float

@@ -32,7 +32,8 @@ class Task(Record):
     start_url: str
     """Where it starts, on the site's stable origin: no port, no path of a machine."""
     instruction: str
-    """The goal in words. Empty until the page was opened, where the page states it."""
+    """The goal in words. Empty until the page was opened, where the page states it; at most 20 kB of
+    what it states."""
     parameters: JsonObject = Field(default_factory=dict)
     """What the template was filled with, beside the seed."""
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
