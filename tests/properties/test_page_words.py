@@ -246,13 +246,14 @@ def through_parquet(table: str, rows: Sequence[Row]) -> list[Row]:
     return pq.read_table(io.BytesIO(out.getvalue())).to_pylist()
 
 
-def every(text: str) -> Said:
+def every(text: str, *, thrown: str | None = None) -> Said:
     """Return a page that says `text` wherever it can."""
-    return Said(text, text, text, text, text, text, text, [text, text], text)
+    return Said(text, text, text, text, text, text, text, [text, text], thrown)
 
 
 @given(said=SAID)
 @example(said=every("half \ud83d"))
+@example(said=every("half \ud83d", thrown="half \ud83d"))
 @example(said=every("\0"))
 @example(said=every("\U0001f600" * 300_000 + "\ud83d"))
 @settings(max_examples=40)
@@ -267,6 +268,7 @@ def test_whatever_a_page_says_becomes_rows_within_their_bounds(said: Said) -> No
     assert episode.stop_reason is (
         StopReason.ANSWERED if said.thrown is None else StopReason.FAILED
     )
+    assert all(len(entry.dialog(words).encode()) < DIALOG_BYTES for words in said.dialogs)
     read = episode_from_rows(
         rows["episodes"][0],
         rows["steps"],
