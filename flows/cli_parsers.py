@@ -7,7 +7,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Sequence
-from typing import IO, NoReturn
+from typing import NoReturn
 
 from flows.cli_engine_flags import add_flags as _engine
 from flows.cli_export_flags import add_flags as _export
@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
         complain(f"{message}\nsee '{self.prog} --help'")
         sys.exit(_USAGE_CODE)
 
-    def print_help(self, file: IO[str] | None = None) -> None:
+    def print_help(self, file: object = None) -> None:
         """Print help as results are printed."""
         del file
         tell(self.format_help().splitlines())
