@@ -96,7 +96,7 @@ def finish(trial: Trial) -> None:
     before = trial.finished()
     said = fork(trial.doom())
     assert said.code == 0, said.err
-    assert said.err == ""
+    assert said.err == "", said.err
     assert said.answer["rolled_out"] == trial.episodes - len(before)
     asyncio.run(assert_whole(trial, before))
 

@@ -48,6 +48,9 @@ _GLANCE = 0.005
 _STEADY = 0.9
 """Share of the events that take no pause; the others take up to a tenth of a second."""
 
+NEVER = 1e6
+"""Seconds between two lines of progress: what else is on standard error can be held against none."""
+
 _SOON = 1e-6
 """Seconds; an alarm of none would be no alarm."""
 
@@ -115,7 +118,10 @@ def run(doom: Doom) -> int:
         import playact  # noqa: PLC0415 - heavy, and only for this
 
         playact.install()
-    from flows.cli import main  # noqa: PLC0415 - not before the hook is there
+    from flows import cli_progress  # noqa: PLC0415 - not before the hook is there
+    from flows.cli import main  # noqa: PLC0415 - the same
+
+    cli_progress.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
 
     if doom.gate is not None:
         _wait_at(doom.gate)
