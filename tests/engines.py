@@ -6,15 +6,15 @@ import io
 import itertools
 import os
 import signal
-import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 from PIL import Image
 
 from generators.engine.client import OpenAIEngine
+from generators.engine.command import hold_port
 from generators.engine.endpoints import Rhythm
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role
 from generators.engine.retrying import Pauses
@@ -106,11 +106,15 @@ async def until(come: Callable[[], Awaitable[bool]], *, seconds: float = 60.0) -
             await asyncio.sleep(0.02)
 
 
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
+@contextlib.contextmanager
+def held_port() -> Iterator[int]:
+    """Keep a port that nobody listens on; a server of ours may, and nobody else is given it.
+
+    On a busy machine a port that was merely free a moment ago is often another program's by the
+    time a server is started there, or started again.
+    """
+    with hold_port(0) as holder:
+        yield int(holder.getsockname()[1])
 
 
 class ScriptedProcess:

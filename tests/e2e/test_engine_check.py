@@ -5,18 +5,19 @@ import json
 
 import pytest
 from commands import called, stepmill
-from engines import free_port, scripted_process
+from engines import held_port, scripted_process
 
 
 async def _checked(
     *flags: str, dialect: str = "holotron", json_too: bool = True
 ) -> tuple[int, str, str]:
-    async with scripted_process(free_port(), *flags) as process:
-        said = await asyncio.to_thread(
-            stepmill,
-            *("engine", "check", process.url, "--dialect", dialect),
-            *(["--json"] if json_too else []),
-        )
+    with held_port() as port:
+        async with scripted_process(port, *flags) as process:
+            said = await asyncio.to_thread(
+                stepmill,
+                *("engine", "check", process.url, "--dialect", dialect),
+                *(["--json"] if json_too else []),
+            )
     return said.code, said.out, said.err
 
 
@@ -67,8 +68,11 @@ def test_what_cannot_be_asked_is_refused(argv: tuple[str, ...], told: str) -> No
 
 
 async def test_a_model_that_is_not_served_is_refused_with_those_that_are() -> None:
-    async with scripted_process(free_port(), "--model", "holo") as process:
-        said = await asyncio.to_thread(stepmill, "engine", "check", process.url, "--model", "halo")
+    with held_port() as port:
+        async with scripted_process(port, "--model", "holo") as process:
+            said = await asyncio.to_thread(
+                stepmill, "engine", "check", process.url, "--model", "halo"
+            )
 
     assert said.code == 2
     assert "does not serve the model 'halo' but holo" in said.err

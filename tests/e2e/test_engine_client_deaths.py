@@ -6,7 +6,7 @@ import time
 
 import engines
 import pytest
-from engines import HASTY, SCHEMA, engine, free_port, prompt, scripted_process, until
+from engines import HASTY, SCHEMA, engine, held_port, prompt, scripted_process, until
 
 from generators.engine.client import OpenAIEngine
 from generators.engine.endpoints import Phase, Rhythm
@@ -39,22 +39,25 @@ async def _timed(client: OpenAIEngine, number: int, turns: int) -> tuple[list[Re
 
 
 async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> None:
-    sessions, turns, port = 32, 6, free_port()
-    async with (
-        scripted_process(port, "--delay-ms", "100,300") as server,
-        engine([server.url]) as client,
-        asyncio.timeout(120),
-    ):
-        begun = time.perf_counter()
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_timed(client, number, turns)) for number in range(sessions)]
-            await asyncio.sleep(0.5)
-            await server.kill()
-            down = time.perf_counter()
-            await asyncio.sleep(1.0)
-            await server.start()
-            away = time.perf_counter() - down
-        wall = time.perf_counter() - begun
+    sessions, turns = 32, 6
+    with held_port() as port:
+        async with (
+            scripted_process(port, "--delay-ms", "100,300") as server,
+            engine([server.url]) as client,
+            asyncio.timeout(120),
+        ):
+            begun = time.perf_counter()
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(_timed(client, number, turns)) for number in range(sessions)
+                ]
+                await asyncio.sleep(0.5)
+                await server.kill()
+                down = time.perf_counter()
+                await asyncio.sleep(1.0)
+                await server.start()
+                away = time.perf_counter() - down
+            wall = time.perf_counter() - begun
 
     replies = [reply for task in tasks for reply in task.result()[0]]
     assert len(replies) == sessions * turns
@@ -100,36 +103,38 @@ async def _all_ask(client: OpenAIEngine, sessions: int) -> list[str]:
 
 
 async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere() -> None:
-    sessions, port = 12, free_port()
-    rhythm = Rhythm(**{**engines.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0})
-    async with (
-        ScriptedEngineServer() as one,
-        scripted_process(port) as other,
-        engine([one.url, other.url], rhythm=rhythm) as client,
-        asyncio.timeout(60),
-    ):
-        before = await _all_ask(client, sessions)
-        await other.freeze()
-        during = await _all_ask(client, sessions)
+    sessions = 12
+    with held_port() as port:
+        rhythm = Rhythm(**{**engines.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0})
+        async with (
+            ScriptedEngineServer() as one,
+            scripted_process(port) as other,
+            engine([one.url, other.url], rhythm=rhythm) as client,
+            asyncio.timeout(60),
+        ):
+            before = await _all_ask(client, sessions)
+            await other.freeze()
+            during = await _all_ask(client, sessions)
 
     assert len(set(before)) == 2
     assert set(during) == {f"{one.url}/v1"}
 
 
 async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there() -> None:
-    late = ScriptedEngineServer(port=free_port())
-    async with (
-        ScriptedEngineServer() as one,
-        engine([one.url, late.url], rhythm=HASTY) as client,
-        asyncio.timeout(60),
-    ):
-        first = await _all_ask(client, 12)
+    with held_port() as port:
+        late = ScriptedEngineServer(port=port)
+        async with (
+            ScriptedEngineServer() as one,
+            engine([one.url, late.url], rhythm=HASTY) as client,
+            asyncio.timeout(60),
+        ):
+            first = await _all_ask(client, 12)
 
-        async def both_are_asked() -> bool:
-            return len(set(await _all_ask(client, 12))) == 2
+            async def both_are_asked() -> bool:
+                return len(set(await _all_ask(client, 12))) == 2
 
-        async with late:
-            await until(both_are_asked)
+            async with late:
+                await until(both_are_asked)
 
     assert set(first) == {f"{one.url}/v1"}
     assert client.card.endpoints == (f"{one.url}/v1", f"{late.url}/v1")

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from engines import engine, free_port, prompt, raw_server
+from engines import engine, held_port, prompt, raw_server
 
 from generators.engine.client import OpenAIEngine
 from generators.engine.protocol import Sampling
@@ -34,9 +34,8 @@ async def _refused(*urls: str, model: str | None = None) -> str:
 
 
 async def test_nobody_at_home_is_refused_with_all_that_was_tried() -> None:
-    one, other = free_port(), free_port()
-
-    said = await _refused(f"http://127.0.0.1:{one}", f"http://127.0.0.1:{other}/v1")
+    with held_port() as one, held_port() as other:
+        said = await _refused(f"http://127.0.0.1:{one}", f"http://127.0.0.1:{other}/v1")
 
     assert f"http://127.0.0.1:{one}/v1: " in said
     assert f"http://127.0.0.1:{other}/v1: " in said

@@ -13,6 +13,7 @@ import aiohttp
 import psutil
 import pytest
 from commands import STEPMILL, environment, stepmill, until
+from engines import held_port
 from sources import ROOT
 
 from generators.engine.patience import Patience
@@ -22,7 +23,11 @@ from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
 PRETENDED = (sys.executable, str(ROOT / "tests" / "pretended_vllm.py"))
-QUICK = Patience(deaths=3, first_seconds=0.01, look_seconds=0.05, wedged_seconds=0.2)
+QUICK = Patience(deaths=3, first_seconds=0.01, look_seconds=0.05)
+"""A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
+
+WEDGED = QUICK.model_copy(update={"wedged_seconds": 0.2})
+"""For a server that lives and says nothing useful."""
 
 
 def _section(*args: str) -> EngineSection:
@@ -131,7 +136,7 @@ async def test_a_server_that_serves_no_more_is_started_again(
     heard: Heard, tmp_path: Path, status: str, words: str
 ) -> None:
     told = tmp_path / "status"
-    async with _server(_section("--status", str(told)), heard) as server:
+    async with _server(_section("--status", str(told)), heard, WEDGED) as server:
         told.write_text(status)
         await _happens(lambda: words in heard)
         told.unlink()
@@ -316,20 +321,19 @@ def test_a_port_that_is_taken_is_refused() -> None:
 
 
 def test_a_port_that_was_asked_for_is_listened_at() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
-    running = subprocess.Popen(
-        [*STEPMILL, "engine", "serve", "--port", port, *_flags("--port", "1")],
-        cwd=ROOT,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    assert running.stdout is not None
-    said = running.stdout.readline()
-    processes = psutil.Process(running.pid).children(recursive=True)
-    running.terminate()
-    running.communicate(timeout=60)
+    with held_port() as port:
+        running = subprocess.Popen(
+            [*STEPMILL, "engine", "serve", "--port", str(port), *_flags("--port", "1")],
+            cwd=ROOT,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert running.stdout is not None
+        said = running.stdout.readline()
+        processes = psutil.Process(running.pid).children(recursive=True)
+        running.terminate()
+        running.communicate(timeout=60)
 
     assert said == f"http://127.0.0.1:{port}/v1\n".encode()
     assert psutil.wait_procs(processes, timeout=30)[1] == []
