@@ -5,6 +5,7 @@ all of them are given here, so that nothing else on the machine is met or found.
 bucket has been made and an object put, not when a port is open.
 """
 
+import contextlib
 import json
 import os
 import socket
@@ -45,6 +46,12 @@ RIGHTS = {
 
 _SERVERS = ("master", "volume", "filer", "s3")
 _START_SECONDS = 90
+_STARTS = 3
+"""How often it is started: between two looks another program may have taken one of its ports."""
+
+
+class _Ended(Exception):
+    """It does not serve, and why."""
 
 
 class Weed:
@@ -78,6 +85,14 @@ class Weed:
 
     def start(self) -> None:
         """Start it, and wait until it serves."""
+        for _ in range(_STARTS - 1):
+            with contextlib.suppress(_Ended):
+                self._start()
+                return
+            self._ports = _free_ports(2 * len(_SERVERS))
+        self._start()
+
+    def _start(self) -> None:
         config = self._folder / "s3.json"
         config.write_text(json.dumps({"identities": _IDENTITIES}))
         with (self._folder / "log").open("wb") as log:
@@ -94,7 +109,7 @@ class Weed:
             if ended is not None or time.monotonic() > deadline:
                 self.kill()
                 said = (self._folder / "log").read_text(errors="replace")[-2_000:]
-                raise AssertionError(f"SeaweedFS does not serve (exit code {ended}):\n{said}")
+                raise _Ended(f"SeaweedFS does not serve (exit code {ended}):\n{said}")
             threading.Event().wait(0.2)
 
     def kill(self) -> None:
