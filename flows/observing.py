@@ -28,6 +28,7 @@ from flows.recording import Recording
 from flows.report import Report
 from flows.summary import Count
 from flows.units import UnitState
+from storage.publish.publish import PublishReport
 
 MOST_TASK_RUNS = 16
 """Task runs at the same time."""
@@ -47,7 +48,7 @@ async def unit(unit_id: str) -> State[None]:
     return Failed(message=ended.reason)
 
 
-async def observe(generation: Generation, flow: str) -> State[None]:
+async def observe(generation: Generation, flow: str) -> State[Report]:
     """Show the run at work to Prefect until it ends; return the state of its `flow`."""
     recording = Recording()
     async with _progress(generation, f"{flow}-progress"):
@@ -75,7 +76,7 @@ async def publication() -> None:
     await current(Publication).report()
 
 
-async def observe_publication(work: Publication) -> State[None]:
+async def observe_publication(work: Publication) -> State[PublishReport]:
     """Show the publication at work to Prefect until it ends; return the state of its flow."""
     recording = Recording()
     shown = cast("Awaitable[State[object]]", publication(return_state=True))
@@ -87,7 +88,7 @@ async def observe_publication(work: Publication) -> State[None]:
         description=f"{report.destination}, version {report.version}",
     )
     await recording.complete()
-    return Completed(message=f"{report.put} files written to {report.destination}")
+    return Completed(message=f"{report.put} files written to {report.destination}", data=report)
 
 
 async def _show(unit_id: str, recording: Recording) -> None:
@@ -136,9 +137,9 @@ def _told(report: Report) -> str:
     )
 
 
-def _state(report: Report) -> State[None]:
+def _state(report: Report) -> State[Report]:
     if report.interrupted:
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
         return Failed(message="; ".join(report.problems) or "nothing was accepted")
-    return Completed(message=_told(report))
+    return Completed(message=_told(report), data=report)

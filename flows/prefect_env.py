@@ -7,15 +7,19 @@ so that a database which another version of Prefect made is never touched.
 
 import os
 import tempfile
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
+
+from schemas.errors import BadConfig
+
+PATIENCE = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
+"""How many seconds a server may take to start; Prefect's own name for it."""
 
 QUIET = {
     "DO_NOT_TRACK": "1",
     "PREFECT_CLI_PROMPT": "false",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
-    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
+    PATIENCE: "120",
 }
 """What makes Prefect tell nobody anything, and wait long enough on a busy machine."""
 
@@ -25,13 +29,12 @@ SILENT = {
     "PREFECT_LOGGING_LOGGERS_PREFECT_FLOW_RUNS_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_LOGGERS_PREFECT_TASK_RUNS_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 """What keeps it off the terminal of a command, which says itself what happens."""
 
 HOME = "PREFECT_HOME"
 """Where Prefect keeps its files."""
-
-_PATIENCE = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
 
 
 def set_up(environ: MutableMapping[str, str], *, silent: bool) -> None:
@@ -58,6 +61,15 @@ def private_home(environ: MutableMapping[str, str]) -> Path:
     return home if os.access(home, os.W_OK) else Path(tempfile.mkdtemp(prefix="stepmill-prefect-"))
 
 
-def patience(environ: MutableMapping[str, str]) -> float:
-    """Return how many seconds a server may take to start."""
-    return float(environ.get(_PATIENCE) or QUIET[_PATIENCE])
+def patience(environ: Mapping[str, str]) -> int:
+    """Return how many seconds a server may take to start.
+
+    Raises:
+        BadConfig: what the user set is no such number.
+    """
+    value = environ.get(PATIENCE) or QUIET[PATIENCE]
+    if not (value.isdecimal() and value.isascii() and int(value)):
+        raise BadConfig(
+            f"environment variable {PATIENCE}: expected whole seconds, at least 1; got '{value}'"
+        )
+    return int(value)

@@ -13,13 +13,13 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 
 import aiohttp
 
-from flows.prefect_env import HOME, patience
+from flows.prefect_env import HOME, PATIENCE, patience, set_up
 from generators.inherited import PREFECT_SERVER, inherited
 from schemas.errors import Refusal
 
@@ -59,12 +59,16 @@ async def embedded_server() -> AsyncIterator[str]:
 
     Raises:
         NoServer: it does not start, or not in time.
+        BadConfig: the time it may take to start is no number of seconds.
     """
-    home = Path(os.environ.get(HOME) or Path.home() / ".prefect")
+    environ = dict(os.environ)
+    set_up(environ, silent=True)
+    seconds = patience(environ)
+    home = Path(environ.get(HOME) or Path.home() / ".prefect")
     async with _alone(home):  # two first starts would both make the database
-        child, url = _start(home)
+        child, url = _start(home, environ)
         try:
-            await wait_until_healthy(child, url, patience(os.environ))
+            await wait_until_healthy(child, url, seconds)
         except BaseException:
             await _stop(child)
             raise
@@ -74,7 +78,7 @@ async def embedded_server() -> AsyncIterator[str]:
         await _stop(child)
 
 
-def _start(home: Path) -> tuple[subprocess.Popen[bytes], str]:
+def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], str]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         child = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-m", "flows.prefect_child", str(listener.fileno())],
@@ -85,14 +89,14 @@ def _start(home: Path) -> tuple[subprocess.Popen[bytes], str]:
             start_new_session=True,  # an interrupt from the terminal is not for it
             env={
                 _DATABASE: f"sqlite+aiosqlite:///{home}/embedded.db",
-                **inherited(os.environ, PREFECT_SERVER),
+                **inherited(environ, PREFECT_SERVER),
                 **_EMBEDDED,
             },
         )
         return child, f"http://127.0.0.1:{listener.getsockname()[1]}/api"
 
 
-async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: float) -> None:
+async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: int) -> None:
     """Wait until the server that a child process is answers.
 
     Raises:
@@ -102,7 +106,10 @@ async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: 
     while child.poll() is None:
         left = deadline - asyncio.get_running_loop().time()
         if left <= 0:
-            raise NoServer(f"Prefect's server gave no answer in {seconds:g} s")
+            raise NoServer(
+                f"Prefect's server gave no answer in {seconds} s; "
+                f"{PATIENCE}={2 * seconds} gives it twice as long"
+            )
         with contextlib.suppress(NoServer):
             await _healthy(url, min(left, _ASK_SECONDS))
             return

@@ -1,4 +1,4 @@
-"""How the command line lets Prefect see a flow: set up, server, import, call; beside the work.
+"""How the command line lets Prefect see a flow: set up, import, call; beside the work.
 
 Prefect is heavy and its server slow to start, so all of it happens while the work goes on. Where
 it fails the work does not: what is missing then is Prefect's record of it, and that is said.
@@ -6,15 +6,14 @@ it fails the work does not: what is missing then is Prefect's record of it, and 
 
 import asyncio
 import importlib
-import inspect
 import logging
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Protocol, cast
 
 from flows.prefect_env import HOME, has_profiles, set_up
-from flows.prefect_server import check_server, embedded_server
+from flows.prefect_server import check_server
 from schemas.blotting import without_secrets
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ RECORD_SECONDS = 180.0
 
 HURRY_SECONDS = 3.0
 """The same where somebody waits for the command to stop."""
-
-FLUSH_SECONDS = 5.0
-"""How long Prefect may take to send the rest."""
 
 LOG = logging.getLogger(__name__)
 
@@ -88,23 +84,9 @@ async def _call(flow: str, parameters: Mapping[str, object]) -> None:
     # Whole before Prefect loads it in a thread: the engines' client looks at each request whether
     # there is one, and breaks on half of one.
     importlib.import_module("httpx")
-    settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
-    async with AsyncExitStack() as stack:
-        if not settings.PREFECT_API_URL.value():
-            url = await stack.enter_async_context(embedded_server())
-            stack.enter_context(settings.temporary_settings({settings.PREFECT_API_URL: url}))
-        module = await asyncio.to_thread(importlib.import_module, flow)
-        called = cast("_Flow", getattr(module, flow.rpartition(".")[2]))
-        await called(return_state=True, **parameters)
-        await _flush()
-
-
-async def _flush() -> None:
-    """Let what Prefect still has to send get to a server that may be about to end."""
-    worker = importlib.import_module("prefect.events.worker").EventsWorker
-    sending = worker.drain_all(timeout=FLUSH_SECONDS)
-    if inspect.isawaitable(sending):
-        await sending
+    module = await asyncio.to_thread(importlib.import_module, flow)
+    called = cast("_Flow", getattr(module, flow.rpartition(".")[2]))
+    await called(return_state=True, **parameters)
 
 
 async def check() -> None:

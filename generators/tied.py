@@ -66,7 +66,12 @@ def main(command: Sequence[str]) -> int:
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
         clear()
-    return code if code >= 0 else _SIGNALLED - code
+    return exit_code(code)
+
+
+def exit_code(returned: int) -> int:
+    """Return the exit code a shell would give for what a process returned."""
+    return returned if returned >= 0 else _SIGNALLED - returned
 
 
 def adopt() -> None:

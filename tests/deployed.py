@@ -1,0 +1,106 @@
+"""What `make prefect` starts, for tests to watch: its processes, its log and its server's API."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import psutil
+from commands import SECONDS, environment, until
+from engines import free_port
+from sources import ROOT
+
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+"""States in which a flow run stays."""
+
+COMMAND = (sys.executable, "-m", "flows.serve")
+"""What `make prefect` runs."""
+
+
+class Deployed:
+    """A server, a pool, a worker and the deployments; all of it has ended when the context has."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
+        port = str(free_port())
+        own = {"PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_API_PORT": port}
+        self._environ = environment({**own, **(settings or {})})
+        self._log = folder / "deployed.log"
+        self.url = self._environ.get("PREFECT_API_URL") or f"http://127.0.0.1:{port}/api"
+        self.process: subprocess.Popen[bytes]
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(
+                COMMAND, cwd=ROOT, env=self._environ, stderr=log, start_new_session=True
+            )
+        try:
+            until(lambda: self.process.poll() is not None or "interrupt to stop" in self.log)
+            assert self.process.poll() is None, self.log
+        except BaseException:
+            self.process.kill()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        processes = self.processes
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
+        self.process.wait(SECONDS)
+        assert gone(processes), self.log
+
+    @property
+    def log(self) -> str:
+        """What it printed."""
+        return self._log.read_text("utf-8", "replace")
+
+    @property
+    def processes(self) -> list[psutil.Process]:
+        """Everything below it."""
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def running(self, *words: str) -> list[psutil.Process]:
+        """Return the processes below it whose command lines end with these words."""
+        return [one for one in self.processes if _words(one)[-len(words) :] == list(words)]
+
+    def ask(self, path: str, question: Mapping[str, object] | None = None, verb: str = "") -> Any:
+        """Ask its server; what is sent makes a POST of it, or another `verb`."""
+        return ask(f"{self.url}/{path}", question, verb)
+
+    def deployment(self, name: str) -> dict[str, Any]:
+        """Return a deployment of ours as the server has it."""
+        found: dict[str, Any] = self.ask(f"deployments/name/{name}/{name}")
+        return found
+
+    def ended(self, run_id: str) -> dict[str, Any]:
+        """Wait for the end of a flow run, and return it."""
+        until(lambda: self.ask(f"flow_runs/{run_id}")["state_type"] in ENDED)
+        run: dict[str, Any] = self.ask(f"flow_runs/{run_id}")
+        return run
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    """Wait for the end of processes, and say whether all have ended."""
+    return psutil.wait_procs(processes, timeout=60)[1] == []
+
+
+def ask(url: str, question: object = None, verb: str = "") -> Any:
+    """Ask a server; what is sent makes a POST of it, or another `verb`."""
+    data = None if question is None else json.dumps(question).encode()
+    request = urllib.request.Request(  # noqa: S310 - loopback
+        url, data=data, headers={"Content-Type": "application/json"}, method=verb or None
+    )
+    with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+        answer = reply.read()
+    return json.loads(answer) if answer else None
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
