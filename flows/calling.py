@@ -57,8 +57,10 @@ async def _served() -> AsyncIterator[None]:
         if not PREFECT_API_URL.value():
             url = await stack.enter_async_context(embedded_server())
             stack.enter_context(temporary_settings({PREFECT_API_URL: url}))
-        yield
-        await _flush()
+        try:
+            yield
+        finally:
+            await _flush()
 
 
 async def _flush() -> None:

@@ -18,6 +18,8 @@ from sources import ROOT
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 """States in which a flow run stays."""
 
+_WORKER = ["-m", "prefect", "worker", "start"]
+
 COMMAND = (sys.executable, "-m", "flows.serve")
 """What `make prefect` runs."""
 
@@ -27,7 +29,11 @@ class Deployed:
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
         port = str(free_port())
-        own = {"PREFECT_HOME": str(folder / "prefect"), "PREFECT_SERVER_API_PORT": port}
+        own = {
+            "PREFECT_HOME": str(folder / "prefect"),
+            "PREFECT_SERVER_API_PORT": port,
+            "PREFECT_API_URL": "",
+        }
         self._environ = environment({**own, **(settings or {})})
         self._log = folder / "deployed.log"
         self.url = self._environ.get("PREFECT_API_URL") or f"http://127.0.0.1:{port}/api"
@@ -47,11 +53,12 @@ class Deployed:
         return self
 
     def __exit__(self, *_: object) -> None:
-        processes = self.processes
         if self.process.poll() is None:
+            processes = self.processes
             os.killpg(self.process.pid, signal.SIGINT)
-        self.process.wait(SECONDS)
-        assert gone(processes), self.log
+            code = self.process.wait(SECONDS)
+            assert gone(processes), self.log
+            assert code == 0, self.log
 
     @property
     def log(self) -> str:
@@ -63,9 +70,20 @@ class Deployed:
         """Everything below it."""
         return psutil.Process(self.process.pid).children(recursive=True)
 
-    def running(self, *words: str) -> list[psutil.Process]:
-        """Return the processes below it whose command lines end with these words."""
-        return [one for one in self.processes if _words(one)[-len(words) :] == list(words)]
+    def words(self) -> list[list[str]]:
+        """Return the command lines of everything below it."""
+        return [_words(one) for one in self.processes]
+
+    def worker(self, *, other: psutil.Process | None = None) -> psutil.Process:
+        """Wait for Prefect's worker, which is not the `other` one, and return it."""
+        found = list[psutil.Process]()
+
+        def there() -> bool:
+            found[:] = [one for one in self.processes if _words(one)[1:5] == _WORKER]
+            return bool(found) and found[0] != other
+
+        until(there)
+        return found[0]
 
     def ask(self, path: str, question: Mapping[str, object] | None = None, verb: str = "") -> Any:
         """Ask its server; what is sent makes a POST of it, or another `verb`."""
@@ -73,8 +91,23 @@ class Deployed:
 
     def deployment(self, name: str) -> dict[str, Any]:
         """Return a deployment of ours as the server has it."""
-        found: dict[str, Any] = self.ask(f"deployments/name/{name}/{name}")
+        found: dict[str, Any] = self.ask(f"deployments/name/{name}")
         return found
+
+    def begin(self, deployment: Mapping[str, Any], **parameters: object) -> str:
+        """Ask for a flow run, and return its id."""
+        path = f"deployments/{deployment['id']}/create_flow_run"
+        run: str = self.ask(path, {"parameters": parameters})["id"]
+        return run
+
+    def run(self, deployment: Mapping[str, Any], **parameters: object) -> dict[str, Any]:
+        """Ask for a flow run, and return it when it has ended."""
+        return self.ended(self.begin(deployment, **parameters))
+
+    def completed_on_schedule(self) -> int:
+        """Return how many flow runs that the scheduler made have completed."""
+        runs = self.ask("flow_runs/filter", {"sort": "EXPECTED_START_TIME_ASC"})
+        return sum(run["auto_scheduled"] and run["state_type"] == "COMPLETED" for run in runs)
 
     def ended(self, run_id: str) -> dict[str, Any]:
         """Wait for the end of a flow run, and return it."""

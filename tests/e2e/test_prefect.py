@@ -1,23 +1,14 @@
-"""Runs as Prefect sees them: on an embedded server, and as a deployment on a real one."""
+"""Runs as Prefect sees them on an embedded server."""
 
-import json
-import os
-import signal
-import socket
 import sqlite3
 import subprocess
-import sys
-import urllib.request
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
-from commands import SECONDS, SMALL, called, end, environment, start, stepmill, until
+from commands import SMALL, called, end, start, stepmill, until
 from hoard import Hoard, files
-from sources import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
 
@@ -26,10 +17,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Prefect home for all tests of this module: its database is made once."""
     return tmp_path_factory.mktemp("prefect")
-
-
-ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
-"""States in which a flow run stays."""
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -114,63 +101,3 @@ def _below(running: subprocess.Popen[str]) -> set[str]:
 
 def _spooled(run: Path) -> bool:
     return any(run.glob("spool/*/*")) or (run / "tables").exists()
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[str]:
-    """What `make prefect` starts: a server, a pool, a worker and the deployments; its API."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = str(listener.getsockname()[1])
-    settings = {"PREFECT_HOME": str(tmp_path / "prefect"), "PREFECT_SERVER_API_PORT": port}
-    log = tmp_path / "served.log"
-    with log.open("w", encoding="utf-8") as err:
-        serving = subprocess.Popen(
-            [sys.executable, "-m", "flows.serve"],
-            cwd=ROOT,
-            env=environment(settings),
-            stderr=err,
-            start_new_session=True,
-        )
-    try:
-        until(lambda: serving.poll() is not None or "interrupt to stop" in log.read_text("utf-8"))
-        assert serving.poll() is None, log.read_text("utf-8")
-        yield f"http://127.0.0.1:{port}/api"
-    finally:
-        children = psutil.Process(serving.pid).children(recursive=True)
-        os.killpg(serving.pid, signal.SIGINT)
-        serving.wait(SECONDS)
-        _, alive = psutil.wait_procs(children, timeout=30)
-    assert alive == []
-    assert serving.returncode == 0, log.read_text("utf-8")
-
-
-def _ask(url: str, question: dict[str, object] | None = None) -> Any:
-    data = None if question is None else json.dumps(question).encode()
-    request = urllib.request.Request(  # noqa: S310 - loopback
-        url, data=data, headers={"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
-        return json.load(reply)
-
-
-def test_a_deployment_runs_to_its_end(served: str, tmp_path: Path) -> None:
-    deployments = {one["name"]: one for one in _ask(f"{served}/deployments/filter", {})}
-    nightly = deployments["generate-nightly"]
-    assert deployments.keys() == {"generate-nightly", "verify", "publish"}
-    assert nightly["schedules"][0]["schedule"]["cron"] == "0 2 * * *"
-    assert nightly["global_concurrency_limit"]["limit"] == 1
-    parameters = {
-        "config": "configs/smoke.toml",
-        "run": f"{tmp_path}/run-{{date}}",
-        "settings": [f"publish.to=['{tmp_path}/dataset-{{date}}']"],
-    }
-
-    run = _ask(f"{served}/deployments/{nightly['id']}/create_flow_run", {"parameters": parameters})
-    until(lambda: _ask(f"{served}/flow_runs/{run['id']}")["state_type"] in ENDED)
-
-    ended = _ask(f"{served}/flow_runs/{run['id']}")
-    assert ended["state_type"] == "COMPLETED", ended["state"]
-    assert "3 of 3 episodes accepted" in ended["state"]["message"]
-    day = ended["expected_start_time"][:10]
-    assert (tmp_path / f"run-{day}" / "versions" / "1.json").is_file()
-    assert (tmp_path / f"dataset-{day}" / "manifest.json").is_file()

@@ -1,0 +1,61 @@
+"""Commands that are kept running are started again when they die, and given up in the end."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from commands import environment
+from sources import ROOT
+
+from flows.dates import dated_all, scheduled_day
+
+SCRIPT = """
+import asyncio, os, psutil, sys
+from flows.tending import Failed, Tending
+from generators.engine.patience import Patience
+
+DYING = "import sys; open(sys.argv[1], 'a').write('x'); raise SystemExit(7)"
+
+async def main():
+    async with Tending(os.environ, Patience(deaths=3, first_seconds=0.01)) as tending:
+        other = await tending.start("the server", ("sleep", "300"))
+        await tending.start("the worker", (sys.executable, "-c", DYING, sys.argv[1]))
+        try:
+            await tending.tend()
+        except Failed as error:
+            print(error)
+        print(other.poll())
+    print(psutil.Process().children())
+
+asyncio.run(main())
+"""
+"""In a process of its own, because what tends commands ends all its children."""
+
+
+def test_a_command_that_keeps_dying_is_given_up_and_the_other_goes_on(tmp_path: Path) -> None:
+    lives = tmp_path / "lives"
+
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(lives)],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+
+    given_up, other, left = done.stdout.splitlines()
+    assert given_up.startswith("the worker ended 3 times")
+    assert "at last with code 7" in given_up
+    assert (other, left) == ("None", "[]")
+    assert lives.read_text() == "xxx"
+    assert "the worker ended with code 7; starting it again in 0.01 s" in done.stderr
+
+
+def test_outside_of_a_flow_run_the_day_is_today() -> None:
+    day = scheduled_day()
+
+    assert dated_all(["{date}"], day) == (f"{day:%Y-%m-%d}",)
+    assert dated_all(None, day) == ()
+    assert day.utcoffset() is not None
