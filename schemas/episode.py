@@ -206,7 +206,8 @@ class Call(Record):
     cacheable_tokens: Annotated[int | None, Int32] = None
     """Of them that a perfect cache would serve."""
     image_tokens: Annotated[int | None, Int32] = None
-    """Of them pictures; None where the server does not say."""
+    """Of them pictures, with what encloses them where the server counts that; None where it does not
+    say."""
     completion_tokens: Annotated[int | None, Int32] = None
     """None where the server does not say."""
     wasted_tokens: Annotated[int | None, Int32] = None

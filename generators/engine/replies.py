@@ -148,8 +148,9 @@ def _count(value: JsonValue) -> int | None:
 
 
 def _ms(value: JsonValue) -> float | None:
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if known and math.isfinite(value) and value >= 0 else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if math.isfinite(value) and value >= 0 else None
 
 
 def _first_token_ms(times: dict[str, JsonValue]) -> float | None:

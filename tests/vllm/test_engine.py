@@ -9,7 +9,7 @@ import json
 import math
 import signal
 import subprocess
-import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,15 +21,25 @@ from served import Serving
 from sources import ROOT
 from tokenizers import Tokenizer
 
+from flows.settings import Sources, load
 from generators.engine.client import OpenAIEngine
-from generators.engine.command import BESIDE
+from generators.engine.command import BESIDE, serve_command
 from generators.engine.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
+from generators.policy.dialects.make import make_dialect
+from generators.policy.fitness.accounts import look_at_accounts
+from generators.policy.fitness.lines import Fitness
+from generators.policy.fitness.subject import Subject
 from schemas.base import Record
+from schemas.episode import StructuredMode
+from schemas.sections import EngineKind, EngineSection
 
 REPLIES = 50
 LOAD = 150
 """Requests at once that keep the server busy for some seconds."""
+
+ENDS = 2
+"""Tokens that enclose a picture, which vLLM counts as the picture's."""
 
 ENDLESS = 15_000
 """Tokens of a reply that takes longer than anybody waits."""
@@ -133,6 +143,44 @@ async def test_a_reply_comes_with_its_tokens_and_their_log_probabilities(
     assert reply.prompt_token_ids.count(image) == 16
 
 
+async def test_a_reply_says_what_it_took(engine: OpenAIEngine, tokenizer_file: Path) -> None:
+    image = Tokenizer.from_file(str(tokenizer_file)).token_to_id("<image>")
+
+    reply = await engine.reply(_prompt(), _sampling(7), session="a")
+
+    assert reply.prompt_token_ids is not None
+    assert reply.prompt_token_ids.count(image) == 16
+    assert reply.image_tokens == 16 + ENDS
+    assert reply.cached_tokens == 0  # no prefix cache works on a CPU: that it is none is said
+    assert reply.queue_ms is not None
+    assert reply.ttft_ms is not None
+    assert 0 <= reply.queue_ms < reply.ttft_ms <= reply.total_ms
+    assert reply.structured_mode is StructuredMode.JSON_SCHEMA
+
+
+async def test_who_waits_for_its_turn_is_told_how_long(engine: OpenAIEngine) -> None:
+    replies = await _replies(engine, LOAD)
+    waits = sorted(reply.queue_ms for reply in replies if reply.queue_ms is not None)
+
+    assert len(waits) == LOAD
+    assert (
+        waits[-1] > 100 * waits[0]
+    )  # 16 at once are worked on: the last ones wait for eight rounds
+    assert all((reply.ttft_ms or 0) > (reply.queue_ms or 0) for reply in replies)
+
+
+async def test_an_endpoint_that_was_started_so_is_fit_to_say_it(engine: OpenAIEngine) -> None:
+    subject = Subject(engine, make_dialect("holotron"))
+    subject.pictures = 3
+
+    lines = await look_at_accounts(subject)
+
+    assert {line.name: line.fitness for line in lines} == {
+        "token details": Fitness.FIT,
+        "times": Fitness.FIT,
+    }
+
+
 async def test_a_longer_conversation_begins_with_the_tokens_of_the_shorter(
     engine: OpenAIEngine, tokenizer_file: Path
 ) -> None:
@@ -207,30 +255,46 @@ async def _until_running(engine: OpenAIEngine, requests: int) -> None:
 
 KNOWN = """
 import json, sys
-from vllm.entrypoints.launchers.cli_args import make_arg_parser
+from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 
 parser = make_arg_parser(FlexibleArgumentParser())
 for args in json.loads(sys.argv[1]):
-    parser.parse_args(args)
+    read = parser.parse_args(args)
+    validate_parsed_serve_args(read)
+    print(json.dumps([read.enable_prompt_tokens_details, read.enable_per_request_metrics]))
 """
 
 
-def test_every_flag_of_the_configurations_is_one_that_vllm_knows() -> None:
-    configs = [
-        tomllib.loads(path.read_text()) for path in sorted((ROOT / "configs").glob("*.toml"))
-    ]
-    flags = [found for config in configs if (found := config.get("engine", {}).get("args"))]
-
+def _parsed(sections: Sequence[EngineSection]) -> list[list[bool]]:
+    """Have vLLM parse the commands that serve these, and return what it takes of our own flags."""
+    commands = [serve_command(section, 7_000).argv for section in sections]
+    asked = [argv[argv.index("serve") + 1 :] for argv in commands]
     known = subprocess.run(
-        [ROOT / BESIDE.parent / "python", "-c", KNOWN, json.dumps(flags)],
+        [ROOT / BESIDE.parent / "python", "-c", KNOWN, json.dumps(asked)],
         capture_output=True,
         text=True,
         check=False,
     )
-
-    assert len(flags) >= 3
     assert known.returncode == 0, known.stderr[-2_000:]
+    return [json.loads(line) for line in known.stdout.splitlines() if line.startswith("[")]
+
+
+def test_every_command_that_serves_a_configuration_is_one_that_vllm_knows() -> None:
+    configs = {
+        path.stem: load(Sources(config=str(path)), {}).engine
+        for path in sorted((ROOT / "configs").glob("*.toml"))
+    }
+    served = {name: one for name, one in configs.items() if one.kind is EngineKind.VLLM}
+
+    assert served.keys() >= {"holotron-h100", "holo2-h100", "laptop-vllm"}
+    assert _parsed([*served.values()]) == [[True, True]] * len(served)
+
+
+def test_a_configuration_can_take_back_what_every_server_is_told() -> None:
+    args = ("--no-enable-per-request-metrics", "--disable-log-stats")
+
+    assert _parsed([EngineSection(model="some/model", args=args)]) == [[True, False]]
 
 
 async def test_a_server_killed_under_load_loses_no_request(

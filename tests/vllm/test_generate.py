@@ -22,6 +22,8 @@ CONFIG = "configs/laptop-vllm.toml"
 EPISODES = 32
 SECONDS = 1_500.0
 LEAST_STOPPED = 0.95
+PICTURE = 160 + 2
+"""Tokens of a picture at the configuration's viewport, and those that enclose it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,26 @@ def test_tokens_and_usage_are_on_record(made: Made) -> None:
         assert len(call["completion_logprobs"]) == call["completion_tokens"]
         assert call["logprobs_mode"] == "processed"
         assert call["model"] == "models/tiny"
+        assert call["structured_mode"] == "json_schema"
+        assert call["reasoning"] is None
     assert {row["engine"] for row in asked} == {"vllm"}
     assert {row["engine_version"] for row in asked} != {None}
     assert isinstance(shown, dict)
     assert shown["prompt_tokens"] == sum(call["prompt_tokens"] for call in calls)
     assert called("audit", str(made.run), "--deep").code == 0
+
+
+def test_what_every_call_took_is_on_record(made: Made) -> None:
+    calls = made.rows("calls")
+    shown = called("show", str(made.run), "--json").answer["engine"]
+
+    for call in calls:
+        assert call["image_tokens"] == PICTURE * len(call["image_steps"]) > 0
+        assert call["cached_tokens"] == 0  # no prefix cache works on a CPU: that it is none is said
+        assert 0 <= call["queue_ms"] < call["ttft_ms"] <= call["total_ms"]
+    assert isinstance(shown, dict)
+    assert shown["image_tokens"] == sum(call["image_tokens"] for call in calls)
+    assert shown["cached_tokens"] == 0
 
 
 def test_the_configuration_is_the_one_that_newcomers_are_told_of() -> None:
