@@ -48,7 +48,8 @@ class RunConfig(Record):
     tasks: TasksSection = TasksSection()
     policy: PolicySection = PolicySection()
     policies: tuple[PolicySection, ...] = ()
-    """Mixes several, each with its `share`; replaces `policy` when it is not empty."""
+    """Several policies instead of `policy`: each is a table `[[policies]]` with the same keys, and
+    every attempt gets one of them, drawn by their shares."""
     engine: EngineSection = EngineSection()
     browser: BrowserSection = BrowserSection()
     limits: LimitsSection = LimitsSection()

@@ -52,16 +52,16 @@ MODEL_VIEWPORT = (1_024, 1_024)
 
 
 class EngineKind(StrEnum):
-    """Where the model is served."""
+    """What serves the model."""
 
     NONE = "none"
-    """Nowhere: no policy needs one."""
+    """Nothing, for policies that ask no model."""
     OPENAI = "openai"
-    """By any OpenAI-compatible server that already runs."""
+    """Any OpenAI-compatible server that already runs."""
     VLLM = "vllm"
-    """By a vLLM that the run starts and stops."""
+    """A vLLM that the run starts and stops."""
     SCRIPTED = "scripted"
-    """By the small server that ships for tests and demos."""
+    """The small server that ships for tests and demos."""
 
 
 class Runner(StrEnum):
@@ -74,14 +74,14 @@ class Runner(StrEnum):
 
 
 class RunSection(Record):
-    """Where the run lies and what it is called."""
+    """Where the run is stored and what it is called."""
 
     url: str = Field(default="runs/run", min_length=1)
-    """A folder, `file://…` or `s3://bucket/prefix`."""
+    """The run's folder, as `runs/demo`, `file:///data/demo` or `s3://bucket/demo`."""
     name: str = "stepmill"
-    """For people."""
+    """What people call the run; nothing depends on it."""
     seed: Seed = 0
-    """Decides every draw of the run."""
+    """Decides every random draw: which policy attempts what, and what it draws itself."""
 
 
 class TasksSection(Record):
@@ -90,15 +90,17 @@ class TasksSection(Record):
     source: str = Field(default="miniwob", min_length=1)
     """`miniwob`, or a task file; `apps` is reserved and refused: there is no such site yet."""
     include: tuple[str, ...] = ("*",)
-    """Globs over templates; a template is in if any matches."""
+    """Globs over the names of templates, as `["click-*", "enter-text"]`: which ones to attempt."""
     exclude: tuple[str, ...] = ()
-    """Globs over templates; a template is out if any matches."""
+    """Globs over the names of templates: which ones of `include` to leave out."""
     seeds: SeedRange = (0, 4)
-    """First and last seed of each template, inclusive; a task file has its own."""
+    """First and last seed of each template, inclusive and in order: `[0, 4]` makes five tasks of a
+    template. A task file has seeds of its own, and this key is ignored."""
     attempts: int = Field(default=1, ge=1, le=10_000)
-    """Attempts at each task."""
+    """How often each task is attempted."""
     unit_size: int = Field(default=16, ge=1, le=100_000)
-    """Episodes in a unit, at least one task's."""
+    """Episodes in a unit, which is scheduled and committed as a whole. All attempts at a task are in
+    one unit, so a unit is larger where `attempts` exceeds this."""
 
 
 class LogprobsMode(StrEnum):
@@ -111,85 +113,101 @@ class LogprobsMode(StrEnum):
 
 
 class RoleSection(Record):
-    """Who plays one role of a policy that has several."""
+    """How a role of a policy with several roles is asked."""
 
     urls: tuple[str, ...] = ()
-    """Endpoints that already run; empty: the run's engine."""
+    """Endpoints of this role's own engine, which already runs, as `["http://127.0.0.1:8001/v1"]`;
+    empty: the run's engine."""
     model: str | None = None
-    """The model's name; None: the only one served."""
+    """The model's name at `urls`, without which it is refused; None: the only one served there."""
     dialect: str | None = None
-    """How it is spoken to; None: as the policy."""
+    """The dialect in which the role is asked; None: the policy's."""
     temperature: float = Field(default=0.0, ge=0, le=2)
-    """Of its sampling."""
+    """Temperature of its sampling; 0: always the likeliest token."""
     max_tokens: int = Field(default=512, ge=16, le=1_000_000)
-    """Its longest reply, tokens."""
+    """Its longest reply, in tokens."""
 
 
 class PolicySection(Record):
-    """Who acts."""
+    """Which policy acts, and how its model is asked."""
 
     name: PolicyName = PolicyName.TEACHER
-    """Which policy."""
+    """Which policy acts. `model` and `surfer` need an engine."""
     share: float = Field(default=1.0, gt=0, le=1_000_000)
-    """How much of the episodes it gets, beside the other policies' shares."""
+    """Weight in the draw between `[[policies]]`: with shares 3.0 and 1.0 the first one gets about
+    three quarters of the episodes. Without effect where there is one policy."""
     dialect: str | None = None
-    """How the model is spoken to; None: the policy's own default."""
+    """How the model is prompted and its replies are read; None: `holotron`."""
     dialect_options: dict[str, JsonValue] = Field(default_factory=dict)
-    """Parts of the dialect that differ from its defaults, by name."""
+    """What differs from the dialect's defaults, as `{ page_line = false }`. Each dialect has its own
+    keys, and refuses all others."""
     temperature: float = Field(default=0.0, ge=0, le=2)
-    """Of the model's sampling."""
+    """Temperature of the model's sampling; 0: always the likeliest token."""
     top_p: float | None = Field(default=None, gt=0, le=1)
-    """Nucleus of the model's sampling; None: the server's default."""
+    """Samples from the likeliest tokens that together have this probability; None: the server's
+    default."""
     max_tokens: int = Field(default=1_024, ge=16, le=1_000_000)
-    """The longest reply, tokens."""
+    """The longest reply, in tokens, thinking included."""
     context_tokens: int | None = Field(default=None, ge=256)
-    """The longest prompt, tokens; None: what the engine says it can hold, less the reply."""
+    """The longest prompt, in tokens; None: what the engine says that it can hold, less
+    `max_tokens`."""
     logprobs: LogprobsMode | None = None
-    """Keep the log-probability of every token of a reply, and how the server is set to give them."""
+    """Keeps the log-probability of every token of a reply, and says which of two the server is set
+    to give, as with vLLM's `--logprobs-mode`; None: none are kept."""
     keep_images: int = Field(default=1, ge=1, le=100)
-    """Pictures kept in the prompt after an eviction."""
+    """Screenshots left in the prompt after an eviction, the newest ones."""
     slack_images: int = Field(default=2, ge=0, le=100)
-    """Pictures let in beyond that before the next eviction."""
+    """Screenshots that may be added beyond `keep_images` before the next eviction. Evicting rarely
+    lets the server's prefix cache serve most prompts."""
     script: str | None = None
-    """For `scripted`: a JSON file of actions by template; None for all others."""
+    """For `scripted`: the path of a JSON file, an object with a list of actions for each template,
+    as `{"click-test": [{"type": "click", "x": 10, "y": 80}]}`; None for all other policies."""
     localizer: RoleSection | None = None
-    """For `surfer`: who turns words into points; None: the policy's engine and sampling."""
+    """For `surfer`: the role that finds the point which the policy describes in words, as
+    `{ max_tokens = 64 }`; None: the policy's engine and sampling."""
     validator: RoleSection | None = None
-    """For `surfer`: who looks at the answer; None: the policy's engine and sampling."""
+    """For `surfer`: the role that checks an answer before it is given; None: the policy's engine and
+    sampling."""
 
 
 class PriceSection(Record):
-    """What an engine charges, dollars for a million tokens."""
+    """What an engine charges by tokens."""
 
     prompt: float = Field(ge=0)
-    """Of the prompt, not served from a cache."""
+    """Price of a prompt's tokens that no cache served."""
     completion: float = Field(ge=0)
-    """Of the reply."""
+    """Price of a reply's tokens."""
     cached: float | None = Field(default=None, ge=0)
-    """Of the prompt, served from a cache; None: as any other."""
+    """Price of a prompt's tokens that a cache served; None: the same as `prompt`."""
 
 
 class EngineSection(Record):
     """What serves the model."""
 
     kind: EngineKind = EngineKind.NONE
-    """See `EngineKind`."""
+    """What serves the model; a policy that asks one needs it."""
     urls: tuple[str, ...] = ()
-    """Endpoints that already run."""
+    """Endpoints that already run, as `["http://127.0.0.1:8000/v1"]`: needed for `openai`, refused
+    for all others."""
     model: str | None = None
-    """The model's name; None without an engine."""
+    """The model's name or folder, as `Hcompany/Holotron-12B`: needed for `vllm`. None: for `openai`
+    the only one served, for `scripted` a name of its own."""
     command: tuple[str, ...] | None = Field(default=None, min_length=1)
-    """Starts vLLM, before its arguments; None: `.venv-engine/bin/vllm`, else `vllm` on PATH."""
+    """Starts vLLM, before its arguments, as `["env", "CUDA_VISIBLE_DEVICES=1", "vllm"]`; None:
+    `.venv-engine/bin/vllm`, else `vllm` on PATH."""
     usd_per_hour: float | None = Field(default=None, ge=0)
-    """What the engine costs by the hour, all endpoints together; None: not priced by the hour."""
+    """What the engine costs by the hour, all endpoints together; None: not priced by the hour.
+    Refused beside `usd_per_million`."""
     usd_per_million: PriceSection | None = None
-    """What it charges by tokens; None: not priced by tokens."""
+    """What the engine charges by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: not priced
+    by tokens."""
     requests: int = Field(default=256, ge=1, le=65_536)
-    """Requests on their way to one endpoint at the same time, at most."""
+    """The most requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
-    """How long a reply is waited for, every time it is asked for again included."""
+    """How long to wait for one reply, however often the request is repeated; then the call fails."""
     args: tuple[str, ...] = ()
-    """Extra server flags."""
+    """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
+    `vllm serve`, or of `python -m generators.engine.scripted`."""
 
 
 class BrowserSection(Record):
@@ -201,43 +219,46 @@ class BrowserSection(Record):
         tuple[Annotated[int, Field(ge=100, le=8_192)], Annotated[int, Field(ge=100, le=8_192)]]
         | None
     ) = None
-    """Width and height, CSS px; None: 500×400, or 1024×1024 where a model looks at it."""
+    """Width and height of the page; None: `[500, 400]`, or `[1024, 1024]` where a model looks at
+    it."""
     device_scale_factor: float = Field(default=1.0, gt=0, le=4)
-    """Picture px per CSS px."""
+    """Pixels of a screenshot for each CSS pixel of the page, in either direction."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
 
 
 class LimitsSection(Record):
-    """Where an episode ends at the latest; the order of the checks is `generators.rollout.limits`'."""
+    """Where an episode ends at the latest; `generators/rollout/limits.py` says in which order."""
 
     live_episodes: int | None = Field(default=None, ge=1)
     """The most that are made at once; None: the sessions decide. Replays ask no engine: the sessions
     alone bound them."""
     steps: int = Field(default=30, ge=1, le=10_000)
-    """Actions; a task's own limit may be lower."""
+    """The most actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
-    """Wall seconds of one try."""
+    """Wall-clock seconds of one try of an episode; waiting for a dead engine or for a turn in the
+    browser is not counted."""
     tokens: int | None = Field(default=None, ge=1)
-    """Prompt and completion; None: no limit."""
+    """The most tokens of an episode, prompts and replies of all calls together; None: no limit."""
     stuck_steps: int = Field(default=4, ge=2)
-    """The same action on the same picture this often in a row ends the episode."""
+    """The same action on the same screenshot this often in a row ends the episode."""
     drain_seconds: float = Field(default=30.0, ge=0)
     """How long an interrupted run may finish what is in flight."""
 
 
 class VerifySection(Record):
-    """Who looks at an episode."""
+    """Which verifiers examine an episode."""
 
     verifiers: tuple[str, ...] = ("structure", "outcome", "replay")
-    """In order; a later one sees only what no earlier one failed."""
+    """The verifiers that examine every episode, in order; a later one sees only what no earlier one
+    failed."""
 
 
 class AcceptSection(Record):
     """The rule by which an episode becomes a trajectory."""
 
     passed: tuple[str, ...] = ("structure", "outcome", "replay")
-    """Verifiers that must have passed it."""
+    """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
     """The least raw reward that `outcome` passes, where a template has no threshold of its own.
 
@@ -245,48 +266,53 @@ class AcceptSection(Record):
     It counts when an episode is judged: `verify` applies another one to what is stored.
     """
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """The least score by verifier."""
+    """The least score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
+    accepted."""
 
 
 class StorageSection(Record):
-    """How bytes at rest are written."""
+    """How runs and datasets are stored."""
 
     endpoint_url: str | None = None
-    """Of an S3-compatible store; None: AWS."""
+    """Address of an S3-compatible store, as `http://127.0.0.1:9000`; None: `AWS_ENDPOINT_URL` or
+    the AWS files, else AWS."""
     region: str | None = None
-    """Of the store; None: its default."""
+    """Region of the bucket; None: `AWS_DEFAULT_REGION` or the AWS files, else `us-east-1`."""
     shard_mb: int = Field(default=256, ge=1, le=4_096)
-    """The size a shard is closed at."""
+    """The size at which a Parquet file is closed and the next one begun."""
 
 
 class Gate(StrEnum):
     """How people get at a repository whose files must be asked for."""
 
     AUTO = "auto"
-    """They agree to its terms, and have it."""
+    """Access is granted at once to people who agree to its terms."""
     MANUAL = "manual"
-    """They ask, and its owner decides."""
+    """The owner decides on every request."""
 
 
 class PublishSection(Record):
     """Where the dataset goes when the run ends, and on what terms."""
 
     to: tuple[str, ...] = ()
-    """Destinations: folders, `s3://…`, `hf://datasets/ORG/NAME`."""
+    """Where to publish: any of a folder, `s3://bucket/prefix` and `hf://datasets/ORG/NAME`, as
+    `["demo-dataset", "hf://datasets/my-org/demo"]`; empty: nowhere."""
     include_rejected: bool = False
-    """Publish rejected episodes too, labelled."""
+    """Publishes rejected episodes too, each labelled with the reasons."""
     private: bool = True
-    """Only into a private repository; one that is made is private. False: a new one is public."""
+    """On the Hub, publishes into a private repository alone, and makes a new one private. False: a
+    new one is public."""
     gated: Gate | None = None
-    """How people get at a repository on the Hub; None: as it is."""
+    """How people get access to a repository on the Hub; None: as the repository is set."""
     license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
-    """The dataset's, by the Hub's name for it, as `cc-by-4.0`; None: none is stated."""
+    """Licence of the dataset by the Hub's name for it, as `cc-by-4.0`, in lower case; None: none is
+    stated."""
 
 
 class ScaleSection(Record):
     """What spreads the work."""
 
     runner: Runner = Runner.LOCAL
-    """See `Runner`."""
+    """What runs the units; this version refuses `ray`."""
     workers: int = Field(default=1, ge=1, le=10_000)
     """Workers of the runner; more than one is refused where there is no runner."""

@@ -23,53 +23,55 @@ class Settings(Record):
     convention: Convention | None = None
     """What the numbers of a point mean; None: as the family was published."""
     placeholder: str = Field(default="[Image omitted by context cleaning]", min_length=1)
-    """Stands where a picture was taken out."""
+    """Stands in the prompt where an older screenshot was taken out."""
     page_line: bool = True
-    """URL and title of the page are told beside its picture."""
+    """Whether the page's URL and title stand beside its screenshot."""
     schema_in_prompt: bool = True
-    """The reply's schema is written in the system prompt."""
+    """Whether the system prompt contains the JSON schema of a reply."""
     more_instructions: str = Field(default="", max_length=20_000)
     """Added to the end of the system prompt; as `/no_think` for a model that listens to it."""
     thinking: bool | None = None
-    """Asks the server's chat template for thinking, or for none; None: as the template does."""
+    """Asks the server's chat template to let the model think, or not to; None: the template's
+    default."""
     thinking_key: Name = "enable_thinking"
-    """What the chat template calls that switch."""
+    """The chat template's name for `thinking`; `holo2` calls it `thinking` unless this is set."""
     text_limit: _LIMIT | None = None
-    """Bounds each text of a reply by a pattern; None: a reply's tokens bound it."""
+    """The longest text in a reply, held by a pattern in its schema; None: `policy.max_tokens` alone
+    bounds it."""
 
 
 class HolotronSettings(Settings):
     """What Holotron can be set to: its own contract is not published, its relatives' is."""
 
     note_key: Name = "note"
-    """Holds what is to be remembered, or null."""
+    """Key of a reply for what is to be remembered, or null."""
     thought_key: Name = "thought"
-    """Holds the reasoning."""
+    """Key of a reply for the reasoning."""
     call_key: Name = "tool_call"
-    """Holds the call."""
+    """Key of a reply for the tool call."""
     name_key: Name = "tool_name"
-    """Holds the tool's name, beside its arguments."""
+    """Key of a tool call for the tool's name, beside its arguments."""
     observation_tag: Name = "observation"
-    """Around each picture."""
+    """Tag around each screenshot in the prompt."""
     output_tag: Name = "tool_output"
-    """Around what a tool gave back."""
+    """Tag around a tool's result in the prompt."""
     error_tag: Name = "error"
-    """Around why a tool failed."""
+    """Tag around the reason why a tool failed."""
     done: str = Field(default="done", min_length=1)
-    """What a tool gives back that says nothing of its own."""
+    """Result of a tool that returns nothing."""
     leave_out: tuple[str, ...] = ()
-    """Tools that are not offered."""
+    """Tools that are not offered, as `["goto", "open_tab"]`."""
     tiles: int = Field(default=12, ge=1, le=12)
-    """Most tiles of a picture, as the server's `max_num_tiles`."""
+    """The most tiles of a screenshot, as the server's `max_num_tiles`."""
 
 
 class HoloSettings(Settings):
     """What Holo1.5 and Holo2 can be set to."""
 
     extended: bool = True
-    """Tools beyond the published ones are offered, for actions that those cannot say."""
+    """Whether tools beyond the published ones are offered, for actions that those cannot express."""
     max_pixels: int | None = Field(default=None, ge=3_136, le=16_777_216)
-    """Of a picture as sent; None: as the family was published."""
+    """The most pixels of a screenshot as it is sent; None: as the family was published."""
 
 
 class TextSettings(Record):
