@@ -115,8 +115,9 @@ lock: setup ## renew requirements/*.txt
 	  $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" -o requirements/engine-cpu.txt
 
-docs: setup ## write the tables of docs/dataset.md from the records
+docs: setup ## write the tables of docs/dataset.md and docs/configuration.md from the records
 	@$(BIN)/python docs/columns.py
+	@$(BIN)/python docs/configuration.py
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden

@@ -9,11 +9,11 @@ a test compares the result with the page.
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import get_args
+from typing import TypeVar, get_args
 
 import pyarrow as pa
 
@@ -24,6 +24,8 @@ from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
 from schemas.tables import OWNED, TABLES, arrow_schema, json_columns, trajectory_schema
 from schemas.verdict import Acceptance, Status
+
+T = TypeVar("T")
 
 PAGE = Path(__file__).with_name("dataset.md")
 
@@ -71,22 +73,23 @@ def column_docs(kind: type[Record]) -> dict[str, str]:
     for name, info in kind.model_fields.items():
         for marker in info.metadata:
             if isinstance(marker, Spread):
-                nested = _record_in(info.annotation)
-                prefixed = {marker.prefix + key: doc for key, doc in member_docs(nested).items()}
-                out |= prefixed
+                nested = member_docs(kind_in(info.annotation, Record) or Record)
+                out |= {marker.prefix + key: doc for key, doc in nested.items()}
         if name == "action":
             out |= member_docs(ActionColumns)
     return out
 
 
-def _record_in(annotation: object) -> type[Record]:
+def kind_in(annotation: object, base: type[T]) -> type[T] | None:
+    """Return the class below `base` that a field holds; None if it holds none."""
     for part in (annotation, *get_args(annotation)):
-        if isinstance(part, type) and issubclass(part, Record):
+        if isinstance(part, type) and issubclass(part, base):
             return part
-    raise TypeError(f"no record in {annotation!r}")
+    return None
 
 
-def _line(*cells: str) -> str:
+def line(*cells: str) -> str:
+    """Return a row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -104,7 +107,7 @@ def columns(
     for field in schema:
         meaning = docs.get(field.name) or _NO_FIELD[field.name]
         kind = "JSON" if field.name in as_json else _type(field.type)
-        yield _line(f"`{field.name}`", kind, "yes" if field.nullable else "", meaning)
+        yield line(f"`{field.name}`", kind, "yes" if field.nullable else "", meaning)
 
 
 def _table(name: str) -> Iterator[str]:
@@ -144,10 +147,13 @@ def _actions() -> Iterator[str]:
             if name != "type"
         ]
         name = kind.model_fields["type"].default
-        yield _line(f"`{name}`", " ".join(parts), (kind.__doc__ or "").strip())
+        yield line(f"`{name}`", " ".join(parts), (kind.__doc__ or "").strip())
 
 
-PARTS: dict[str, Callable[[], Iterator[str]]] = {
+Parts = Mapping[str, Callable[[], Iterator[str]]]
+"""What writes each generated part of a page, by the part's name."""
+
+PARTS: Parts = {
     **{name: partial(_table, name) for name in TABLES},
     "trajectories": _trajectories,
     "values": _values,
@@ -155,14 +161,19 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
 }
 
 
-def renewed(page: str) -> str:
-    """Return `page` with its generated parts written anew."""
+def renewed(page: str, parts: Parts = PARTS) -> str:
+    """Return the text of a page with its generated parts written anew."""
 
     def part(match: re.Match[str]) -> str:
-        return f"{match[1]}{chr(10).join(PARTS[match[2]]())}\n{match[3]}"
+        return f"{match[1]}{chr(10).join(parts[match[2]]())}\n{match[3]}"
 
     return _MARKED.sub(part, page)
 
 
+def renew(path: Path, parts: Parts = PARTS) -> None:
+    """Write the generated parts of the page at `path` anew."""
+    path.write_text(renewed(path.read_text(encoding="utf-8"), parts), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(renewed(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    renew(PAGE)

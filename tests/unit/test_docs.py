@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
+import configuration
 import pytest
 from columns import member_docs, renewed
 from sources import ROOT
@@ -168,6 +169,12 @@ def _leads(page: str, link: str) -> bool:
 def _anchors(page: Path) -> set[str]:
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+def test_the_configuration_page_says_what_the_records_say() -> None:
+    page = _text("docs/configuration.md")
+
+    assert renewed(page, configuration.PARTS) == page, "docs/configuration.md is stale: `make docs`"
 
 
 def test_the_columns_page_says_what_the_records_say() -> None:

@@ -1,0 +1,211 @@
+"""Every key of a configuration: the tables that have it, its unit, and the modules that read it.
+
+Tables and keys are those of `schemas.sections` and of the dialects' settings, and which of them are
+a run's identity is asked of `schemas.config`. Only units and modules are listed here: a number
+without a unit or a key without a module stops `make docs`, and tests hold the modules against the
+code.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from columns import kind_in
+
+from generators.policy.dialects.browsing import EVERYTHING
+from generators.policy.dialects.make import DIALECTS, make_dialect
+from generators.verify.make import NAMES
+from schemas.base import Record
+from schemas.config import RunConfig, identity
+from schemas.sections import PolicySection, RoleSection
+
+OPTIONS = "policy.dialect_options"
+"""The table whose keys depend on the dialect."""
+
+_PRICES = "engine.usd_per_million"
+
+
+def _all(table: str, keys: str) -> tuple[str, ...]:
+    """Return keys of one table, given as words, with the table's name."""
+    return tuple(f"{table}.{key}" for key in keys.split())
+
+
+READ_IN: Mapping[str, tuple[str, ...]] = {
+    "flows/attempts.py": _all("browser", "viewport device_scale_factor"),
+    "flows/engines.py": (
+        *_all("engine", "kind urls model requests patience_seconds"),
+        *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
+    ),
+    "flows/generation.py": ("limits.drain_seconds", "publish.to"),
+    "flows/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
+    "flows/prepare.py": ("scale.runner",),
+    "flows/wiring.py": (
+        *("run.url", "browser.sessions", "browser.processes"),
+        *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
+    ),
+    "generators/engine/command.py": _all("engine", "model command args"),
+    "generators/engine/pricing.py": _all(_PRICES, "prompt completion cached"),
+    "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
+    "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")
+    + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),
+    "generators/policy/dialects/spoken.py": _all(OPTIONS, "convention placeholder page_line")
+    + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit"),
+    "generators/policy/dialects/written.py": _all(OPTIONS, "convention"),
+    "generators/policy/make.py": _all("policy", "name script"),
+    "generators/policy/speaker.py": _all("engine", "usd_per_hour usd_per_million"),
+    "generators/policy/voices.py": _all("policy", "dialect dialect_options temperature top_p")
+    + _all("policy", "max_tokens context_tokens logprobs keep_images slack_images")
+    + _all("policy", "localizer validator")
+    + _all("policy.localizer", "dialect temperature max_tokens"),
+    "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
+    "generators/tasks/sources.py": _all("tasks", "source include exclude seeds"),
+    "schemas/acceptance.py": _all("accept", "passed min_scores"),
+    "schemas/config.py": ("policies",),
+    "storage/compact.py": ("storage.shard_mb",),
+    "storage/lake.py": ("storage.shard_mb",),
+    "storage/publish/hub.py": _all("publish", "private gated"),
+    "storage/publish/publish.py": (
+        *("publish.include_rejected", "publish.license", "storage.shard_mb"),
+    ),
+    "storage/s3/connection.py": _all("storage", "endpoint_url region"),
+}
+"""The keys that each module reads, which is where they take effect."""
+
+READ_NOWHERE = ("run.name", "scale.workers")
+"""Keys that no module reads: they are kept in `run.json`."""
+
+UNITS: Mapping[str, tuple[str, ...]] = {
+    "": (
+        *_all("policy", "share temperature top_p localizer.temperature"),
+        *("run.seed", "tasks.seeds", "accept.min_reward", "accept.min_scores"),
+    ),
+    "actions": _all("limits", "steps stuck_steps"),
+    "attempts": ("tasks.attempts",),
+    "characters": (f"{OPTIONS}.text_limit",),
+    "CSS pixels": ("browser.viewport",),
+    "episodes": ("tasks.unit_size", "limits.live_episodes"),
+    "MiB": ("storage.shard_mb",),
+    "pixels": (f"{OPTIONS}.max_pixels",),
+    "pixels per CSS pixel": ("browser.device_scale_factor",),
+    "processes": ("browser.processes",),
+    "requests": ("engine.requests",),
+    "screenshots": _all("policy", "keep_images slack_images"),
+    "seconds": ("engine.patience_seconds", "limits.seconds", "limits.drain_seconds"),
+    "sessions": ("browser.sessions",),
+    "tiles": (f"{OPTIONS}.tiles",),
+    "tokens": (*_all("policy", "max_tokens context_tokens localizer.max_tokens"), "limits.tokens"),
+    "US dollars per hour": ("engine.usd_per_hour",),
+    "US dollars per million tokens": _all(_PRICES, "prompt completion cached"),
+    "workers": ("scale.workers",),
+}
+"""Every number by what it counts; those under the empty text have no unit."""
+
+_ASKED = tuple(name for name in DIALECTS if make_dialect(name).asks)
+
+CHOICES: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("policy.dialect", "policy.localizer.dialect"), _ASKED),
+    **dict.fromkeys(("verify.verifiers", "accept.passed", "accept.min_scores"), NAMES),
+    f"{OPTIONS}.leave_out": tuple(tool.name for tool in EVERYTHING),
+}
+"""The names that a key takes, where its type does not list them."""
+
+
+class Key(NamedTuple):
+    """A key of one table, or of several tables with the same keys."""
+
+    names: tuple[str, ...]
+    """Dotted; the first one stands for all in the mappings above."""
+    kind: type[Record]
+    """The record that it is a field of."""
+    dialects: tuple[str, ...] = ()
+    """The dialects that have it; empty: it is no dialect's."""
+
+    @property
+    def field(self) -> str:
+        """Its name within its table."""
+        return self.names[0].rpartition(".")[2]
+
+
+@cache
+def tables() -> Mapping[tuple[str, ...], tuple[Key, ...]]:
+    """Return the keys of every table; tables with the same keys are together."""
+    found: dict[type[Record], list[str]] = {}
+    for name, kind in _nested(RunConfig):
+        found.setdefault(kind, []).append(name)
+    out = {
+        tuple(names): tuple(
+            Key(tuple(f"{name}.{field}" for name in names), kind) for field in kind.model_fields
+        )
+        for kind, names in found.items()
+    }
+    out["policy",] += (Key(("policies",), RunConfig),)
+    out[OPTIONS,] = tuple(_options())
+    order = list(RunConfig.model_fields)
+    return dict(sorted(out.items(), key=lambda item: order.index(item[0][0].split(".")[0])))
+
+
+def _nested(record: type[Record], prefix: str = "") -> Iterator[tuple[str, type[Record]]]:
+    for name, info in record.model_fields.items():
+        kind = kind_in(info.annotation, Record)
+        if kind is not None and name != "policies":  # they have the keys of `policy`
+            yield prefix + name, kind
+            yield from _nested(kind, f"{prefix}{name}.")
+
+
+def _options() -> Iterator[Key]:
+    having: dict[str, list[str]] = {}
+    for dialect, kind in DIALECTS.items():
+        for field in kind.model_fields:
+            having.setdefault(field, []).append(dialect)
+    for field, dialects in having.items():
+        yield Key((f"{OPTIONS}.{field}",), DIALECTS[dialects[0]], tuple(dialects))
+
+
+def leaves(value: object, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted keys that nested tables set; those of `policies` as keys of `policy`."""
+    if isinstance(value, Mapping) and value:
+        for name, below in value.items():
+            yield from leaves(below, f"{prefix}.{name}".removeprefix("."))
+    elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        for item in value:
+            yield from leaves(item, "policy" if prefix == "policies" else prefix)
+    else:
+        yield prefix
+
+
+@cache
+def _identity() -> frozenset[str]:
+    roles = PolicySection(localizer=RoleSection(), validator=RoleSection())
+    return frozenset(("policies", *leaves(identity(RunConfig(policy=roles)))))
+
+
+def in_identity(key: str) -> str:
+    """Say whether a key is part of a run's identity; a table may be so in part."""
+    if any(f"{key}.".startswith(f"{one}.") for one in _identity()):
+        return "yes"
+    return "in part" if any(one.startswith(f"{key}.") for one in _identity()) else "no"
+
+
+def modules(name: str) -> str:
+    """Return links to the modules that read a key.
+
+    Raises:
+        LookupError: none is listed.
+    """
+    found = [module for module, keys in READ_IN.items() if name in keys]
+    if not found and name not in READ_NOWHERE:
+        raise LookupError(f"docs/configuration_keys.py: READ_IN lists no module that reads {name}")
+    return ", ".join(f"[`{module}`](../{module})" for module in found) or "`run.json` alone"
+
+
+def unit(name: str, value: str) -> str:
+    """Return what a key counts, given its value in words; empty if it counts nothing.
+
+    Raises:
+        LookupError: it is a number that is not listed.
+    """
+    found = [unit for unit, keys in UNITS.items() if name in keys]
+    if not found and re.search("integer|number", value):
+        raise LookupError(f"docs/configuration_keys.py: UNITS does not list the number {name}")
+    return "".join(found)
