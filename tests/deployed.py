@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import psutil
 from commands import SECONDS, environment, until
-from engines import free_port
+from loopback import free_ports
 from sources import ROOT
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
@@ -28,7 +28,7 @@ class Deployed:
     """A server, a pool, a worker and the deployments; all of it has ended when the context has."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
-        port = str(free_port())
+        port = str(free_ports(1)[0])
         own = {
             "PREFECT_HOME": str(folder / "prefect"),
             "PREFECT_SERVER_API_PORT": port,
@@ -85,7 +85,7 @@ class Deployed:
         until(there)
         return found[0]
 
-    def ask(self, path: str, question: Mapping[str, object] | None = None, verb: str = "") -> Any:
+    def ask(self, path: str, question: object = None, verb: str = "") -> Any:
         """Ask its server; what is sent makes a POST of it, or another `verb`."""
         return ask(f"{self.url}/{path}", question, verb)
 

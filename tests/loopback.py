@@ -5,9 +5,11 @@
 
 import asyncio
 import re
+import socket
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Self
 
 from aiohttp import web
@@ -100,3 +102,12 @@ class Forgetful(Loopback):
             text = "<Error><Code>NoSuchKey</Code></Error>"
             return web.Response(status=404, text=text, content_type="application/xml")
         return web.Response(body=self.objects[request.path], headers={"ETag": '"1"'})
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens on now, for servers that cannot take over a held one."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]

@@ -8,19 +8,18 @@ bucket has been made and an object put, not when a port is open.
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
 import time
 import uuid
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from loopback import free_ports
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -59,7 +58,7 @@ class Weed:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._ports = _free_ports(2 * len(_SERVERS))
+        self._ports = free_ports(2 * len(_SERVERS))
         self._process: subprocess.Popen[bytes] | None = None
         self._shared: str | None = None
 
@@ -89,7 +88,7 @@ class Weed:
             with contextlib.suppress(_Ended):
                 self._start()
                 return
-            self._ports = _free_ports(2 * len(_SERVERS))
+            self._ports = free_ports(2 * len(_SERVERS))
         self._start()
 
     def _start(self) -> None:
@@ -201,11 +200,3 @@ def credentials(
         "AWS_CONFIG_FILE": "/nonexistent",
         "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
     }
-
-
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]

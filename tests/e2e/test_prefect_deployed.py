@@ -9,7 +9,7 @@ import psutil
 import pytest
 from commands import SECONDS, environment, until
 from deployed import COMMAND, Deployed, gone
-from engines import free_port
+from loopback import free_ports
 from sources import ROOT
 
 from flows.prefect_env import PATIENCE
@@ -117,7 +117,7 @@ def _served(port: int, home: Path, **settings: str) -> dict[str, str]:
 
 
 def test_a_start_that_takes_too_long_names_what_lengthens_it(tmp_path: Path) -> None:
-    environ = _served(free_port(), tmp_path, **{PATIENCE: "1"})
+    environ = _served(free_ports(1)[0], tmp_path, **{PATIENCE: "1"})
 
     done = subprocess.run(
         COMMAND, cwd=ROOT, env=environ, capture_output=True, timeout=SECONDS, check=False
@@ -129,7 +129,7 @@ def test_a_start_that_takes_too_long_names_what_lengthens_it(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("value", ["soon", "0", "-1", "1.5"])
 def test_a_limit_that_is_no_number_of_seconds_is_refused(tmp_path: Path, value: str) -> None:
-    environ = _served(free_port(), tmp_path, **{PATIENCE: value})
+    environ = _served(free_ports(1)[0], tmp_path, **{PATIENCE: value})
 
     done = subprocess.run(
         COMMAND, cwd=ROOT, env=environ, capture_output=True, timeout=SECONDS, check=False
@@ -155,7 +155,7 @@ def test_a_port_where_another_server_listens_is_refused(tmp_path: Path) -> None:
 def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
     code = f"import subprocess; subprocess.run({COMMAND!r})"
     starter = subprocess.Popen(
-        [sys.executable, "-c", code], cwd=ROOT, env=_served(free_port(), tmp_path)
+        [sys.executable, "-c", code], cwd=ROOT, env=_served(free_ports(1)[0], tmp_path)
     )
     until(lambda: len(psutil.Process(starter.pid).children(recursive=True)) > 2)
     processes = psutil.Process(starter.pid).children(recursive=True)
