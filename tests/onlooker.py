@@ -14,7 +14,7 @@ from typing import Self
 
 import psutil
 
-LOOK_SECONDS = 0.05
+LOOK_SECONDS = 0.1
 START_SECONDS = 10.0
 """What goes on for so long with its parent's arguments has no program of its own to start."""
 
