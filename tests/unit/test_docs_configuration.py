@@ -183,14 +183,15 @@ def test_a_key_that_the_page_says_no_module_reads_is_read_by_none(key: str) -> N
 
 
 def _chains(tree: ast.Module) -> Iterator[str]:
-    """Yield the last two names of every attribute that is read of another one."""
+    """Yield the last two names of every attribute: what it is read of, and its own."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
-            yield f"{node.value.attr}.{node.attr}"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute | ast.Name):
+            yield ".".join(ast.unparse(node).split(".")[-2:])
 
 
-def test_the_search_for_readers_finds_them() -> None:
-    assert "run.name" in _chains(ast.parse("title = self._config.run.name"))
+@pytest.mark.parametrize("code", ["title = self._config.run.name", "title = run.name"])
+def test_the_search_for_readers_finds_them(code: str) -> None:
+    assert "run.name" in _chains(ast.parse(code))
 
 
 def test_units_and_modules_are_listed_for_keys_that_exist_alone() -> None:

@@ -1,0 +1,291 @@
+"""Many sessions at once: does a machine lose anything by having more of them open than it has cores?
+
+Each level keeps so many sessions open, each of which attempts one task of the demo after another by
+the shipped `rollout`, for a warm-up and then for the seconds that are counted. Two kinds of policy:
+
+* `teacher` decides at once, so pages are all that anybody waits for;
+* `engine` asks an engine over HTTP that answers after 2 to 20 seconds (the simulator, led by the
+  teacher), so most sessions wait for a reply most of the time.
+
+Three lines to hold at 64 and at 128 open sessions:
+
+* steps/s against the best level of the same policy: at least 0.85. An engine bounds its level by
+  itself: `sessions` ÷ the mean reply is the most that a machine which costs nothing would make, so
+  a level is held against the lower of the two;
+* the slowest tenth of episodes takes at most 3 times the median's seconds for each step;
+* a session's memory, browser and all: at most 40 MB at 64 (PSS, less that of an idle browser).
+
+Prints one JSON line.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import statistics
+import sys
+import time
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from pathlib import Path
+
+import psutil
+
+from flows.engines import open_policies
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import PageReader
+from generators.browser.slots import Slots, page_slots
+from generators.policy.account import Account
+from generators.policy.protocol import Decision, Policy, PolicyCard
+from generators.rollout.attempt import Attempt
+from generators.rollout.limits import Limits
+from generators.rollout.rollout import rollout
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import NAME, MiniWob, start_url
+from schemas.config import Layer, RunConfig, resolve
+from schemas.episode import Episode, Step
+from schemas.observation import Observation
+from schemas.task import Task
+
+ROOT = Path(__file__).parents[1]
+WIDTH, HEIGHT = 500, 400
+REPLY_MS = (2_000, 20_000)
+LEVELS = (16, 64, 128)
+HELD_LEVELS = (64, 128)
+LEAST_RATE = 0.85
+MOST_SLOWNESS = 3.0
+MEMORY_LEVEL, MOST_SESSION_MB = 64, 40.0
+LIMITS = Limits(steps=30, seconds=3_600, stuck_steps=4)
+POLICIES: dict[str, Layer] = {
+    "teacher": {"policy": {"name": "teacher"}},
+    "engine": {
+        "policy": {"name": "model"},
+        "engine": {
+            "kind": "scripted",
+            "args": ["--puppet", "--delay-ms", ",".join(map(str, REPLY_MS)), "--at-once", "1024"],
+        },
+    },
+}
+
+
+class Timed:
+    """A policy that says when each of its decisions was made."""
+
+    def __init__(self, policy: Policy, made: list[float]) -> None:
+        self._policy = policy
+        self._made = made
+
+    @property
+    def card(self) -> PolicyCard:
+        """The policy's own."""
+        return self._policy.card
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return what the policy decides."""
+        decision = await self._policy.act(instruction, history, seen, reader)
+        self._made.append(time.perf_counter())
+        return decision
+
+
+def attempts() -> Iterator[Attempt]:
+    """Yield attempts at the demo's tasks, seed after seed, without end."""
+    templates = tomllib.loads((ROOT / "configs/demo.toml").read_text("utf-8"))["tasks"]["include"]
+    for number in itertools.count():
+        seed, template = number // len(templates), templates[number % len(templates)]
+        task = Task(
+            task_id=f"bench-{number}",
+            template_id=template,
+            source=NAME,
+            site=NAME,
+            start_url=start_url(template),
+            instruction="",
+            seed=seed,
+            split="train",
+        )
+        yield Attempt(
+            run_id="bench",
+            unit_id="bench",
+            task=task,
+            attempt=0,
+            viewport_width=WIDTH,
+            viewport_height=HEIGHT,
+            device_scale_factor=1.0,
+            code_version="bench",
+        )
+
+
+def pss_mb() -> float:
+    """Return the proportional set size of everything below this process, MB."""
+    total = 0
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(OSError):
+            text = Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii")
+            total += sum(
+                int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")
+            )
+    return total / 1_024
+
+
+class Bench:
+    """One browser and one kind of policy, level after level."""
+
+    def __init__(
+        self, site: MiniWob, chromium: Chromium, make: Callable[[Attempt, Account], Policy]
+    ) -> None:
+        self._site = site
+        self._chromium = chromium
+        self._make = make
+        self._attempts = attempts()
+
+    async def level(self, sessions: int, *, warm_up: float, seconds: float) -> dict[str, float]:
+        """Keep so many sessions open; return the figures of `seconds` after the warm-up."""
+        made: list[float] = []
+        ended: list[tuple[float, Episode]] = []
+        idle = pss_mb()
+        working = [asyncio.create_task(self._work(made, ended)) for _ in range(sessions)]
+        try:
+            await _pause(working, warm_up)
+            begun, cpu = time.perf_counter(), _cpu_seconds()
+            await _pause(working, seconds)
+            stopped, used = time.perf_counter(), _cpu_seconds() - cpu
+            memory = pss_mb() - idle
+        finally:
+            for task in working:
+                task.cancel()
+            await asyncio.wait(working)
+        steps = sum(begun <= at <= stopped for at in made)
+        done = [episode for at, episode in ended if begun <= at <= stopped]
+        paces = sorted(episode.wall_seconds / (episode.n_steps + 1) for episode in done)
+        return {
+            "sessions": sessions,
+            "episodes": len(done),
+            "failed": sum(episode.failure_kind is not None for episode in done),
+            "steps": steps,
+            "steps_per_second": round(steps / (stopped - begun), 2),
+            "cores_used": round(used / (stopped - begun), 2),
+            "seconds_a_step_median": round(statistics.median(paces), 2),
+            "slowness": round(paces[len(paces) * 9 // 10] / statistics.median(paces), 2),
+            "session_mb": round(memory / sessions, 1),
+        }
+
+    async def _work(self, made: list[float], ended: list[tuple[float, Episode]]) -> None:
+        while True:
+            attempt = next(self._attempts)
+
+            def make(account: Account, attempt: Attempt = attempt) -> Policy:
+                return Timed(self._make(attempt, account), made)
+
+            episode = await rollout(
+                attempt,
+                site=self._site,
+                sessions=self._chromium,
+                make_policy=make,
+                limits=LIMITS,
+            )
+            ended.append((time.perf_counter(), episode))
+
+
+async def _pause(working: Sequence[asyncio.Task[None]], seconds: float) -> None:
+    """Let sessions work; one ends by a defect alone, which is raised here."""
+    done, _ = await asyncio.wait(working, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+def _cpu_seconds() -> float:
+    total = 0.0
+    me = psutil.Process()
+    for process in [me, *me.children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            times = process.cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total - me.cpu_times().children_user - me.cpu_times().children_system
+
+
+@contextlib.asynccontextmanager
+async def policies(config: RunConfig) -> AsyncIterator[Callable[[Attempt, Account], Policy]]:
+    """Open what the policy of `config` asks; yields what makes it."""
+    async with open_policies(config) as acting:
+
+        def make(attempt: Attempt, account: Account) -> Policy:
+            seed = attempt.task.task_id
+            return acting.policies.make(
+                config.policy, seed=seed, task=attempt.task, account=account
+            )
+
+        yield make
+
+
+async def measure(kind: str, said: argparse.Namespace) -> list[dict[str, float]]:
+    """Return the figures of every level of one kind of policy."""
+    browser = {"browser": {"viewport": [WIDTH, HEIGHT]}}
+    config = resolve([("bench", {**browser, **POLICIES[kind]})])
+    out = []
+    async with policies(config) as make, Gateway() as gateway:
+        for sessions in said.sessions:
+            chromium = Chromium(
+                gateway_port=gateway.port, slots=Slots(said.slots) if said.slots else page_slots()
+            )
+            async with chromium:
+                bench = Bench(MiniWob(gateway), chromium, make)
+                level = await bench.level(sessions, warm_up=said.warm_up, seconds=said.seconds)
+            out.append(level)
+            sys.stderr.write(f"{kind}: {json.dumps(level)}\n")
+    return out
+
+
+def shares(levels: Sequence[dict[str, float]], *, reply_seconds: float) -> dict[int, float]:
+    """Return each level's steps/s as a share of what was to be had there."""
+    best = max(level["steps_per_second"] for level in levels)
+    out = {}
+    for level in levels:
+        bound = level["sessions"] / reply_seconds if reply_seconds else best
+        out[int(level["sessions"])] = round(level["steps_per_second"] / min(best, bound), 3)
+    return out
+
+
+async def run(said: argparse.Namespace) -> bool:
+    """Measure, print one JSON line, and say whether every line is held."""
+    figures: dict[str, object] = {"bench": "sessions", "load_average": os.getloadavg()[0]}
+    held = True
+    for kind in said.policies:
+        levels = await measure(kind, said)
+        reply = statistics.mean(REPLY_MS) / 1_000 if kind == "engine" else 0.0
+        share = shares(levels, reply_seconds=reply)
+        held = held and all(share[n] >= LEAST_RATE for n in HELD_LEVELS if n in share)
+        for level in levels:
+            held = held and not level["failed"] and level["slowness"] <= MOST_SLOWNESS
+            if level["sessions"] == MEMORY_LEVEL:
+                held = held and level["session_mb"] <= MOST_SESSION_MB
+        figures[kind] = {"levels": levels, "share_of_best": share}
+    lines = {
+        "least_share": LEAST_RATE,
+        "most_slowness": MOST_SLOWNESS,
+        "most_session_mb": MOST_SESSION_MB,
+    }
+    print(json.dumps({**figures, **lines, "held": held}))
+    return held
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every line is held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--sessions", type=int, nargs="+", default=list(LEVELS))
+    add("--policies", nargs="+", choices=list(POLICIES), default=list(POLICIES))
+    add("--warm-up", type=float, default=30.0, help="seconds before a level is counted")
+    add("--seconds", type=float, default=60.0, help="seconds that are counted")
+    add("--slots", type=int, help="sessions at work on their pages; the shipped number if left out")
+    return 0 if asyncio.run(run(parser.parse_args())) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
