@@ -39,7 +39,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "flows/generation.py": ("limits.drain_seconds", "publish.to"),
     "flows/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
-    "flows/prepare.py": ("scale.runner",),
+    "flows/prepare.py": _all("scale", "runner workers"),
     "flows/wiring.py": (
         *("run.url", "browser.sessions", "browser.processes"),
         *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
@@ -72,7 +72,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
 }
 """The keys that each module reads, which is where they take effect."""
 
-READ_NOWHERE = ("run.name", "scale.workers")
+READ_NOWHERE = ("run.name",)
 """Keys that no module reads: they are kept in `run.json`."""
 
 UNITS: Mapping[str, tuple[str, ...]] = {
