@@ -5,8 +5,10 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Self
 
@@ -122,14 +124,27 @@ def gone(processes: list[psutil.Process]) -> bool:
 
 
 def ask(url: str, question: object = None, verb: str = "") -> Any:
-    """Ask a server; what is sent makes a POST of it, or another `verb`."""
+    """Ask a server; what is sent makes a POST of it, or another `verb`.
+
+    It is asked again while its database is busy (503), as Prefect's own client does.
+    """
     data = None if question is None else json.dumps(question).encode()
     request = urllib.request.Request(  # noqa: S310 - loopback
         url, data=data, headers={"Content-Type": "application/json"}, method=verb or None
     )
-    with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
-        answer = reply.read()
-    return json.loads(answer) if answer else None
+    answers = list[bytes]()
+
+    def answered() -> bool:
+        try:
+            with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+                answers.append(reply.read())
+        except urllib.error.HTTPError as error:
+            if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
+                raise
+        return bool(answers)
+
+    until(answered)
+    return json.loads(answers[0]) if answers[0] else None
 
 
 def _words(process: psutil.Process) -> list[str]:
