@@ -160,12 +160,11 @@ async def test_a_reply_says_what_it_took(engine: OpenAIEngine, tokenizer_file: P
 
 async def test_who_waits_for_its_turn_is_told_how_long(engine: OpenAIEngine) -> None:
     replies = await _replies(engine, LOAD)
-    waits = sorted(reply.queue_ms for reply in replies if reply.queue_ms is not None)
+    waits = [reply.queue_ms for reply in replies if reply.queue_ms is not None]
+    first = min(reply.ttft_ms for reply in replies if reply.ttft_ms is not None)
 
     assert len(waits) == LOAD
-    assert (
-        waits[-1] > 100 * waits[0]
-    )  # 16 at once are worked on: the last ones wait for eight rounds
+    assert max(waits) > first  # 16 at once are worked on: the last ones wait for eight rounds
     assert all((reply.ttft_ms or 0) > (reply.queue_ms or 0) for reply in replies)
 
 
