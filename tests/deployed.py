@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,6 +67,15 @@ class Deployed:
     def log(self) -> str:
         """What it printed."""
         return self._log.read_text("utf-8", "replace")
+
+    @property
+    def errors(self) -> list[str]:
+        """The last lines of the tracebacks in its log, but for those of a machine that is busy.
+
+        Then SQLite's lock is not to be had in time, and who asked the server asks again.
+        """
+        ends = re.findall(r"^[\s|]*((?:\w+\.)*\w*(?:Error|Exception)\b.*)$", self.log, re.MULTILINE)
+        return [end for end in ends if "database is locked" not in end]
 
     @property
     def processes(self) -> list[psutil.Process]:
