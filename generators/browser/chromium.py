@@ -30,7 +30,6 @@ CLOSE_SECONDS = 10.0
 """How long a context may take to close before its browser is retired."""
 
 FLAGS = (
-    "--run-all-compositor-stages-before-draw",
     "--disable-partial-raster",
     "--disable-gpu",
     "--disable-smooth-scrolling",
@@ -41,7 +40,7 @@ FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--js-flags=--max-old-space-size=512",
 )
-"""Flags beside Playwright's own: repeatable pictures, a clock that never stalls, no side traffic."""
+"""Flags beside Playwright's own: repeatable pictures, no side traffic."""
 
 
 HEADLESS_SHELLS = ("chromium-headless-shell", "chrome-headless-shell")

@@ -4,9 +4,14 @@ Time passes only while `advance` runs and no request is in flight, so a slow mac
 server costs none of it. The event that ends a portion can be lost in known ways (an endless
 request, an EventSource); after a deadline the same portion is sent again without waiting for the
 network, and a page that still does not answer has lost its clock. One portion at a time.
+
+A page's process waits with each frame until its clock has caught up with real time, so a clock
+that stands still would soon let it draw nothing. The process is therefore put hours ahead before
+the page is there, when no timer runs and that costs nothing.
 """
 
 import asyncio
+import time
 
 from generators.browser.channel import Channel
 from generators.browser.protocol import Clock
@@ -21,6 +26,10 @@ NAVIGATION_STEP_MS = 10
 NAVIGATION_GRID_MS = 2_000
 """After a navigation the clock is brought to a multiple of this, so that runs agree."""
 
+AHEAD_MS = 4 * 3_600_000
+"""How far a page's process is put ahead of real time; no episode lasts as long."""
+
+_SAME_CLOCK_MS = 1_000
 _PATIENT = "pauseIfNetworkFetchesPending"
 
 
@@ -33,6 +42,7 @@ class VirtualClock:
         self._heard: set[Channel] = set()
         self._expired: asyncio.Future[str | None] | None = None
         self._impatient = False
+        self._stopped_at = 0.0
         self.elapsed_ms = 0
         """Virtual milliseconds since the start."""
 
@@ -52,16 +62,38 @@ class VirtualClock:
         if self._expired is not None and not self._expired.done():
             self._expired.set_result(lost)
 
+    @property
+    def event_seconds(self) -> float:
+        """What input events say the time is, Unix seconds, so that none is older than its page."""
+        return self._stopped_at + (AHEAD_MS + self.elapsed_ms) / 1_000
+
     async def start(self) -> None:
-        """Stop time at the clock's start."""
-        await self._stop_at(self._clock.start_ms)
+        """Stop time at the clock's start.
 
-    async def join(self) -> None:
-        """Stop time where it stands, in a page that came later.
-
-        A page in its opener's renderer has that time already and passes this over.
+        Raises:
+            RolloutFailure: time does not pass (`clock`).
         """
-        await self._stop_at(self._clock.start_ms + self.elapsed_ms)
+        await self._stop_ahead(self._clock.start_ms)
+        self._stopped_at = time.time()
+
+    async def join(self, page_ms: float | None) -> None:
+        """Stop time where it stands, in a page that came later and whose clock shows `page_ms`.
+
+        A page in its opener's process has the opener's time already; None: it could not be asked,
+        and is taken for one of these.
+
+        Raises:
+            RolloutFailure: time does not pass (`clock`).
+        """
+        now = self._clock.start_ms + self.elapsed_ms
+        if page_ms is None or abs(page_ms - now) < _SAME_CLOCK_MS:
+            await self._stop_at(now)
+        else:
+            await self._stop_ahead(now)
+
+    async def _stop_ahead(self, ms: int) -> None:
+        await self._stop_at(ms - AHEAD_MS)
+        await self._pass(AHEAD_MS, ("advance",))
 
     async def _stop_at(self, ms: int) -> None:
         await self._set({"policy": "pause", "initialVirtualTime": ms / 1_000})
@@ -72,10 +104,12 @@ class VirtualClock:
         Raises:
             RolloutFailure: the page's time does not pass (`clock`).
         """
-        policies = ("advance",) if self._impatient else (_PATIENT, "advance")
+        await self._pass(ms, ("advance",) if self._impatient else (_PATIENT, "advance"))
+        self.elapsed_ms += ms
+
+    async def _pass(self, ms: int, policies: tuple[str, ...]) -> None:
         for policy in policies:
             if await self._portion(ms, policy):
-                self.elapsed_ms += ms
                 return
             self._impatient = True
         raise RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")

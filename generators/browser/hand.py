@@ -1,17 +1,18 @@
 """A hand and a keyboard: actions carried out as input events.
 
-Pointer actions go over DevTools, in one burst where they can; keys go through Playwright, which
-knows keyboards. Nothing here looks at the page or waits for it to settle.
+They go over DevTools, in one burst where they can. Each carries the time by its page's own clock:
+an event that is older than the page it reaches ends the page's process. Nothing here looks at the
+page or waits for it to settle.
 """
 
-import asyncio
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from generators.browser.channel import CALL_SECONDS, Channel
-from generators.browser.keyboard import MODIFIER_BITS, key_name, parse_chord
+from generators.browser.channel import Channel
+from generators.browser.clock import VirtualClock
+from generators.browser.keyboard import Keyboard, key_name, parse_chord
 from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
-from schemas.errors import FailureKind, boundary
 
 TYPED_ONE_BY_ONE = 400
 """Characters that are typed key by key; a longer text is pasted whole."""
@@ -31,9 +32,11 @@ _WHEEL = {
 class Hand:
     """Input to one page. It remembers which keys are down."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, clock: VirtualClock | None) -> None:
+        """`clock` is the page's; None: real time."""
         self._channel = channel
-        self._down: dict[str, None] = {}
+        self._clock = clock
+        self._keyboard = Keyboard()
         self._dragged: dict[str, Any] | None = None
         channel.on("Input.dragIntercepted", self._on_dragged)
 
@@ -97,17 +100,26 @@ class Hand:
 
     async def type(self, action: TypeText) -> None:
         """Type a text into what has the focus, then Enter if asked."""
-        keyboard = self._channel.page.keyboard
-        with boundary(FailureKind.BROWSER, "type"):
-            async with asyncio.timeout(CALL_SECONDS):
-                if len(action.text) > TYPED_ONE_BY_ONE:
-                    await keyboard.insert_text(action.text)
-                elif action.text:
-                    await keyboard.type(action.text)
-                elif action.overwrite:
-                    await keyboard.press("Delete")
-                if action.enter:
-                    await keyboard.press("Enter")
+        if len(action.text) > TYPED_ONE_BY_ONE:
+            await self._paste(action.text)
+        elif action.text:
+            await self._type(action.text)
+        elif action.overwrite:
+            await self._keys(self._keyboard.press("Delete"))
+        if action.enter:
+            await self._keys(self._keyboard.press("Enter"))
+
+    async def _type(self, text: str) -> None:
+        """Press a key for each character; paste those that no key makes."""
+        for on_keys, characters in itertools.groupby(text, self._keyboard.has):
+            if on_keys:
+                await self._keys([e for each in characters for e in self._keyboard.press(each)])
+            else:
+                for each in characters:
+                    await self._paste(each)
+
+    async def _paste(self, text: str) -> None:
+        await self._channel.send("Input.insertText", {"text": text})
 
     async def press(self, chord: str) -> None:
         """Press the keys of a chord in order and release them in reverse.
@@ -127,11 +139,7 @@ class Hand:
         Raises:
             UnknownKey: no keyboard has it.
         """
-        key = key_name(name)
-        with boundary(FailureKind.BROWSER, f"key {name} down"):
-            async with asyncio.timeout(CALL_SECONDS):
-                await self._channel.page.keyboard.down(key)
-        self._down[key] = None
+        await self._keys([self._keyboard.down(key_name(name))])
 
     async def key_up(self, name: str) -> None:
         """Release a key.
@@ -139,11 +147,7 @@ class Hand:
         Raises:
             UnknownKey: no keyboard has it.
         """
-        key = key_name(name)
-        with boundary(FailureKind.BROWSER, f"key {name} up"):
-            async with asyncio.timeout(CALL_SECONDS):
-                await self._channel.page.keyboard.up(key)
-        self._down.pop(key, None)
+        await self._keys([self._keyboard.up(key_name(name))])
 
     def _event(
         self, kind: str, x: float, y: float, *, button: Button | None = None, count: int = 0
@@ -155,15 +159,19 @@ class Hand:
             "button": button.value if button else "none",
             "clickCount": count,
             "buttons": 0 if button is None or kind == "mouseReleased" else _HELD[button],
-            "modifiers": sum(self._modifiers()),
+            "modifiers": self._keyboard.modifiers,
         }
 
-    def _modifiers(self) -> Iterator[int]:
-        return (MODIFIER_BITS[key] for key in self._down if key in MODIFIER_BITS)
-
     async def _mouse(self, events: list[dict[str, Any]]) -> None:
+        await self._send("Input.dispatchMouseEvent", events)
+
+    async def _keys(self, events: list[dict[str, Any]]) -> None:
+        await self._send("Input.dispatchKeyEvent", events)
+
+    async def _send(self, method: str, events: list[dict[str, Any]]) -> None:
         """Send events in order without waiting between them."""
-        await self._channel.burst("Input.dispatchMouseEvent", events)
+        now = {} if self._clock is None else {"timestamp": self._clock.event_seconds}
+        await self._channel.burst(method, [{**event, **now} for event in events])
 
 
 def _line(drag: Drag) -> Iterator[tuple[float, float]]:

@@ -1,8 +1,12 @@
-"""Names of keys, as actions spell them and as the browser's keyboard knows them.
+"""A US keyboard: the names of its keys, and the DevTools events that pressing them makes.
 
 An action's chord is joined with `+`: modifiers first, then one key, as `Control+a`. Names are
-those of the DOM's `KeyboardEvent.key`; a few common spellings are understood besides.
+those of the DOM's `KeyboardEvent.key`; a few common spellings are understood besides. A key's
+`code` is that of the W3C's UI Events, its number the virtual-key code of Windows, which pages read
+as `keyCode`.
 """
+
+from typing import Any, NamedTuple
 
 _ALIASES = {
     "ctrl": "Control",
@@ -40,10 +44,65 @@ _ALIASES = {
     "capslock": "CapsLock",
     "plus": "+",
 }
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DIGITS = ("1!", "2@", "3#", "4$", "5%", "6^", "7&", "8*", "9(", "0)")
 _NAMED = frozenset(_ALIASES.values()) | {f"F{n}" for n in range(1, 13)}
 
 MODIFIER_BITS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
-"""What DevTools mouse events call held modifiers."""
+"""What DevTools events call held modifiers."""
+
+
+class _Stroke(NamedTuple):
+    """What a key is to a page."""
+
+    code: str
+    key: str
+    number: int
+    text: str = ""
+    location: int = 0
+
+
+_PUNCTUATION = (
+    *(("Backquote", 192, "`~"), ("Minus", 189, "-_"), ("Equal", 187, "=+")),
+    *(("BracketLeft", 219, "[{"), ("BracketRight", 221, "]}"), ("Backslash", 220, "\\|")),
+    *(("Semicolon", 186, ";:"), ("Quote", 222, "'\"")),
+    *(("Comma", 188, ",<"), ("Period", 190, ".>"), ("Slash", 191, "/?")),
+)
+_CHARACTERS = (
+    *((f"Key{letter}", ord(letter), letter.lower() + letter) for letter in _LETTERS),
+    *((f"Digit{pair[0]}", ord(pair[0]), pair) for pair in _DIGITS),
+    *_PUNCTUATION,
+)
+"""Code, number, and the characters without and with Shift."""
+
+_LEFT = 1
+_NUMBERS = {
+    "Backspace": 8,
+    "Tab": 9,
+    "CapsLock": 20,
+    "Escape": 27,
+    "Insert": 45,
+    "Delete": 46,
+    "PageUp": 33,
+    "PageDown": 34,
+    "End": 35,
+    "Home": 36,
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+    **{f"F{n}": 111 + n for n in range(1, 13)},
+}
+_STROKES = {
+    **{char: _Stroke(code, char, n, char) for code, n, pair in _CHARACTERS for char in pair},
+    **{name: _Stroke(name, name, number) for name, number in _NUMBERS.items()},
+    **{
+        name: _Stroke(f"{name}Left", name, number, location=_LEFT)
+        for name, number in (("Shift", 16), ("Control", 17), ("Alt", 18), ("Meta", 91))
+    },
+    **dict.fromkeys(("Enter", "\r", "\n"), _Stroke("Enter", "Enter", 13, "\r")),
+    " ": _Stroke("Space", " ", 32, " "),
+}
 
 
 class UnknownKey(ValueError):
@@ -76,3 +135,72 @@ def key_name(name: str) -> str:
     if found not in _NAMED:
         raise UnknownKey(f"there is no key '{name}'")
     return found
+
+
+class Keyboard:
+    """Which keys are down, and the DevTools events that change it.
+
+    An event is what `Input.dispatchKeyEvent` takes. A key is named by the character it makes, so
+    Shift changes nothing about it; with any other modifier held it makes no text.
+    """
+
+    def __init__(self) -> None:
+        self._down: dict[str, None] = {}
+
+    @property
+    def modifiers(self) -> int:
+        """The modifiers that are down, as DevTools' bits."""
+        return sum(bit for name, bit in MODIFIER_BITS.items() if name in self._down)
+
+    @staticmethod
+    def has(character: str) -> bool:
+        """Say whether a key makes this character."""
+        return character in _STROKES
+
+    def down(self, name: str) -> dict[str, Any]:
+        """Return the event of a key that goes down, or that repeats because it is down.
+
+        Raises:
+            UnknownKey: no keyboard has it.
+        """
+        stroke = self._stroke(name)
+        repeated = name in self._down
+        self._down[name] = None
+        return {
+            "type": "keyDown" if stroke.text else "rawKeyDown",
+            "text": stroke.text,
+            "unmodifiedText": stroke.text,
+            "autoRepeat": repeated,
+            **self._event(stroke),
+        }
+
+    def up(self, name: str) -> dict[str, Any]:
+        """Return the event of a key that goes up.
+
+        Raises:
+            UnknownKey: no keyboard has it.
+        """
+        stroke = self._stroke(name)
+        self._down.pop(name, None)
+        return {"type": "keyUp", **self._event(stroke)}
+
+    def press(self, name: str) -> list[dict[str, Any]]:
+        """Return the events of a key that goes down and up."""
+        return [self.down(name), self.up(name)]
+
+    def _stroke(self, name: str) -> _Stroke:
+        stroke = _STROKES.get(name)
+        if stroke is None:
+            raise UnknownKey(f"there is no key '{name}'")
+        plain = self.modifiers in (0, MODIFIER_BITS["Shift"])
+        return stroke if plain else stroke._replace(text="")
+
+    def _event(self, stroke: _Stroke) -> dict[str, Any]:
+        return {
+            "modifiers": self.modifiers,
+            "windowsVirtualKeyCode": stroke.number,
+            "code": stroke.code,
+            "key": stroke.key,
+            "location": stroke.location,
+            "isKeypad": False,
+        }

@@ -46,7 +46,7 @@ class PageTab:
     def __init__(self, channel: Channel, clock: VirtualClock | None, spec: SessionSpec) -> None:
         self.channel = channel
         """DevTools calls to the page."""
-        self.hand = Hand(channel)
+        self.hand = Hand(channel, clock)
         """Input to the page."""
         self.clock = clock
         """Virtual time, shared with the tabs it opened; None where time is real."""
@@ -82,7 +82,7 @@ class PageTab:
         await channel.send("Page.enable")
         tab.show()
         if opener is not None and clock is not None:
-            await clock.join()
+            await clock.join(await tab.call("Date.now()"))
         return tab
 
     def show(self) -> None:
