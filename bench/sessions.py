@@ -281,7 +281,7 @@ def main() -> int:
     add = parser.add_argument
     add("--sessions", type=int, nargs="+", default=list(LEVELS))
     add("--policies", nargs="+", choices=list(POLICIES), default=list(POLICIES))
-    add("--warm-up", type=float, default=30.0, help="seconds before a level is counted")
+    add("--warm-up", type=float, default=60.0, help="seconds before a level is counted")
     add("--seconds", type=float, default=60.0, help="seconds that are counted")
     add("--slots", type=int, help="sessions at work on their pages; the shipped number if left out")
     return 0 if asyncio.run(run(parser.parse_args())) else 1

@@ -98,6 +98,6 @@ async def check() -> None:
     if os.environ.get("PREFECT_API_URL") or HOME in os.environ or has_profiles():
         set_up(os.environ, silent=True)
         settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
-        url = settings.PREFECT_API_URL.value()
+        url = os.environ.get("PREFECT_API_URL") or settings.PREFECT_API_URL.value()
         if url:
             await check_server(url)

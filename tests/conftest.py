@@ -46,6 +46,16 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+@pytest.fixture(autouse=True)
+def _prefect_set_up_anew() -> Iterator[None]:
+    """Take back what a command that ran in this process told Prefect, so that no test inherits it."""
+    before = set(os.environ)
+    yield
+    for name in set(os.environ) - before:
+        if name.startswith("PREFECT_"):
+            del os.environ[name]
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
     """Compare a text with what outsiders rely on; renewing that is a deliberate act."""
