@@ -24,6 +24,9 @@ settings.register_profile("explore", deadline=None, max_examples=1_000)
 os.environ["HF_HOME"] = str(ROOT / ".pytest_cache" / "hf")
 os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
 
+_GIVEN = frozenset(os.environ)
+"""The variables that were there before any test."""
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 Golden = Callable[[str, str], None]
@@ -49,9 +52,13 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _prefect_set_up_anew() -> Iterator[None]:
     """Take back what a command that ran in this process told Prefect, so that no test inherits it."""
-    before = set(os.environ)
+    _forget_prefect()
     yield
-    for name in set(os.environ) - before:
+    _forget_prefect()
+
+
+def _forget_prefect() -> None:
+    for name in set(os.environ) - _GIVEN:
         if name.startswith("PREFECT_"):
             del os.environ[name]
 
