@@ -9,6 +9,7 @@ results alone.
 import atexit
 import contextlib
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -50,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         ending.code = _run(sys.argv[1:])
     except SystemExit as leaving:
         ending.code = leaving.code if isinstance(leaving.code, int) else SHORT
+    if ending.code == INTERRUPTED:
+        ending.leave()
     return ending.code
 
 
@@ -58,12 +61,15 @@ class _Ending:
 
     Left to itself, the process may be aborted by a thread of Arrow's that is still about to stop
     when its pool is taken down (seen once in some thirty reads), long after all work was done.
+    After an interrupt such a thread may still be in the middle of a read, and nothing is waited
+    for that others have registered either.
     """
 
     code = SHORT
 
     def leave(self) -> None:
         """End the process with what its output was told; what it does not take was told already."""
+        logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(OSError, AttributeError):  # None: it was closed from the start
                 stream.flush()
