@@ -195,6 +195,7 @@ class Generation:
         """Return what the run holds, where it was published, and what went wrong with that."""
         publications, problems = list[PublishReport](), list[str]()
         try:
+            problems += await self._judge_foreign()
             for unit_id in self._found.leftovers:
                 await self._shop.spool.discard(unit_id)
             summary = await self._seal()
@@ -207,6 +208,19 @@ class Generation:
                 except StepmillError as error:  # the other destinations are no worse for it
                     problems.append(str(error))
         return summary, publications, problems
+
+    async def _judge_foreign(self) -> list[str]:
+        """Judge what other workers rolled out and did not judge; return what went wrong.
+
+        Those that live have had until now, and what they answered is not asked again.
+        """
+        problems = []
+        for unit_id in self._units.foreign:
+            said = by_episode(await self._shop.lake.verdicts(units={unit_id}))
+            end = await self._units.judge(unit_id, said, again=False)
+            if end.state is UnitState.FAILED:
+                problems.append(f"unit {end.unit_id} failed: {end.reason}")
+        return problems
 
     async def _seal(self) -> Summary:
         lake = self._shop.lake

@@ -63,6 +63,8 @@ class Units:
         self._attempts = attempts
         self._tally = tally
         self._stopping = stopping
+        self.foreign: list[str] = []
+        """Units that hold another worker's rollouts, which that worker may not live to judge."""
 
     async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
         """Bring a unit that is not committed to its end; `spooled` of its episodes are finished."""
@@ -183,10 +185,15 @@ class Units:
     ) -> None:
         """Commit the verdicts on the episodes that were really committed."""
         new: list[Verdict] = []
-        for episode_id, content_sha256 in contents.items():
-            result = results[episode_id]
-            if result.content_sha256 == content_sha256:
-                new += result.verdicts or ()
+        ours = {
+            episode_id
+            for episode_id, content_sha256 in contents.items()
+            if results[episode_id].content_sha256 == content_sha256
+        }
+        for episode_id in ours:
+            new += results[episode_id].verdicts or ()
+        if len(ours) < len(contents):
+            self.foreign.append(unit_id)
         await commit(
             self._shop.lake, unit_id, new, settling=Settling(self._shop.panel, contents.keys())
         )

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from factories import RUN_ID
 from rolled import episodes_of, plan_of, spool, units_of
 
 from flows.attempts import Stopping
+from flows.generation import Generation
 from flows.plan import PlannedUnit
 from flows.settings import Sources, load
 from flows.survey import Survey, survey
@@ -15,6 +17,7 @@ from flows.units import UnitState
 from flows.wiring import Workshop
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
+from storage.runs import create_run
 
 
 @pytest.fixture
@@ -120,7 +123,7 @@ async def test_judging_again_is_a_round_of_its_own(config: RunConfig) -> None:
 async def test_a_unit_that_another_worker_committed_is_not_committed_again(
     config: RunConfig,
 ) -> None:
-    """The other one's rollouts count; verdicts on ours are forgotten, and asked for later."""
+    """The other one's rollouts count; verdicts on ours are forgotten."""
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
         theirs, ours = episodes_of(unit, salt=1), episodes_of(unit, salt=2)
@@ -134,6 +137,37 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
         assert await _verdicts(shop, unit) == []
         assert (await survey(shop, plan)).owing == (unit.unit_id,)
         assert await shop.spool.listing() == {}
+
+
+async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_end(
+    config: RunConfig,
+) -> None:
+    """It was killed between the two; a command that ends well leaves nothing for the next one."""
+    plan = plan_of(config)
+    async with Workshop(config) as shop:
+        run = await create_run(shop.store, config, provenance={})
+        for unit in plan:
+            await spool(shop, episodes_of(unit, salt=2))
+        found = await survey(shop, plan)
+        first, *_ = plan
+        theirs = episodes_of(first, salt=1)
+        await shop.lake.commit_unit(first.unit_id, tasks=first.tasks, episodes=theirs)
+        generation = Generation(
+            shop,
+            config,
+            run=run.model_copy(update={"run_id": RUN_ID}),
+            plan=plan,
+            found=found,
+        )
+        async with asyncio.TaskGroup() as group:
+            generation.begin(group)
+            report = await generation.report()
+
+        assert report.problems == ()
+        assert report.summary.episodes == sum(len(unit.attempts) for unit in plan)
+        assert report.summary.unjudged == 0
+        assert await shop.lake.episodes(first.unit_id) == theirs
+        assert {one.round for one in await _verdicts(shop, first)} == {0}
 
 
 async def test_two_workers_on_one_unit_commit_it_once(config: RunConfig) -> None:
