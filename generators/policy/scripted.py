@@ -56,6 +56,8 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
     Raises:
         BadTasks: it cannot be read, or something in it is no action; the text says where.
     """
+    if path.exists() and not path.is_file():
+        raise BadTasks(f"{path}: a script is an ordinary file")
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

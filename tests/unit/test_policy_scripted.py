@@ -60,3 +60,9 @@ def test_a_script_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(BadTasks, match="cannot be read"):
         load_script(tmp_path / "binary.json")
+
+
+def test_a_script_is_an_ordinary_file() -> None:
+    """A device would be read without end."""
+    with pytest.raises(BadTasks, match="/dev/zero: a script is an ordinary file"):
+        load_script(Path("/dev/zero"))
