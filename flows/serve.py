@@ -14,6 +14,7 @@ import sys
 
 from flows import signals
 from flows.cli_terminal import complain, note
+from flows.defects import own_up
 from flows.prefect_env import patience, set_up
 from flows.prefect_server import check_server, wait_until_healthy
 from flows.tending import Failed, Tending, prefect
@@ -38,6 +39,8 @@ def main() -> int:
     except Refusal as refusal:
         complain(str(refusal))
         return 2
+    except Exception as defect:  # noqa: BLE001 - the last resort, as the command line's
+        return own_up(defect, sys.argv[1:])
     return 0
 
 

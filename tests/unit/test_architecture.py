@@ -143,6 +143,7 @@ def _broad(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 NAMED_BOUNDARIES = {
     ("schemas/errors.py", "boundary"),  # names what it catches, and raises it again
+    ("flows/serve.py", "main"),  # the same for `make prefect`
     ("flows/cli.py", "_run"),  # the last resort: a defect ends the command, with a code of its own
 }
 

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 from commands import SECONDS, environment
 
-from flows import cli_parsers
+from flows import cli_parsers, serve
 from flows.cli import main
 from flows.cli_parsers import Arguments
 from flows.defects import own_up
@@ -165,3 +165,19 @@ def test_the_whole_process_ends_with_the_code_of_a_defect(tmp_path: Path) -> Non
     assert (said.returncode, said.stdout) == (os.EX_SOFTWARE, "")
     assert said.stderr.count("\n") == 1
     assert "KeyError: 'x'" in _log(tmp_path)
+
+
+def test_a_defect_of_what_make_prefect_runs_is_owned_up_to_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_: dict[str, str]) -> int:
+        raise KeyError("x")
+
+    monkeypatch.setattr(serve, "set_up", lambda *_, **__: None)
+    monkeypatch.setattr(serve, "patience", broken)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    assert serve.main() == 70
+
+    assert "a defect of Stepmill: KeyError: 'x'; " in capsys.readouterr().err
+    assert "Traceback (most recent call last)" in _log(tmp_path)
