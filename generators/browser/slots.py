@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import AsyncIterator
 
-PAGE_SLOTS_PER_CORE = 2
+PAGE_SLOTS_PER_CORE = 4
 """Sessions at work on their pages at the same time, for each core: measured by `bench/sessions.py`."""
 
 
