@@ -12,8 +12,8 @@ from flows.plan import by_policy, cut
 from flows.prepare import Prepared, prepare
 from flows.settings import Sources, load
 from schemas.base import JsonObject, canonical_json
-from schemas.blotting import without_secrets
 from schemas.errors import NotFound
+from schemas.redaction import without_secrets
 from storage.places import open_store
 from storage.runs import check_identity, open_run
 

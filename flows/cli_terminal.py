@@ -18,8 +18,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO, cast
 
-from schemas.blotting import blotted, without_secrets
 from schemas.errors import StepmillError
+from schemas.redaction import blotted, without_secrets
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

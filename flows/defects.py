@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from flows.cli_terminal import complain, note
 from flows.version import version_of
-from schemas.blotting import blotted, without_secrets, without_values
+from schemas.redaction import blotted, without_secrets, without_values
 
 INTERNAL = os.EX_SOFTWARE
 """The exit code of a defect: 70."""

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from schemas import keys
+from schemas import ids
 from schemas.base import content_hash
 from schemas.config import RunConfig
 from schemas.sections import PolicySection
@@ -62,11 +62,11 @@ def cut(config: RunConfig, tasks: Sequence[Task]) -> Iterator[tuple[Task, ...]]:
 def _unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> PlannedUnit:
     attempts = range(config.tasks.attempts)
     return PlannedUnit(
-        unit_id=keys.unit_id(run_id, [task.task_id for task in tasks], len(attempts)),
+        unit_id=ids.unit_id(run_id, [task.task_id for task in tasks], len(attempts)),
         tasks=tasks,
         attempts=tuple(
             PlannedAttempt(
-                episode_id=keys.episode_id(run_id, task.task_id, attempt),
+                episode_id=ids.episode_id(run_id, task.task_id, attempt),
                 task=task,
                 attempt=attempt,
                 policy=draw_policy(config, task, attempt),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from flows.prefect_env import HOME, has_profiles, set_up
 from flows.prefect_server import check_server
-from schemas.blotting import without_secrets
+from schemas.redaction import without_secrets
 
 if TYPE_CHECKING:
     from pydantic import JsonValue

@@ -12,9 +12,9 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from schemas.base import Record
-from schemas.blotting import blotted
 from schemas.config import Layer, RunConfig, resolve
 from schemas.errors import BadConfig
+from schemas.redaction import blotted
 
 PREFIX = "STEPMILL_"
 """What environment variables that are keys begin with; `__` stands for each dot."""

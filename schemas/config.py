@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from schemas.base import Record
-from schemas.blotting import blotted
 from schemas.errors import BadConfig
+from schemas.redaction import blotted
 from schemas.sections import (
     ASKING,
     MODEL_VIEWPORT,

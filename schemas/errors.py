@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from schemas.cutting import MESSAGE_BYTES, cut
+from schemas.truncation import MESSAGE_BYTES, cut
 
 
 class StepmillError(Exception):

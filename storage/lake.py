@@ -23,7 +23,7 @@ from pyarrow.dataset import Dataset
 
 from schemas.episode import Episode
 from schemas.errors import Damaged, NotFound
-from schemas.keys import verdict_transaction
+from schemas.ids import verdict_transaction
 from schemas.sections import StorageSection
 from schemas.tables import TABLES, row
 from schemas.task import Task

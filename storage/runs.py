@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pydantic import Field, JsonValue, ValidationError
 
 from schemas.base import JsonObject, Record
-from schemas.blotting import without_secrets
 from schemas.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound, OtherRun
+from schemas.redaction import without_secrets
 from storage.objects import Missing, ObjectStore
 
 KEY = "run.json"

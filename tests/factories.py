@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageDraw
 
-from schemas import keys
+from schemas import ids
 from schemas.action import Action, Click, NoAction
 from schemas.base import sha256_hex
 from schemas.config import RunConfig
@@ -173,12 +173,12 @@ def make_episode(
         *before, last, final = steps
         steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)
     return Episode(
-        episode_id=keys.episode_id(run_id, task.task_id, attempt),
+        episode_id=ids.episode_id(run_id, task.task_id, attempt),
         run_id=run_id,
-        unit_id=unit_id or keys.unit_id(run_id, [task.task_id], 1),
+        unit_id=unit_id or ids.unit_id(run_id, [task.task_id], 1),
         task_id=task.task_id,
         attempt=attempt,
-        group_id=keys.group_id(run_id, task.task_id),
+        group_id=ids.group_id(run_id, task.task_id),
         instruction=task.instruction,
         site=task.site,
         start_url=task.start_url,
@@ -218,7 +218,7 @@ def make_unit(
     salt: int = 0,
 ) -> tuple[str, list[Episode]]:
     """Return a unit's id and an episode for every attempt at each of `tasks`."""
-    unit_id = keys.unit_id(run_id, [task.task_id for task in tasks], attempts)
+    unit_id = ids.unit_id(run_id, [task.task_id for task in tasks], attempts)
     return unit_id, [
         make_episode(
             task,

@@ -17,7 +17,7 @@ from flows.plan import PlannedUnit, make_plan
 from flows.wiring import Workshop
 from schemas.base import content_hash
 from schemas.config import RunConfig
-from schemas.keys import verdict_transaction
+from schemas.ids import verdict_transaction
 from schemas.sections import RunSection, TasksSection, VerifySection
 from schemas.tables import UNIT_TABLES, arrow_schema, row
 from schemas.task import Task

@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from schemas.base import sha256_hex
-from schemas.cutting import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
 from schemas.observation import Element, PageState, Target
+from schemas.truncation import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
 
 _SAID = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])

@@ -6,7 +6,7 @@ globalThis.stepmill = (() => {
   const MAX_NODES = 20000;
   const MAX_WORDS = 2000;
   const MAX_FRAMES = 20;
-  // As `cut` in schemas/cutting.py: bounds, mark and all. What is cut here need not be sent.
+  // As `cut` in schemas/truncation.py: bounds, mark and all. What is cut here need not be sent.
   const GOAL_BYTES = 20000;
   const URL_BYTES = 8000;
   const TITLE_BYTES = 1000;

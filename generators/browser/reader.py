@@ -2,7 +2,7 @@
 
 It runs in the isolated world, where none of the page's variables and functions can be reached,
 and it only asks: geometry, computed styles, attributes, the state of form controls. Whatever text
-it brings is cut (see `schemas/cutting.py`), as a skill may quote it.
+it brings is cut (see `schemas/truncation.py`), as a skill may quote it.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from typing import Any
 
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.protocol import Node
-from schemas.cutting import GOAL_BYTES, LABEL_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.truncation import GOAL_BYTES, LABEL_BYTES, cut
 
 
 class DocumentReader:

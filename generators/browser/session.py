@@ -50,9 +50,9 @@ from schemas.action import (
     point_of,
 )
 from schemas.base import canonical_json, sha256_hex
-from schemas.cutting import MESSAGE_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.observation import Effect, Observation, Screenshot, Target
+from schemas.truncation import MESSAGE_BYTES, cut
 
 JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""

@@ -16,8 +16,8 @@ from pathlib import Path
 from generators.engine.keys import OWN_KEY
 from generators.inherited import MODEL_SERVER, inherited
 from schemas.base import Record
-from schemas.blotting import names_secret
 from schemas.errors import NoEngine
+from schemas.redaction import names_secret
 from schemas.sections import EngineSection
 
 BESIDE = Path(".venv-engine/bin/vllm")

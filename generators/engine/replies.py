@@ -16,7 +16,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from schemas.cutting import well_formed
+from schemas.truncation import well_formed
 
 MOST_CHARS = 262_144
 """The longest text kept, in characters; a longer reply says how much is missing, and loses the ids

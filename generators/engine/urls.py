@@ -5,8 +5,8 @@ import ipaddress
 import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from schemas.blotting import blotted
 from schemas.errors import NoEngine
+from schemas.redaction import blotted
 
 _CREDENTIALS = re.compile(r"(?<=//)[^/@]*@")
 

@@ -27,8 +27,8 @@ from openai import (
 )
 
 from generators.engine.urls import base_url, basic_header, on_this_machine, without_credentials
-from schemas.blotting import BLOT
 from schemas.errors import StepmillError
+from schemas.redaction import BLOT
 
 MOST_BYTES = 64 * 2**20
 """The largest answer taken, far above any with token ids and log-probabilities."""

@@ -17,7 +17,7 @@ from schemas.action import Answer, NoAction
 from schemas.base import JsonObject, Record
 from schemas.episode import Call, Episode, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.keys import episode_id, group_id
+from schemas.ids import episode_id, group_id
 from schemas.task import Task
 
 Number = TypeVar("Number", int, float)

@@ -20,9 +20,9 @@ from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
-from schemas.cutting import GOAL_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
+from schemas.truncation import GOAL_BYTES, cut
 
 NAME = "miniwob"
 """What tasks call the site."""

@@ -82,7 +82,7 @@ class Site(Protocol):
     async def begin(self, visit: Visit, session: Session) -> str:
         """Put the loaded page into the visit's seeded state and return the goal in words.
 
-        Where it is the page that states it, it is cut (see `schemas/cutting.py`).
+        Where it is the page that states it, it is cut (see `schemas/truncation.py`).
 
         Raises:
             RolloutFailure: the page throws or does not answer.

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from schemas import keys
+from schemas import ids
 from schemas.episode import Episode, StopReason
 from schemas.tables import Row, record
 from schemas.task import Task
@@ -128,7 +128,7 @@ class Rows:
         if self._run is None or unit_id in self.unread:
             return
         number = self._run.identity.get("tasks.attempts")
-        expected = keys.unit_id(
+        expected = ids.unit_id(
             self._run.run_id, list(attempts), number if isinstance(number, int) else 1
         )
         where = self._where[unit_id]
@@ -149,9 +149,9 @@ class Rows:
             self.notes.finding(key, f"{name}: is there a second time")
         made.add(episode.attempt)
         address = (episode.run_id, episode.task_id)
-        if keys.episode_id(*address, episode.attempt) != episode.episode_id:
+        if ids.episode_id(*address, episode.attempt) != episode.episode_id:
             self.notes.finding(key, f"{name}: its id is not that of its run, task and attempt")
-        if keys.group_id(*address) != episode.group_id:
+        if ids.group_id(*address) != episode.group_id:
             self.notes.finding(key, f"{name}: its group is not that of its run and task")
         if self._run is not None and episode.run_id != self._run.run_id:
             self.notes.finding(key, f"{name}: is of another run, {episode.run_id}")

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from schemas import keys
-from schemas.blotting import without_secrets
+from schemas import ids
 from schemas.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound
+from schemas.redaction import without_secrets
 from schemas.tables import TABLES, UNIT_TABLES
 from storage import runs
 from storage.audit.contents import read_committed, read_uncommitted
@@ -209,5 +209,5 @@ async def _check_spooled(store: ObjectStore, key: str, run: runs.RunFile, notes:
     except Damaged as error:
         notes.finding(key, f"is torn or foreign: {error}")
         return
-    if episode.episode_id != keys.episode_id(run.run_id, episode.task_id, episode.attempt):
+    if episode.episode_id != ids.episode_id(run.run_id, episode.task_id, episode.attempt):
         notes.finding(key, "is of another run: its id is not that of this run, task and attempt")

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from schemas.blotting import blotted
 from schemas.errors import BadConfig
+from schemas.redaction import blotted
 from storage.objects import checked_key
 
 SCHEME = "s3://"

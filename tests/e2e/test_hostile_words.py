@@ -19,8 +19,8 @@ from sources import ROOT
 from generators.sites.miniwob import root
 from schemas.action import Click
 from schemas.base import canonical_json
-from schemas.cutting import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
 from schemas.errors import FailureKind, RolloutFailure
+from schemas.truncation import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
 
 pytestmark = pytest.mark.browser
 

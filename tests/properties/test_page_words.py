@@ -28,7 +28,11 @@ from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from schemas.action import Action, Answer, TypeText
-from schemas.cutting import (
+from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.observation import Effect, Observation
+from schemas.tables import Row, arrow_schema, episode_from_rows, unit_rows
+from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,
     LABEL_BYTES,
@@ -37,10 +41,6 @@ from schemas.cutting import (
     URL_BYTES,
     cut,
 )
-from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource
-from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect, Observation
-from schemas.tables import Row, arrow_schema, episode_from_rows, unit_rows
 from storage.memory import MemoryStore
 from storage.spool import Spool
 

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.base import JsonObject
-from schemas.blotting import blotted, without_secrets, without_values
+from schemas.redaction import blotted, without_secrets, without_values
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import zlib
 
 import pytest
 
-from schemas.cutting import (
+from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,
     LABEL_BYTES,
@@ -14,7 +15,6 @@ from schemas.cutting import (
     cut,
     well_formed,
 )
-from schemas.errors import FailureKind, RolloutFailure, boundary
 
 
 def test_the_bounds_are_those_the_pages_of_the_docs_name() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 from strategies import json_values
 
-from schemas import keys
+from schemas import ids
 from schemas.base import canonical_json, content_hash
 from schemas.task import SPLITS, split_of, task_id
 
@@ -32,10 +32,10 @@ def _task_id(**changes: JsonValue) -> str:
 
 def test_ids_are_what_they_have_always_been() -> None:
     assert _task_id() == TASK
-    assert keys.group_id(RUN, TASK) == "c977bff3301eae3830fd937298ce0f2b"
-    assert keys.episode_id(RUN, TASK, 0) == "10028e7eb87c5ab5c1fc9cad7079021c"
-    assert keys.unit_id(RUN, [TASK], 2) == "a77720e66a24dd45c660c08eea3e9d5f"
-    assert keys.verdict_transaction("u", "replay", "1", 0) == "020652a1c01f61de56d81c5ce6bc1e84"
+    assert ids.group_id(RUN, TASK) == "c977bff3301eae3830fd937298ce0f2b"
+    assert ids.episode_id(RUN, TASK, 0) == "10028e7eb87c5ab5c1fc9cad7079021c"
+    assert ids.unit_id(RUN, [TASK], 2) == "a77720e66a24dd45c660c08eea3e9d5f"
+    assert ids.verdict_transaction("u", "replay", "1", 0) == "020652a1c01f61de56d81c5ce6bc1e84"
 
 
 def test_splits_are_what_they_have_always_been() -> None:
@@ -67,23 +67,23 @@ def test_a_seed_keeps_all_its_bits() -> None:
 
 
 def test_an_id_takes_every_part_into_account() -> None:
-    ids = {
-        keys.episode_id(RUN, TASK, 0),
-        keys.episode_id(RUN, TASK, 1),
-        keys.episode_id(RUN, "other", 0),
-        keys.episode_id("other", TASK, 0),
-        keys.group_id(RUN, TASK),
-        keys.unit_id(RUN, [TASK], 1),
-        keys.unit_id(RUN, [TASK, TASK], 1),
-        keys.unit_id(RUN, [TASK], 2),
-        keys.verdict_transaction("u", "v", "1", 0),
-        keys.verdict_transaction("u", "v", "1", 1),
-        keys.verdict_transaction("u", "v", "2", 0),
-        keys.verdict_transaction("u", "v1", "", 0),
+    different = {
+        ids.episode_id(RUN, TASK, 0),
+        ids.episode_id(RUN, TASK, 1),
+        ids.episode_id(RUN, "other", 0),
+        ids.episode_id("other", TASK, 0),
+        ids.group_id(RUN, TASK),
+        ids.unit_id(RUN, [TASK], 1),
+        ids.unit_id(RUN, [TASK, TASK], 1),
+        ids.unit_id(RUN, [TASK], 2),
+        ids.verdict_transaction("u", "v", "1", 0),
+        ids.verdict_transaction("u", "v", "1", 1),
+        ids.verdict_transaction("u", "v", "2", 0),
+        ids.verdict_transaction("u", "v1", "", 0),
     }
 
-    assert len(ids) == 12
-    assert all(len(made) == 32 and int(made, 16) >= 0 for made in ids)
+    assert len(different) == 12
+    assert all(len(made) == 32 and int(made, 16) >= 0 for made in different)
 
 
 @given(st.dictionaries(st.text(max_size=5), json_values, max_size=5), st.randoms())

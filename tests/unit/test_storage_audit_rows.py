@@ -10,7 +10,7 @@ import pytest
 from factories import MadeRun, Unit, make_run, make_screenshot, make_task, make_verdict
 from handles import commit
 
-from schemas import keys
+from schemas import ids
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.observation import Screenshot
@@ -215,7 +215,7 @@ async def test_tables_that_do_not_fit_together_are_named(
 
 async def test_an_attempt_made_by_two_units_is_named(run: MadeRun) -> None:
     unit = run.unit(0)
-    other = keys.unit_id(run.run_id, ["another"], 2)
+    other = ids.unit_id(run.run_id, ["another"], 2)
     again = [episode.model_copy(update={"unit_id": other}) for episode in unit.episodes]
     lake = run.lake()
     await commit(lake, unit)
