@@ -33,11 +33,11 @@ from flows.wiring import Workshop
 from schemas.base import content_hash
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.delta import Entry, Handle
-from storage.local import LocalStore
-from storage.places import open_tables, table_url
-from storage.runs import open_run
-from storage.statistics import Added
+from storage.lake.delta_stats import Added
+from storage.lake.delta_table import Entry, Handle
+from storage.objects.local import LocalStore
+from storage.objects.urls import open_tables, table_url
+from storage.run_file import open_run
 
 MOST_COMMIT_RATIO = 4.0
 MOST_COMMIT_MS = 300.0

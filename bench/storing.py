@@ -26,9 +26,9 @@ from typing import NamedTuple
 from bench.filling.rows import step_rows
 from bench.measuring.process import alone, peak_mb
 from schemas.tables import Row, arrow_schema
-from storage.commits import Filling
-from storage.local import LocalStore
-from storage.shards import MEGABYTE, ROW_GROUP_BYTES, writer_settings
+from storage.lake.parquet_writer import MEGABYTE, ROW_GROUP_BYTES, writer_settings
+from storage.lake.shard_commit import Filling
+from storage.objects.local import LocalStore
 
 LEAST_TO_DATASETS = 3.0
 LEAST_TO_PLAIN = 0.8

@@ -62,13 +62,13 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "generators/tasks/sources.py": _all("tasks", "source include exclude seeds"),
     "schemas/acceptance.py": _all("accept", "passed min_scores"),
     "schemas/config.py": ("policies",),
-    "storage/compact.py": ("storage.shard_mb",),
-    "storage/lake.py": ("storage.shard_mb",),
+    "storage/maintenance/compact.py": ("storage.shard_mb",),
+    "storage/lake/lake.py": ("storage.shard_mb",),
     "storage/publish/hub.py": _all("publish", "private gated"),
     "storage/publish/publish.py": (
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
     ),
-    "storage/s3/connection.py": _all("storage", "endpoint_url region"),
+    "storage/objects/s3/connection.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""
 

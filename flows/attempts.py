@@ -24,7 +24,7 @@ from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.task import Task
 from schemas.verdict import Verdict
-from storage.objects import Missing
+from storage.objects.protocol import Missing
 
 
 class Stopping:

@@ -14,10 +14,10 @@ from flows.settings import Sources, load
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, Damaged, NotFound
 from storage.audit import AuditReport, audit
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 from storage.publish.publish import open_destination
-from storage.runs import KEY, open_run
+from storage.run_file import KEY, open_run
 
 
 def run(args: Arguments) -> int:

@@ -7,7 +7,7 @@ from flows.cli_parsers import Arguments
 from flows.cli_terminal import answer, log_to_stderr, tell
 from flows.settings import Sources
 from flows.stored import open_stored
-from storage.compact import CompactReport, compact
+from storage.maintenance.compact import CompactReport, compact
 
 
 def run(args: Arguments) -> int:

@@ -14,8 +14,8 @@ from flows.settings import Sources, load
 from schemas.base import JsonObject, canonical_json
 from schemas.errors import NotFound
 from schemas.redaction import without_secrets
-from storage.places import open_store
-from storage.runs import check_identity, open_run
+from storage.objects.urls import open_store
+from storage.run_file import check_identity, open_run
 
 
 def run(args: Arguments) -> int:

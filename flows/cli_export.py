@@ -12,11 +12,11 @@ from flows.settings import Sources, load
 from flows.stored import Stored, open_stored
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from storage.formats.catalogue import FormatName, Pictures, Shape
-from storage.formats.export import ExportReport, export
-from storage.formats.make import check_options, make_format
-from storage.formats.protocol import Format
-from storage.places import folder, is_bucket
+from storage.export.export import ExportReport, export
+from storage.export.factory import check_options, make_format
+from storage.export.protocol import Format
+from storage.export.registry import FormatName, Pictures, Shape
+from storage.objects.urls import folder, is_bucket
 from storage.publish.rows import Tables, open_tables
 
 

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Sequence
 
 from flows.cli_flags import configuration_flags, json_flag
-from storage.formats.catalogue import PAGES, SUMMARIES, FormatName, Pictures, Shape
+from storage.export.registry import PAGES, SUMMARIES, FormatName, Pictures, Shape
 
 
 class _Chosen(argparse.Action):

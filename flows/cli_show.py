@@ -12,8 +12,8 @@ from flows.settings import Sources
 from flows.stored import open_stored
 from flows.summary import Summary, summarise
 from schemas.verdict import Verdict
-from storage import records
-from storage.lake import Snapshot
+from storage.lake import readers
+from storage.lake.lake import Snapshot
 
 
 def run(args: Arguments) -> int:
@@ -43,7 +43,7 @@ async def _summary(args: Arguments) -> tuple[Summary, Made | None]:
 
 
 async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
-    return await asyncio.to_thread(records.read_verdicts, await snapshot.dataset("verdicts"))
+    return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
 
 
 def _as_json(made: Made | None) -> dict[str, object] | None:

@@ -4,7 +4,7 @@ from pathlib import PurePosixPath
 
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, OtherRun
-from storage.places import folder
+from storage.objects.urls import folder
 from storage.publish.publish import open_destination
 
 _BUCKET = "s3://"

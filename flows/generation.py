@@ -23,7 +23,7 @@ from flows.wiring import Workshop
 from schemas.config import RunConfig
 from schemas.errors import StepmillError
 from storage.publish.publish import PublishReport, publish
-from storage.runs import RunFile
+from storage.run_file import RunFile
 
 MOST_UNITS = 64
 """Units on their way at the same time, whatever their size."""

@@ -16,8 +16,8 @@ from schemas.acceptance import latest
 from schemas.base import content_hash
 from schemas.task import Task
 from schemas.verdict import Verdict
-from storage.lake import Lake
-from storage.settled import Mark
+from storage.lake.judged_units import Mark
+from storage.lake.lake import Lake
 
 Said = Mapping[str, Verdict]
 """What is known of one episode, by verifier (see `acceptance.latest`)."""

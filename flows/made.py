@@ -21,8 +21,8 @@ from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason
 from schemas.errors import BadTasks, Damaged
 from schemas.tables import Row
-from storage.lake import Snapshot
-from storage.several import get_several
+from storage.lake.lake import Snapshot
+from storage.objects.batch_get import get_several
 from storage.spool import Spool, read_spooled, spool_key
 
 

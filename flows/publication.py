@@ -11,7 +11,7 @@ from flows.settings import Sources
 from flows.stored import open_stored
 from flows.uses import check_settings
 from schemas.errors import NotFound, Unwritable
-from storage.lake import Lake
+from storage.lake.lake import Lake
 from storage.publish.publish import PublishReport, publish
 
 LOG = logging.getLogger(__name__)

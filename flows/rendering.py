@@ -28,7 +28,7 @@ from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import ASKING, EngineSection, PolicySection
-from storage.formats.chat import Rendered, Segment, Shown, Turn
+from storage.export.chat import Rendered, Segment, Shown, Turn
 
 
 def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
@@ -49,7 +49,7 @@ def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
 
 
 class DialectRenderer:
-    """Says episodes in one dialect; the `Renderer` that `storage.formats.chat` is handed."""
+    """Says episodes in one dialect; the `Renderer` that `storage.export.chat` is handed."""
 
     def __init__(self, dialect: Dialect, window: PolicySection) -> None:
         self._dialect = dialect

@@ -22,7 +22,7 @@ from flows.uses import check_settings
 from flows.wiring import Workshop
 from schemas.errors import NotFound, OtherRun
 from schemas.sections import PublishSection
-from storage.runs import create_run, open_run
+from storage.run_file import create_run, open_run
 
 
 async def nothing() -> None:

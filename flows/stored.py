@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from flows.settings import Sources, load
 from schemas.config import RunConfig
-from storage.lake import Lake
-from storage.objects import ObjectStore
-from storage.places import open_store
-from storage.runs import KEY, RunFile, open_run
+from storage.lake.lake import Lake
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
+from storage.run_file import KEY, RunFile, open_run
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from schemas.episode import StopReason
 from schemas.sections import AcceptSection
 from schemas.tables import Row
 from schemas.verdict import Verdict
-from storage import records
+from storage.lake import readers
 
 _EPISODES = (
     "episode_id",
@@ -161,7 +161,7 @@ async def summarise(
 
 
 async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:
-    return await asyncio.to_thread(records.rows, dataset, columns=list(columns))
+    return await asyncio.to_thread(readers.rows, dataset, columns=list(columns))
 
 
 def _failed(rows: Sequence[Row]) -> int:

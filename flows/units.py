@@ -20,7 +20,7 @@ from flows.wiring import Workshop
 from schemas.base import Record
 from schemas.errors import Conflict, NoBrowser, StepmillError, Unwritable
 from schemas.verdict import Verdict
-from storage.objects import Missing
+from storage.objects.protocol import Missing
 
 COMMIT_TRIES = 5
 """How often a unit is read from the spool again because another worker changed it."""

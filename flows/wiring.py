@@ -22,9 +22,9 @@ from generators.sites.protocol import Site
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.config import RunConfig
-from storage.lake import Lake
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.lake.lake import Lake
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 from storage.spool import Spool
 
 LOG = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from schemas.episode import Episode
 from schemas.errors import Damaged
-from storage.objects import ObjectStore
+from storage.objects.protocol import ObjectStore
 
 PREFIX = "spool/"
 """What every key of the spool begins with."""

@@ -60,7 +60,7 @@ _FORKS.set_forkserver_preload(
         "pyarrow.acero",
         "pytest",
         "storage.audit",
-        "storage.s3",
+        "storage.objects.s3",
     ]
 )
 

@@ -9,7 +9,7 @@ from factories import MadeRun
 from schemas.sections import StorageSection
 from schemas.tables import Row
 from storage.audit import audit
-from storage.compact import CompactReport, compact
+from storage.maintenance.compact import CompactReport, compact
 
 NOW = datetime.now(UTC)
 UNITS = 4

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import Field
 
 from schemas.base import Record
-from storage.delta import Handle
-from storage.merging import SwapHandle
+from storage.lake.delta_table import Handle
+from storage.maintenance.merge_shards import SwapHandle
 
 if TYPE_CHECKING:
-    from storage.s3 import S3Store
-    from storage.s3.uploads import Write
+    from storage.objects.s3 import S3Store
+    from storage.objects.s3.uploads import Write
 
 T = TypeVar("T")
 
@@ -139,7 +139,7 @@ def _wait_at(gate: Path) -> None:
 
 def _tell_of_objects(events: "_Events", part_bytes: int | None) -> None:
     """Let a bucket's store tell of its writes: no audit event of Python's does."""
-    from storage.s3 import S3Store, uploads  # noqa: PLC0415 - heavy, and only for this
+    from storage.objects.s3 import S3Store, uploads  # noqa: PLC0415 - heavy, and only for this
 
     for method in ("put", "put_new", "replace", "delete"):
         setattr(S3Store, method, events.around_object(method, getattr(S3Store, method)))

@@ -11,9 +11,9 @@ from published import RULE, MemorySnapshot, tables_of
 from schemas.base import JsonObject
 from schemas.episode import Episode
 from schemas.verdict import Acceptance
-from storage.formats.chat import Rendered, Segment, Shown, Turn
-from storage.formats.export import ExportReport, export
-from storage.formats.protocol import Format, Told
+from storage.export.chat import Rendered, Segment, Shown, Turn
+from storage.export.export import ExportReport, export
+from storage.export.protocol import Format, Told
 
 
 def exported(

@@ -21,10 +21,10 @@ from schemas.observation import Element, PageState, Screenshot, Target
 from schemas.sections import StorageSection, TasksSection
 from schemas.task import Task, split_of, task_id
 from schemas.verdict import Status, Verdict
-from storage.lake import Lake
-from storage.objects import ObjectStore
-from storage.places import open_store
-from storage.runs import RunFile, create_run
+from storage.lake.lake import Lake
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
+from storage.run_file import RunFile, create_run
 
 RUN_ID = "0123456789abcdef0123456789abcdef"
 """The run that everything here belongs to unless it is told otherwise."""

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from handles import Cut
 
-from storage.access import Access
-from storage.delta import Entry, Handle
-from storage.drafts import Draft, Source
-from storage.lake import Lake
-from storage.objects import ObjectInfo, ObjectStore
+from storage.lake.delta_table import Entry, Handle
+from storage.lake.lake import Lake
+from storage.objects.delta_access import Access
+from storage.objects.protocol import ObjectInfo, ObjectStore
+from storage.objects.temp_object import Draft, Source
 
 
 class Fuse:

@@ -15,10 +15,10 @@ from schemas.episode import Episode
 from schemas.sections import StorageSection
 from schemas.tables import UNIT_TABLES
 from schemas.verdict import Verdict
-from storage.delta import Entry, Handle
-from storage.lake import Lake
-from storage.places import open_tables, table_url
-from storage.statistics import Added
+from storage.lake.delta_stats import Added
+from storage.lake.delta_table import Entry, Handle
+from storage.lake.lake import Lake
+from storage.objects.urls import open_tables, table_url
 
 
 class Cut(Exception):

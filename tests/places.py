@@ -13,10 +13,10 @@ from pyarrow.dataset import Dataset
 from weed import Weed
 
 from schemas.sections import StorageSection
-from storage.access import Access
-from storage.delta import Handle
-from storage.objects import ObjectStore
-from storage.places import open_store, open_tables, table_url
+from storage.lake.delta_table import Handle
+from storage.objects.delta_access import Access
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store, open_tables, table_url
 
 T = TypeVar("T")
 

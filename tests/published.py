@@ -16,13 +16,13 @@ from schemas.sections import AcceptSection, PublishSection, StorageSection
 from schemas.tables import Row, arrow_schema, row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
-from storage.lake import Lake
-from storage.local import LocalStore
+from storage.lake.lake import Lake
+from storage.objects.local import LocalStore
 from storage.publish.folder import Folder
 from storage.publish.proof import Discrepancy, verify_published
 from storage.publish.publish import PublishReport, publish
 from storage.publish.rows import Tables, open_tables
-from storage.runs import RunFile, create_run
+from storage.run_file import RunFile, create_run
 
 TRAIN, VALIDATION, TEST = "click-test", "click-color", "enter-text"
 """Templates, one of each split; a test holds them to that."""

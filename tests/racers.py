@@ -12,9 +12,9 @@ from factories import MadeRun
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection
-from storage.compact import CompactReport, compact
-from storage.places import open_store
-from storage.runs import open_run
+from storage.maintenance.compact import CompactReport, compact
+from storage.objects.urls import open_store
+from storage.run_file import open_run
 
 
 def race(url: str, salt: int, units: int, environ: Mapping[str, str]) -> list[str]:

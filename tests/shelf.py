@@ -24,9 +24,9 @@ from schemas.episode import Episode, Step, steps_sha256
 from schemas.observation import Screenshot
 from schemas.sections import AcceptSection, StorageSection
 from schemas.verdict import Status
-from storage.lake import Lake
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.lake.lake import Lake
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 
 WIDTH, HEIGHT = 900, 700
 """Of pictures that nothing compresses: nearly two megabytes each."""

@@ -9,7 +9,7 @@ process leaves behind is told apart and is no finding.
 It reads the stores alone, as bytes, writes nothing, and trusts no cache and no reader of Delta's.
 """
 
+from storage.audit.audit import audit
 from storage.audit.report import AuditReport, Progress
-from storage.audit.whole import audit
 
 __all__ = ["AuditReport", "Progress", "audit"]

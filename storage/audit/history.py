@@ -20,9 +20,9 @@ from pydantic import BaseModel
 from schemas.tables import arrow_schema
 from storage.audit.inventory import Inventory, checkpoint_key, entry_key
 from storage.audit.report import Notes
-from storage.merging import COMPACT
-from storage.objects import Missing, ObjectStore
-from storage.several import get_several
+from storage.maintenance.merge_shards import COMPACT
+from storage.objects.batch_get import get_several
+from storage.objects.protocol import Missing, ObjectStore
 
 _WIDE = 1_000
 _ROWS_AT_ONCE = 1_000

@@ -9,11 +9,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from schemas.tables import TABLES
-from storage import keeping, runs, versions
+from storage import run_file
 from storage.audit.report import Notes
-from storage.delta import STAGED
-from storage.merging import COMPACT
-from storage.objects import ObjectStore
+from storage.lake import retention, versions
+from storage.lake.delta_table import STAGED
+from storage.maintenance.merge_shards import COMPACT
+from storage.objects.protocol import ObjectStore
 
 _TABLE = rf"tables/(?P<table>{'|'.join(TABLES)})"
 _ENTRY = re.compile(rf"{_TABLE}/_delta_log/(?P<number>\d{{20}})\.json")
@@ -70,11 +71,11 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.shards[match["table"]][match["path"]] = size
     elif match := _ENTRY.fullmatch(key):
         inventory.entries[match["table"]].add(int(match["number"]))
-    elif key == runs.KEY:
+    elif key == run_file.KEY:
         inventory.run = True
     elif match := versions.KEY.fullmatch(key):
         inventory.versions.add(int(match[1]))
-    elif match := keeping.KEY.fullmatch(key):
+    elif match := retention.KEY.fullmatch(key):
         inventory.keeping.add(int(match[1]))
     elif match := _CHECKPOINT.fullmatch(key):
         inventory.checkpoints[match["table"]].add(int(match["number"]))
@@ -82,7 +83,7 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.pointers.add(match["table"])
     elif match := _SPOOLED.fullmatch(key):
         inventory.spooled[key] = match["unit"]
-    elif STAGED.fullmatch(key) or keeping.CLOCK.fullmatch(key):
+    elif STAGED.fullmatch(key) or retention.CLOCK.fullmatch(key):
         notes.leftover(key, "is a write that never ended")
     else:
         return False

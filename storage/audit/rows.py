@@ -15,7 +15,7 @@ from schemas.tables import Row, record
 from schemas.task import Task
 from schemas.verdict import Review, Verdict
 from storage.audit.report import Notes
-from storage.runs import RunFile
+from storage.run_file import RunFile
 
 ORDER = ("episodes", "tasks", "prompts", "steps", "observations", "calls", "verdicts", "reviews")
 """The order in which tables are to be fed."""

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from schemas.errors import Damaged
 from schemas.tables import arrow_schema, row
-from storage.drafts import Draft
+from storage.lake.parquet_writer import Shard, shards
+from storage.objects.temp_object import Draft
 from storage.publish.plan import PlannedFile, row_bytes, schema_of
 from storage.publish.rows import (
     Tables,
@@ -24,7 +25,6 @@ from storage.publish.rows import (
     reading,
 )
 from storage.publish.selection import Candidate
-from storage.shards import Shard, shards
 
 GROUP_BYTES = 16 << 20
 """The most a published row group holds: a reader of one row, over a network, reads one group."""

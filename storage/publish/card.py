@@ -21,7 +21,7 @@ from storage.publish.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, row
 from storage.publish.markup import markdown
 from storage.publish.plan import Plan
 from storage.publish.selection import Selection
-from storage.runs import RunFile
+from storage.run_file import RunFile
 
 MAX_TEMPLATES = 300
 """Templates listed in the yield table."""

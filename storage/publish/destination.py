@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from storage.drafts import Draft, Source
+from storage.objects.temp_object import Draft, Source
 from storage.publish.loading import Called
 from storage.publish.manifest import TEXTS
 from storage.publish.owned import MARK

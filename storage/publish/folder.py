@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from schemas.errors import BadConfig, Unwritable
-from storage.drafts import Draft, Source
-from storage.local import LocalStore
+from storage.objects.local import LocalStore
+from storage.objects.temp_object import Draft, Source
 from storage.publish.loading import Called
 from storage.publish.owned import owned
 from storage.publish.stock import Content, Stock
 from storage.publish.store import Store
-from storage.runs import KEY as RUN_FILE
+from storage.run_file import KEY as RUN_FILE
 
 
 class Folder:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
-from storage.drafts import Draft, Source
+from storage.objects.temp_object import Draft, Source
 from storage.publish.answers import Busy, Patience
 from storage.publish.destination import is_ours
 from storage.publish.loading import Called

@@ -18,6 +18,7 @@ from functools import partial
 
 from schemas.base import Record
 from schemas.errors import Unfinished, Unwritable
+from storage.lake.parquet_writer import Shard
 from storage.publish.build import build
 from storage.publish.destination import Destination, named_hash
 from storage.publish.manifest import MANIFEST, TEXTS, PublishedFile
@@ -25,7 +26,6 @@ from storage.publish.owned import MARK
 from storage.publish.plan import Plan, PlannedFile
 from storage.publish.rows import Tables
 from storage.publish.stock import Stock
-from storage.shards import Shard
 
 Progress = Callable[[int, int], None]
 """Told how many of how many planned files are at the destination."""

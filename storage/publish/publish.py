@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from schemas.acceptance import Standing
 from schemas.base import Record, sha256_hex
 from schemas.sections import AcceptSection, PublishSection, StorageSection
-from storage.places import folder, open_store
+from storage.lake.parquet_writer import MEGABYTE
+from storage.objects.urls import folder, open_store
 from storage.publish.card import CardFacts, make_card
 from storage.publish.destination import Destination
 from storage.publish.folder import Folder
@@ -30,8 +31,7 @@ from storage.publish.publication import Outcome, Progress, Publication
 from storage.publish.rows import Snapshot, Tables, open_tables, reading
 from storage.publish.selection import select
 from storage.publish.store import Store
-from storage.runs import RunFile
-from storage.shards import MEGABYTE
+from storage.run_file import RunFile
 
 
 class PublishReport(Record):

@@ -30,7 +30,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import Gate
-from storage.drafts import Source
+from storage.objects.temp_object import Source
 from storage.publish.answers import Absent, Busy, NoBranch, Patience, named
 from storage.publish.transfers import Addition, Entry, Reading, addition_of, headers
 

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
+from storage.objects.error_messages import unread
 from storage.publish.locate import Located
-from storage.words import unread
 
 PIECE_BYTES = 32 << 20
 """Rows are read and written in pieces of about this size."""
@@ -32,7 +32,7 @@ _ORDER = ("step", "call")
 
 
 class Snapshot(Protocol):
-    """What publication asks of a `storage.lake.Snapshot`: a sealed version of a run's tables."""
+    """What publication asks of a `storage.lake.lake.Snapshot`: a sealed version of a run's tables."""
 
     @property
     def version(self) -> int:

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun
-from storage.commits import hashed
-from storage.drafts import Draft, Source
-from storage.objects import Missing, ObjectStore
+from storage.lake.shard_commit import hashed
+from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.temp_object import Draft, Source
 from storage.publish.loading import Called
 from storage.publish.manifest import MANIFEST, TEXTS
 from storage.publish.owned import MARK, owned

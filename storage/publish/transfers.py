@@ -12,7 +12,7 @@ from http import HTTPStatus
 from huggingface_hub import CommitOperationAdd, get_session, get_token, hf_raise_for_status
 
 from schemas.base import sha256_hex
-from storage.drafts import Draft, Source
+from storage.objects.temp_object import Draft, Source
 
 _READ_AT_ONCE = 1 << 22
 

@@ -8,10 +8,10 @@ import pytest
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection
-from storage.local import LocalStore
-from storage.memory import MemoryStore
-from storage.objects import Missing, ObjectStore
-from storage.places import open_store
+from storage.objects.local import LocalStore
+from storage.objects.memory import MemoryStore
+from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.urls import open_store
 
 
 @pytest.fixture(params=["local", "memory", "s3"])

@@ -19,9 +19,9 @@ from published import RULE, STORAGE, make_run_file, small_run
 from schemas.sections import PublishSection
 from storage.audit import audit
 from storage.audit.report import PublishedCopy
-from storage.local import LocalStore
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.objects.local import LocalStore
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 from storage.publish import answers
 from storage.publish.destination import Destination
 from storage.publish.folder import Folder

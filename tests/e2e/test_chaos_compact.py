@@ -20,8 +20,8 @@ from handles import commit, counts, whole
 
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.compact import compact
-from storage.local import LocalStore
+from storage.maintenance.compact import compact
+from storage.objects.local import LocalStore
 from storage.spool import Spool
 
 pytestmark = pytest.mark.timeout(TIMEOUT)

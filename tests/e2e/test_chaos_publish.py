@@ -20,7 +20,7 @@ from shelf import Objects, Shelf, make_two_versions
 from weed import Weed
 
 from schemas.base import sha256_hex
-from storage.places import is_bucket
+from storage.objects.urls import is_bucket
 from storage.publish.manifest import CARD, MANIFEST, read_manifest
 
 pytestmark = pytest.mark.timeout(TIMEOUT)

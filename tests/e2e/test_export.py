@@ -16,7 +16,7 @@ from factories import MadeRun, make_whole_run
 from PIL import Image
 
 from generators.policy.dialects.make import DEFAULT, DIALECTS
-from storage.formats.catalogue import FormatName
+from storage.export.registry import FormatName
 
 FAMILIES = "['click-test','enter-text','click-checkboxes-large','choose-list']"
 ACCEPT = "--set=accept.passed=['outcome']"

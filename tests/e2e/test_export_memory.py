@@ -14,7 +14,7 @@ from sources import ROOT
 
 from schemas.base import sha256_hex
 from schemas.tables import Row
-from storage.formats.catalogue import FormatName
+from storage.export.registry import FormatName
 
 PADDING = bytes(100_000)
 """After a JPEG's end, where no decoder looks: a picture as heavy as a screenshot."""
@@ -39,10 +39,10 @@ import pyarrow.dataset as ds
 from exported import Parrot
 from published import RULE
 
-from storage.formats import reading
-from storage.formats.catalogue import FormatName, Pictures
-from storage.formats.export import export
-from storage.formats.make import make_format
+from storage.export import reading
+from storage.export.registry import FormatName, Pictures
+from storage.export.export import export
+from storage.export.factory import make_format
 from storage.publish.rows import Tables
 
 reading.PIECE_BYTES = 2_000_000

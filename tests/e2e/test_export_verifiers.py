@@ -21,9 +21,9 @@ from factories import make_episode
 from sources import ROOT
 
 from schemas.episode import Episode, StopReason
-from storage.formats.catalogue import Pictures
-from storage.formats.protocol import Line
-from storage.formats.verifiers import Verifiers
+from storage.export.protocol import Line
+from storage.export.registry import Pictures
+from storage.export.verifiers import Verifiers
 
 PYTHON = ROOT / ".venv-verifiers" / "bin" / "python"
 SECONDS = 120.0

@@ -22,8 +22,8 @@ from weed import Weed
 from flows.plan import make_plan
 from flows.prepare import prepare
 from flows.settings import Sources, load
-from storage.local import LocalStore
-from storage.runs import create_run
+from storage.objects.local import LocalStore
+from storage.run_file import create_run
 
 pytestmark = pytest.mark.browser
 

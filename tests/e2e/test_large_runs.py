@@ -13,9 +13,9 @@ from flows.survey import survey
 from flows.wiring import Workshop
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.places import open_store
-from storage.runs import open_run
-from storage.s3 import Address
+from storage.objects.s3 import Address
+from storage.objects.urls import open_store
+from storage.run_file import open_run
 
 FEW, MANY = 4, 60
 """Units; all that there is to list of either is on one page."""

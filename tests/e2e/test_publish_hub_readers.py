@@ -21,9 +21,9 @@ from trials import scripted_trial
 
 from schemas.config import RunConfig
 from schemas.sections import StorageSection
-from storage.lake import Lake
-from storage.local import LocalStore
-from storage.runs import create_run
+from storage.lake.lake import Lake
+from storage.objects.local import LocalStore
+from storage.run_file import create_run
 
 SECONDS = 240
 

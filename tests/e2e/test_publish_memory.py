@@ -19,7 +19,7 @@ from bench.measuring.process import alone, peak_mb
 from schemas.base import sha256_hex
 from schemas.sections import PublishSection
 from schemas.tables import Row
-from storage.places import open_store
+from storage.objects.urls import open_store
 from storage.publish.destination import Destination
 from storage.publish.folder import Folder
 from storage.publish.hub import Hub
@@ -40,8 +40,8 @@ NOTICED = 0.5
 SMALLER = {
     "storage.publish.rows.PIECE_BYTES": 8_000_000,
     "storage.publish.build.GROUP_BYTES": 4_000_000,
-    "storage.s3.uploads.MULTIPART_BYTES": 16_000_000,
-    "storage.s3.uploads.PART_BYTES": 6_000_000,
+    "storage.objects.s3.uploads.MULTIPART_BYTES": 16_000_000,
+    "storage.objects.s3.uploads.PART_BYTES": 6_000_000,
 }
 """What is held at a time, so that the small file too is many of it."""
 

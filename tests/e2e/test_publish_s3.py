@@ -13,9 +13,9 @@ from weed import SECRET_KEY
 
 from schemas.errors import Damaged, OtherRun
 from schemas.sections import AcceptSection, PublishSection
-from storage.memory import MemoryStore
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.objects.memory import MemoryStore
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 from storage.publish.publish import PublishReport, publish, publish_to
 from storage.publish.store import Store
 

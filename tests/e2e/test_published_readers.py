@@ -27,11 +27,11 @@ from schemas.sections import StorageSection
 from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
 from schemas.verdict import Status
-from storage.lake import Lake
-from storage.local import LocalStore
+from storage.lake.lake import Lake
+from storage.objects.local import LocalStore
 from storage.publish.folder import Folder
 from storage.publish.proof import verify_published
-from storage.runs import create_run
+from storage.run_file import create_run
 
 ROW_GROUP_BYTES = 100_000_000
 
@@ -256,7 +256,7 @@ _KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from published import publish_stored
-from storage.local import LocalStore
+from storage.objects.local import LocalStore
 
 left = int(sys.argv[3])
 really_put = LocalStore._put

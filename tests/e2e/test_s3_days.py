@@ -22,8 +22,8 @@ from trials import Trial, scripted_trial
 from weed import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
 
 from schemas.sections import StorageSection
-from storage.objects import ObjectStore
-from storage.places import open_store
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
 from storage.publish.manifest import MANIFEST, read_manifest
 
 pytestmark = pytest.mark.timeout(TIMEOUT)

@@ -15,8 +15,8 @@ from weed import Weed, credentials
 from schemas.errors import Conflict, Unwritable
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.objects import Missing, ObjectStore
-from storage.places import open_store
+from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.urls import open_store
 from storage.spool import Spool
 
 BIG = 11 << 20
@@ -26,13 +26,13 @@ BIG = 11 << 20
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for what never comes; send parts of the smallest size that S3 takes."""
-    monkeypatch.setattr("storage.s3.connection.READ_SECONDS", 6.0)
+    monkeypatch.setattr("storage.objects.s3.connection.READ_SECONDS", 6.0)
     monkeypatch.setattr(
-        "storage.s3.connection._MANNERS",
+        "storage.objects.s3.connection._MANNERS",
         {"aws_conditional_put": "etag", "timeout": "2s", "max_retries": "8"},
     )
-    monkeypatch.setattr("storage.s3.uploads.MULTIPART_BYTES", 5 << 20)
-    monkeypatch.setattr("storage.s3.uploads.PART_BYTES", 5 << 20)
+    monkeypatch.setattr("storage.objects.s3.uploads.MULTIPART_BYTES", 5 << 20)
+    monkeypatch.setattr("storage.objects.s3.uploads.PART_BYTES", 5 << 20)
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ async def test_an_upload_that_was_left_is_shown_and_is_no_object(
     store: ObjectStore, flaky: Flaky, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if whoever wrote it had been killed: neither its end nor its being given up arrives."""
-    monkeypatch.setattr("storage.s3.asking.TRIES", 2)
+    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
     flaky.mood = lambda asked: Spoil.ERROR if "uploadId" in asked.query else None
 
     with pytest.raises(Unwritable, match=r"a/big: cannot be written"):
@@ -167,7 +167,7 @@ async def test_an_upload_that_was_left_is_shown_and_is_no_object(
 async def test_a_store_that_never_gets_better_is_given_up(
     store: ObjectStore, flaky: Flaky, monkeypatch: pytest.MonkeyPatch, spoil: Spoil
 ) -> None:
-    monkeypatch.setattr("storage.s3.asking.TRIES", 3)
+    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 3)
     flaky.mood = lambda _: spoil
 
     with pytest.raises(Unwritable, match=r"a: cannot be written: the store (keeps|does not)"):

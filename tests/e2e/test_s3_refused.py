@@ -11,9 +11,9 @@ from weed import READER_KEY, READER_SECRET, Weed, credentials
 
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
 from schemas.sections import StorageSection
-from storage.delta import Handle, Table
-from storage.objects import ObjectStore
-from storage.places import open_store, open_tables, table_url
+from storage.lake.delta_table import Handle, Table
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store, open_tables, table_url
 
 PLANTED = "planted"
 """Is in every secret here, and may be in no message."""
@@ -23,8 +23,8 @@ TOKEN = "planted-session-token"  # noqa: S105 - planted, to be searched for
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.s3.asking.TRIES", 2)
-    monkeypatch.setattr("storage.patience._PAUSES", ())
+    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
+    monkeypatch.setattr("storage.objects.read_retry._PAUSES", ())
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ async def test_an_endpoint_where_nobody_answers_is_told(
     weed: Weed, environ: pytest.MonkeyPatch
 ) -> None:
     given(environ, credentials("http://127.0.0.1:9"))
-    environ.setattr("storage.s3.connection._MANNERS", {"max_retries": "1"})
+    environ.setattr("storage.objects.s3.connection._MANNERS", {"max_retries": "1"})
     place = weed.place()
 
     for said in await refusals(open_store(place, StorageSection()), place):

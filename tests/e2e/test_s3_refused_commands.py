@@ -106,7 +106,7 @@ BAD: Mapping[str, tuple[Make, str]] = {
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.s3.asking.TRIES", 2)
+    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
 
 
 @pytest.fixture(params=list(BAD.values()), ids=list(BAD))

@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from schemas.config import RunConfig
 from schemas.episode import StopReason
 from schemas.sections import StorageSection, TasksSection
-from storage.places import open_store
-from storage.runs import create_run
+from storage.objects.urls import open_store
+from storage.run_file import create_run
 from storage.spool import Spool, spool_key
 
 PLANNED = 8

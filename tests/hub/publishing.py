@@ -32,7 +32,7 @@ _FORKS.set_forkserver_preload(
         "huggingface_hub.hf_api",
         "pyarrow.acero",
         "pytest",
-        "storage.lake",
+        "storage.lake.lake",
         "storage.publish.hub",
         "storage.publish.publish",
     ]

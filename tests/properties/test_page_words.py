@@ -41,7 +41,7 @@ from schemas.truncation import (
     URL_BYTES,
     cut,
 )
-from storage.memory import MemoryStore
+from storage.objects.memory import MemoryStore
 from storage.spool import Spool
 
 MOST: dict[str, int] = {

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from schemas.episode import Episode
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.lake import Lake
-from storage.memory import MemoryStore
+from storage.lake.lake import Lake
+from storage.objects.memory import MemoryStore
 from storage.spool import Spool
 
 SEEDS = (1, 2)

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.shards import Shard, shards
+from storage.lake.parquet_writer import Shard, shards
 
 SCHEMA = pa.schema(
     [

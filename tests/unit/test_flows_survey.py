@@ -16,9 +16,9 @@ from schemas.config import RunConfig
 from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
 from storage.audit import audit
-from storage.compact import compact
-from storage.delta import Entry, Handle
-from storage.settled import Mark
+from storage.lake.delta_table import Entry, Handle
+from storage.lake.judged_units import Mark
+from storage.maintenance.compact import compact
 
 VERIFIERS = ["structure", "outcome"]
 

@@ -17,7 +17,7 @@ from flows.units import UnitState
 from flows.wiring import Workshop
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
-from storage.runs import create_run
+from storage.run_file import create_run
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from factories import make_episode, make_prompt
 from published import small_run
 
 from schemas.episode import Actor, Episode, StopReason
-from storage.formats.atif import TOOLS, VERSION, Atif, document
-from storage.formats.protocol import File
+from storage.export.atif import TOOLS, VERSION, Atif, document
+from storage.export.protocol import File
 
 
 def validated(episode: Episode) -> Trajectory:

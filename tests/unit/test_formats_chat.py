@@ -10,8 +10,8 @@ from exported import Parrot, exported, lines
 from factories import make_screenshot
 from published import MemoryRun, commit_unit, small_run
 
-from storage.formats.catalogue import Pictures, Shape
-from storage.formats.chat import Chat, Rendered
+from storage.export.chat import Chat, Rendered
+from storage.export.registry import Pictures, Shape
 
 
 def chat(shape: Shape = Shape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:

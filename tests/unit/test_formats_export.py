@@ -15,11 +15,11 @@ from sources import ROOT
 
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
 from schemas.tables import arrow_schema
-from storage.formats import reading
-from storage.formats.atif import Atif
-from storage.formats.catalogue import Pictures
-from storage.formats.outlet import MANIFEST, MARK
-from storage.formats.verifiers import Verifiers
+from storage.export import episode_reader
+from storage.export.atif import Atif
+from storage.export.output_folder import MANIFEST, MARK
+from storage.export.registry import Pictures
+from storage.export.verifiers import Verifiers
 from storage.publish.selection import select
 
 TRACES = Verifiers(pictures=Pictures.FILES)
@@ -65,7 +65,7 @@ def test_what_is_read_together_does_not_decide_what_is_written(
 ) -> None:
     snapshot = small_run().seal()
     exported(snapshot, TRACES, tmp_path / "a")
-    monkeypatch.setattr(reading, "PIECE_BYTES", 1)
+    monkeypatch.setattr(episode_reader, "PIECE_BYTES", 1)
     exported(snapshot, TRACES, tmp_path / "b")
 
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -75,8 +75,8 @@ def test_no_more_is_read_together_than_a_piece_may_hold(monkeypatch: pytest.Monk
     tables = tables_of(small_run().seal())
     chosen = list(select(tables, RULE, include_rejected=True).published)
     size = (chosen[0].n_steps + 1) * chosen[0].picture_bytes
-    monkeypatch.setattr(reading, "PIECE_BYTES", 3 * size)
-    pieces = list(reading._pieces(iter(chosen)))
+    monkeypatch.setattr(episode_reader, "PIECE_BYTES", 3 * size)
+    pieces = list(episode_reader._pieces(iter(chosen)))
 
     assert [len(piece) for piece in pieces] == [3, 3, 3, 3]
     assert [item for piece in pieces for item in piece] == chosen
@@ -201,8 +201,8 @@ import os, signal, sys
 from pathlib import Path
 from exported import exported
 from published import small_run
-from storage.formats.catalogue import Pictures
-from storage.formats.verifiers import Verifiers
+from storage.export.registry import Pictures
+from storage.export.verifiers import Verifiers
 
 def dying(pieces, left):
     for piece in pieces:

@@ -10,8 +10,8 @@ from factories import make_episode, make_step
 from schemas.action import Action, Click, Direction, Scroll, TypeText, Wait
 from schemas.episode import Actor, Step
 from schemas.observation import Box, Element, Target
-from storage.formats.grounding import ALIKE, NEAR, Grounding
-from storage.formats.protocol import File, Line
+from storage.export.grounding import ALIKE, NEAR, Grounding
+from storage.export.protocol import File, Line
 
 SAVE = Target(tag="button", role="button", name="Save", bbox=(10, 10, 20, 10))
 

@@ -10,13 +10,13 @@ from published import contents
 from sources import ROOT
 
 from schemas.errors import OtherRun, Unwritable
-from storage.formats.outlet import MANIFEST, MARK, Outlet
+from storage.export.output_folder import MANIFEST, MARK, Outlet
 
 FULL = """
 import resource, sys
 from pathlib import Path
 from schemas.errors import Unwritable
-from storage.formats.outlet import Outlet
+from storage.export.output_folder import Outlet
 
 outlet = Outlet(Path(sys.argv[1]), {"format": "a"})
 assert outlet.finished() is None

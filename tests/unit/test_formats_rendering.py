@@ -18,7 +18,7 @@ from schemas.episode import Actor, Episode, PolicyKind, Step
 from schemas.errors import BadConfig
 from schemas.observation import Target
 from schemas.sections import BrowserSection, PolicyName, PolicySection
-from storage.formats.chat import Rendered, Segment, Shown, Turn
+from storage.export.chat import Rendered, Segment, Shown, Turn
 
 Said = tuple[str, tuple[str | tuple[int, bytes], ...]]
 """A message, however it is kept."""

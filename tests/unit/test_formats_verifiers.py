@@ -15,9 +15,9 @@ from factories import make_episode
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from schemas.episode import Episode, StopReason
-from storage.formats.catalogue import Pictures
-from storage.formats.protocol import File, Line
-from storage.formats.verifiers import Verifiers
+from storage.export.protocol import File, Line
+from storage.export.registry import Pictures
+from storage.export.verifiers import Verifiers
 
 
 class Strict(BaseModel):

@@ -9,8 +9,8 @@ from handles import commit as commit_unit
 
 from flows.judging import commit
 from schemas.verdict import Status, Verdict
-from storage.delta import Entry, Handle
-from storage.lake import Lake
+from storage.lake.delta_table import Entry, Handle
+from storage.lake.lake import Lake
 
 
 async def judged_run(folder: Path) -> tuple[MadeRun, Lake, Unit]:

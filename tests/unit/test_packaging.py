@@ -18,7 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 from sources import PACKAGES, ROOT, dotted, modules
 
-from storage.formats.verifiers import LIBRARY
+from storage.export.verifiers import LIBRARY
 
 BIN = Path(sys.executable).parent
 REQUIREMENTS = ROOT / "requirements"

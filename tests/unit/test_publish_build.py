@@ -14,13 +14,13 @@ from published import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small
 
 from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema
+from storage.lake.parquet_writer import Shard
 from storage.publish import rows as rows_module
 from storage.publish.build import build
 from storage.publish.locate import Located
 from storage.publish.plan import Plan, make_plan, schema_of
 from storage.publish.rows import Tables, Wanted, in_order
 from storage.publish.selection import select
-from storage.shards import Shard
 
 _BIG = 1 << 30
 

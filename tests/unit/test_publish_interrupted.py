@@ -20,7 +20,7 @@ from published import (
 )
 
 from schemas.sections import PublishSection
-from storage.drafts import Draft, Source
+from storage.objects.temp_object import Draft, Source
 from storage.publish.folder import Folder
 from storage.publish.publish import PublishReport, publish, publish_to
 from storage.publish.stock import Content, Stock

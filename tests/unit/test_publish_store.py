@@ -11,10 +11,10 @@ from published import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, t
 
 from schemas.errors import Conflict, OtherRun, Unwritable
 from schemas.sections import PublishSection
-from storage.drafts import Source
-from storage.local import LocalStore
-from storage.memory import MemoryStore
-from storage.objects import ObjectStore
+from storage.objects.local import LocalStore
+from storage.objects.memory import MemoryStore
+from storage.objects.protocol import ObjectStore
+from storage.objects.temp_object import Source
 from storage.publish.publish import PublishReport, publish_to
 from storage.publish.store import Store
 

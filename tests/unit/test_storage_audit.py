@@ -14,8 +14,8 @@ from handles import Cut, CutBefore, commit, swap
 from schemas.errors import NotFound
 from schemas.tables import UNIT_TABLES
 from storage.audit import AuditReport, audit
-from storage.local import LocalStore
-from storage.memory import MemoryStore
+from storage.objects.local import LocalStore
+from storage.objects.memory import MemoryStore
 from storage.spool import Spool, spool_key
 
 TABLES = (*UNIT_TABLES, "verdicts")

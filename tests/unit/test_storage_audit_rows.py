@@ -16,7 +16,7 @@ from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.observation import Screenshot
 from schemas.tables import Row, unit_rows
 from storage.audit import audit
-from storage.delta import Entry
+from storage.lake.delta_table import Entry
 
 Change = Callable[[Unit], Unit]
 

@@ -18,13 +18,13 @@ from schemas.errors import Damaged
 from schemas.observation import Screenshot
 from schemas.tables import TABLES
 from storage.audit import audit
-from storage.commits import put_shard
-from storage.delta import Table
-from storage.merging import Merging, Swap, SwapHandle
-from storage.objects import ObjectStore
-from storage.shards import Shard
+from storage.lake.delta_stats import Added
+from storage.lake.delta_table import Table
+from storage.lake.parquet_writer import Shard
+from storage.lake.shard_commit import put_shard
+from storage.maintenance.merge_shards import Merging, Swap, SwapHandle
+from storage.objects.protocol import ObjectStore
 from storage.spool import Spool
-from storage.statistics import Added
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ async def test_a_unit_committed_during_a_merge_stays(
             await commit(lake, late)
         return await put_shard(store, key, shard)
 
-    monkeypatch.setattr("storage.merging.put_shard", put_late)
+    monkeypatch.setattr("storage.maintenance.merge_shards.put_shard", put_late)
     await compacted(run)
 
     assert counts(run) == whole(*run.units, late) | {"prompts": UNITS + 1}
@@ -245,7 +245,7 @@ async def test_a_unit_of_any_size_is_written_within_a_few_row_groups(
 ) -> None:
     """Arrow's memory and Python's, told apart: neither grows with the unit."""
     group = 1 << 20
-    monkeypatch.setattr("storage.shards.ROW_GROUP_BYTES", group)
+    monkeypatch.setattr("storage.lake.parquet_writer.ROW_GROUP_BYTES", group)
     run = await make_run(tmp_path / "run")
     lake, [task] = run.lake(), [make_task(1)]
     picture = Random(1).randbytes(100_000)

@@ -13,7 +13,7 @@ from racers import compact_run, race
 
 from schemas.sections import StorageSection
 from storage.audit import audit
-from storage.compact import compact
+from storage.maintenance.compact import compact
 
 UNITS = 6
 

@@ -12,8 +12,8 @@ import pytest
 
 from schemas.base import sha256_hex
 from schemas.errors import Unwritable
-from storage.drafts import Draft
-from storage.local import LocalStore
+from storage.objects.local import LocalStore
+from storage.objects.temp_object import Draft
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

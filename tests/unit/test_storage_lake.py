@@ -26,9 +26,9 @@ from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
 from schemas.tables import UNIT_TABLES, unit_rows
 from schemas.verdict import Status
-from storage.delta import Entry, Handle
-from storage.lake import Lake
-from storage.local import LocalStore
+from storage.lake.delta_table import Entry, Handle
+from storage.lake.lake import Lake
+from storage.objects.local import LocalStore
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def lake(run: MadeRun) -> AsyncIterator[Lake]:
 
 @pytest.fixture
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.delta._PAUSES", (0.0,) * 4)
+    monkeypatch.setattr("storage.lake.delta_table._PAUSES", (0.0,) * 4)
 
 
 async def test_a_unit_is_read_back_as_it_was_committed(run: MadeRun, lake: Lake) -> None:

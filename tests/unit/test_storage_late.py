@@ -15,8 +15,8 @@ from deltalake import CommitProperties, DeltaTable
 from factories import MadeRun, Unit, make_verdict, make_whole_run
 from handles import commit, counts, swap, whole
 
-from storage.delta import Handle
-from storage.statistics import Added
+from storage.lake.delta_stats import Added
+from storage.lake.delta_table import Handle
 
 UNITS = 2
 

@@ -16,10 +16,10 @@ from schemas.episode import StructuredMode
 from schemas.sections import StorageSection
 from schemas.tables import arrow_schema
 from storage.audit import audit
-from storage.compact import compact
-from storage.delta import CONFIGURATION
-from storage.shards import shard_name, shards
-from storage.statistics import statistics
+from storage.lake.delta_stats import statistics
+from storage.lake.delta_table import CONFIGURATION
+from storage.lake.parquet_writer import shard_name, shards
+from storage.maintenance.compact import compact
 
 LATER = {"reasoning": "The button is red.", "structured_mode": "json_schema"}
 """Columns of `calls` that came later, and what a call of today holds in them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import Damaged, Unwritable
-from storage.local import LocalStore
+from storage.objects.local import LocalStore
 
 
 async def _keys(store: LocalStore) -> list[str]:
@@ -123,7 +123,7 @@ FULL_DISK = """
     import asyncio, resource, signal, sys
     from pathlib import Path
     from schemas.errors import Unwritable
-    from storage.local import LocalStore
+    from storage.objects.local import LocalStore
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
@@ -156,7 +156,7 @@ async def test_a_full_disk_is_named_and_what_was_there_still_is(tmp_path: Path) 
 KILLED = """
     import asyncio, sys
     from pathlib import Path
-    from storage.local import LocalStore
+    from storage.objects.local import LocalStore
 
     store = LocalStore(Path(sys.argv[1]))
 

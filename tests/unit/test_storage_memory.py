@@ -9,8 +9,8 @@ import pytest
 
 from bench.filling.rows import made_up
 from bench.measuring.process import alone, peak_mb
-from storage.commits import Filling
-from storage.local import LocalStore
+from storage.lake.shard_commit import Filling
+from storage.objects.local import LocalStore
 
 GROUP = 16_000_000
 PICTURE = 200_000
@@ -35,7 +35,7 @@ def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:
     """Return the bytes of a unit, and by how many MB the memory's peak grew for it."""
     asyncio.run(_write(place / "first", 1, shard_bytes))
     before = peak_mb()
-    with patch("storage.shards.ROW_GROUP_BYTES", GROUP):
+    with patch("storage.lake.parquet_writer.ROW_GROUP_BYTES", GROUP):
         size = asyncio.run(_write(place / "second", episodes, shard_bytes))
     return size, peak_mb() - before
 

@@ -17,8 +17,8 @@ from published import contents, findings, published, two_versions
 
 from schemas.tables import UNIT_TABLES
 from storage.audit import audit
-from storage.delta import Handle
-from storage.merging import Swap, SwapHandle
+from storage.lake.delta_table import Handle
+from storage.maintenance.merge_shards import Swap, SwapHandle
 from storage.publish.folder import Folder
 
 
@@ -30,7 +30,7 @@ class OtherWriter(pq.ParquetWriter):
 
 
 def upgrade(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("storage.shards.pq.ParquetWriter", OtherWriter)
+    patch.setattr("storage.lake.parquet_writer.pq.ParquetWriter", OtherWriter)
 
 
 async def assert_whole(run: MadeRun) -> None:

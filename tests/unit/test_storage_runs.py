@@ -8,9 +8,9 @@ import pytest
 
 from schemas.config import RunConfig, resolve
 from schemas.errors import Damaged, NotFound, OtherRun
-from storage.local import LocalStore
-from storage.memory import MemoryStore
-from storage.runs import create_run, open_run
+from storage.objects.local import LocalStore
+from storage.objects.memory import MemoryStore
+from storage.run_file import create_run, open_run
 
 
 async def test_a_run_is_made_once_and_gone_on_with_afterwards() -> None:

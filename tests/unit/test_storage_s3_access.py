@@ -13,11 +13,11 @@ from weed import Weed
 
 from schemas.errors import Unwritable
 from schemas.sections import StorageSection
-from storage.compact import compact
-from storage.delta import Handle, dataset_at
-from storage.places import open_store, open_tables, table_url
-from storage.s3 import Address, BucketAccess, Connection
-from storage.words import in_words, keeps_out
+from storage.lake.delta_table import Handle, dataset_at
+from storage.maintenance.compact import compact
+from storage.objects.error_messages import in_words, keeps_out
+from storage.objects.s3 import Address, BucketAccess, Connection
+from storage.objects.urls import open_store, open_tables, table_url
 
 
 class Renewing(Connection):

@@ -4,7 +4,7 @@ import pytest
 
 from schemas.errors import BadConfig
 from schemas.sections import StorageSection
-from storage.places import open_store, table_url
+from storage.objects.urls import open_store, table_url
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from factories import make_prompt, make_task, make_unit
 
 from schemas.base import sha256_hex
 from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema, unit_rows
-from storage.shards import Shard, ShardWriter, batches, footer, shard_name, shards
-from storage.statistics import statistics
+from storage.lake.delta_stats import statistics
+from storage.lake.parquet_writer import Shard, ShardWriter, batches, footer, shard_name, shards
 
 BIG = 1 << 28
 
@@ -121,7 +121,7 @@ def test_a_row_larger_than_a_shard_is_a_shard(rows: dict[str, list[Row]]) -> Non
 def test_a_row_group_is_cut_by_its_bytes(
     rows: dict[str, list[Row]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.shards.ROW_GROUP_BYTES", 20_000)
+    monkeypatch.setattr("storage.lake.parquet_writer.ROW_GROUP_BYTES", 20_000)
     [shard] = write("steps", rows["steps"])
     groups = [metadata(shard).row_group(n) for n in range(metadata(shard).num_row_groups)]
 
@@ -185,7 +185,7 @@ def test_statistics_cover_all_row_groups(
     rows: dict[str, list[Row]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [one] = write("steps", rows["steps"])
-    monkeypatch.setattr("storage.shards.ROW_GROUP_BYTES", 5_000)
+    monkeypatch.setattr("storage.lake.parquet_writer.ROW_GROUP_BYTES", 5_000)
     [many] = write("steps", rows["steps"])
 
     assert metadata(many).num_row_groups > metadata(one).num_row_groups

@@ -4,8 +4,8 @@ import pytest
 from factories import make_episode, make_task, make_unit
 
 from schemas.errors import Damaged
-from storage.memory import MemoryStore
-from storage.objects import Missing
+from storage.objects.memory import MemoryStore
+from storage.objects.protocol import Missing
 from storage.spool import Spool, spool_key
 
 

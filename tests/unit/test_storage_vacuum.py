@@ -14,10 +14,10 @@ from schemas.errors import NotFound
 from schemas.sections import StorageSection
 from schemas.tables import TABLES, episode_rows
 from storage.audit import audit
-from storage.keeping import clock_key
-from storage.places import open_store
-from storage.s3 import Address
-from storage.s3.uploads import MULTIPART_BYTES
+from storage.lake.retention import clock_key
+from storage.objects.s3 import Address
+from storage.objects.s3.uploads import MULTIPART_BYTES
+from storage.objects.urls import open_store
 
 if TYPE_CHECKING:
     from weed import Weed

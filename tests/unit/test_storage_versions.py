@@ -9,8 +9,8 @@ from handles import commit, whole
 
 from schemas.errors import Damaged, NotFound
 from schemas.tables import UNIT_TABLES
-from storage.lake import Lake
-from storage.versions import version_key
+from storage.lake.lake import Lake
+from storage.lake.versions import version_key
 
 
 @pytest.fixture

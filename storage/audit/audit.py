@@ -1,0 +1,213 @@
+"""The audit from end to end: inventory, versions, histories, shards, rows, spool, copies."""
+
+from collections.abc import Sequence
+
+from schemas import ids
+from schemas.config import RunConfig, identity
+from schemas.errors import Damaged, NotFound
+from schemas.redaction import without_secrets
+from schemas.tables import TABLES, UNIT_TABLES
+from storage import run_file
+from storage.audit.history import Histories, History, read_history
+from storage.audit.inventory import Inventory, shard_key, take_inventory
+from storage.audit.published_copies import audit_copies
+from storage.audit.report import AuditReport, Notes, Progress
+from storage.audit.shard_contents import read_committed, read_uncommitted
+from storage.lake.retention import keeping_key, parse_keeping
+from storage.lake.versions import Versions, parse_version, version_key
+from storage.maintenance.merge_shards import COMPACT
+from storage.objects.protocol import Missing, ObjectStore
+from storage.publish.destination import Destination
+from storage.spool import read_spooled
+
+
+async def audit(
+    store: ObjectStore,
+    *,
+    deep: bool,
+    copies: Sequence[Destination] = (),
+    progress: Progress | None = None,
+) -> AuditReport:
+    """Prove the run in `store` and its published `copies` whole, or name what is not.
+
+    `deep` reads every byte that was committed or published; otherwise only the log, the manifests
+    and what the listings say.
+
+    Raises:
+        NotFound: no run lies there.
+    """
+    notes = Notes(progress)
+    inventory = await take_inventory(store, notes)
+    if not inventory.run and not inventory.entries and not inventory.shards:
+        raise NotFound(f"{store.url}: no run lies here ({run_file.KEY} is missing)")
+    looks = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
+    notes.expect(sum(looks) + len(inventory.spooled))
+    run = await _read_run(store, notes)
+    pins = await _read_versions(store, inventory, notes)
+    histories = {
+        table: await read_history(
+            store,
+            table,
+            inventory,
+            pins={version[table] for version in pins if table in version},
+            deep=deep,
+            notes=notes,
+        )
+        for table in TABLES
+    }
+    _check_units(histories, notes)
+    _check_uncommitted(inventory, histories, notes)
+    if deep:
+        await read_committed(store, histories, run=run, notes=notes)
+        await read_uncommitted(store, inventory, histories, notes)
+    else:
+        await _check_sizes(store, inventory, histories, notes)
+    await _check_spool(store, inventory, histories, run=run if deep else None, notes=notes)
+    await audit_copies(copies, run.run_id if run else None, deep=deep, notes=notes)
+    return notes.report()
+
+
+async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None:
+    try:
+        run = run_file.read_run(await store.get(run_file.KEY), run_file.KEY)
+        now = without_secrets(identity(RunConfig.model_validate(run.config)))
+    except Missing:
+        notes.finding(run_file.KEY, "is missing")
+        return None
+    except (Damaged, ValueError) as error:
+        notes.finding(run_file.KEY, f"is torn or altered: {error}")
+        return None
+    told = now if isinstance(now, dict) else {}
+    for key in sorted(told.keys() & run.identity.keys()):
+        if told[key] != run.identity[key]:
+            notes.finding(run_file.KEY, f"says two things of {key}")
+    return run
+
+
+async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:
+    """Return the versions whose shards must be there."""
+    out: list[Versions] = []
+    last: Versions = {}
+    released = await _read_released(store, inventory, notes)
+    for number in range(1, max(inventory.versions, default=0) + 1):
+        key = version_key(number)
+        try:
+            version = parse_version(await store.get(key), key)
+        except Missing:
+            notes.finding(key, "is missing")
+            continue
+        except Damaged:
+            notes.finding(key, "is torn or altered")
+            continue
+        if not version.keys() <= TABLES.keys() or any(at < 0 for at in version.values()):
+            notes.finding(key, "speaks of a table or version that cannot be")
+            continue
+        if any(version.get(table, -1) < at for table, at in last.items()):
+            notes.finding(key, "is older than the version before it")
+        last = version
+        notes.count("versions")
+        if number not in released:
+            out.append(version)
+    return out
+
+
+async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes) -> set[int]:
+    """Return the versions that were let go, whose shards may be gone."""
+    out: set[int] = set()
+    for number in sorted(inventory.keeping):
+        key = keeping_key(number)
+        if number not in inventory.versions:
+            notes.finding(key, "speaks of a version that is not")
+        try:
+            if not parse_keeping(await store.get(key), key):
+                out.add(number)
+        except (Missing, Damaged):
+            notes.finding(key, "is torn or altered")
+    return out
+
+
+def _check_units(histories: Histories, notes: Notes) -> None:
+    """Hold the tables' transactions against each other: a unit is in all of them, once, alike."""
+    committed = _units(histories["episodes"])
+    notes.count("units", len(committed))
+    for table in UNIT_TABLES:
+        where = f"tables/{table}"
+        for unit_id, token in _units(histories[table]).items():
+            if unit_id in committed and committed[unit_id] != token:
+                notes.finding(where, f"unit {unit_id}: is of other rollouts than in episodes")
+            if unit_id not in committed and _is_id(unit_id):
+                notes.leftover(where, f"unit {unit_id}: is committed here, not yet in episodes")
+    for unit_id in committed:
+        if unit_id not in histories["tasks"].transactions and _is_id(unit_id):
+            notes.finding("tables/tasks", f"unit {unit_id}: is in episodes and not here")
+
+
+def _units(history: History) -> dict[str, int]:
+    """Return a table's transactions but those of compactions, which are numbered table by table."""
+    return {key: token for key, token in history.transactions.items() if key != COMPACT}
+
+
+def _is_id(text: str) -> bool:
+    return set(text) <= set("0123456789abcdef")
+
+
+def _check_uncommitted(inventory: Inventory, histories: Histories, notes: Notes) -> None:
+    for table, history in histories.items():
+        for path in inventory.shards[table].keys() - history.needed.keys():
+            unit_id = path.partition("-")[0]
+            gone = path in history.ever or unit_id in history.transactions
+            what = "was replaced by another shard" if gone else "is a shard that nobody committed"
+            notes.leftover(shard_key(table, path), what)
+
+
+async def _check_sizes(
+    store: ObjectStore, inventory: Inventory, histories: Histories, notes: Notes
+) -> None:
+    """Hold the shards that the log needs against the listing."""
+    for table, history in histories.items():
+        for path, file in history.needed.items():
+            key = shard_key(table, path)
+            size = inventory.shards[table].get(path)
+            if size is None:
+                # It may have come in after the listing.
+                try:
+                    size = (await store.info(key)).size
+                except Missing:
+                    notes.finding(key, "is missing: a committed shard")
+                    continue
+            if size != file.size:
+                notes.finding(key, f"is torn: {size} bytes, the log says {file.size}")
+            notes.count("shards")
+            notes.looked()
+
+
+async def _check_spool(
+    store: ObjectStore,
+    inventory: Inventory,
+    histories: Histories,
+    *,
+    run: run_file.RunFile | None,
+    notes: Notes,
+) -> None:
+    """Tell what waits for its commit from what a commit left, and read it if `run` is given."""
+    committed = histories["episodes"].transactions
+    for key, unit_id in inventory.spooled.items():
+        if unit_id in committed:
+            notes.leftover(key, "is a spooled episode of a unit that is committed")
+        else:
+            notes.count("spooled")
+        if run is not None:
+            await _check_spooled(store, key, run, notes)
+        notes.looked()
+
+
+async def _check_spooled(store: ObjectStore, key: str, run: run_file.RunFile, notes: Notes) -> None:
+    try:
+        episode = read_spooled(await store.get(key), key)
+    except Missing:
+        return
+    except Damaged as error:
+        notes.finding(key, f"is torn or foreign: {error}")
+        return
+    if episode.episode_id != ids.episode_id(run.run_id, episode.task_id, episode.attempt):
+        notes.finding(key, "is of another run: its id is not that of this run, task and attempt")

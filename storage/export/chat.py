@@ -1,0 +1,179 @@
+"""`chat`: conversations that train a model, exactly as one of its dialect would have been prompted.
+
+A renderer, which `flows` hands over, says what the prompts of an episode would have been. They only
+grow until older pictures give way; such a stretch is a segment, and every prompt in it is the
+beginning of its last one. So a segment is one line: all its replies are learnt in one pass, each
+under the very prompt it answers. The next segment has to repeat the earlier replies, with other
+pictures before them; they are masked there, so that no reply is learnt twice. Nothing is learnt
+of a step that could not be carried out, or that a person took.
+
+Two shapes: `openai`, as https://platform.openai.com/docs/guides/vision-fine-tuning has it (parts of
+`image_url`, and `weight` on replies), and `qwen`, as the Qwen-VL cookbooks and `qwen_vl_utils` read
+it (parts of `image`, every message a list).
+"""
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import JsonValue
+
+from schemas.base import JsonObject
+from schemas.episode import Episode
+from storage.export.protocol import File, Line, Piece, Tally, Told, picture_path
+from storage.export.registry import FormatName, Pictures, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture in a message, as it would have been sent."""
+
+    step: int
+    """The step whose screenshot it is."""
+    jpeg: bytes
+    """Its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A message."""
+
+    role: str
+    """system, user or assistant."""
+    parts: tuple[str | Shown, ...]
+    """Texts and pictures in order."""
+    learnt: bool = False
+    """The loss counts it: a reply that belongs to this segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A stretch of an episode's prompt that only grew, to its last reply."""
+
+    number: int
+    """From 0."""
+    steps: tuple[int, ...]
+    """The steps whose replies belong to it."""
+    turns: tuple[Turn, ...]
+    """Every message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An episode as a dialect says it."""
+
+    segments: tuple[Segment, ...]
+    """In order; none if not even the first step can be said."""
+    ended: str | None = None
+    """Why it ends before its last step, in a word that is counted; None: it does not."""
+
+
+class Renderer(Protocol):
+    """Says an episode in a dialect."""
+
+    @property
+    def about(self) -> JsonObject:
+        """All that decides what it says."""
+        ...
+
+    def render(self, episode: Episode) -> Rendered:
+        """Return what a model would have been sent and have said."""
+        ...
+
+
+class Chat:
+    """The `Format`."""
+
+    name = FormatName.CHAT
+
+    def __init__(self, renderer: Renderer, *, shape: Shape, pictures: Pictures) -> None:
+        self._renderer = renderer
+        self._shape = shape
+        self._pictures = pictures
+
+    @property
+    def options(self) -> JsonObject:
+        """See `Format.options`."""
+        return {
+            "shape": self._shape.value,
+            "pictures": self._pictures.value,
+            "renderer": self._renderer.about,
+        }
+
+    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
+        """See `Format.pieces`."""
+        rendered = self._renderer.render(told.episode)
+        if rendered.ended is not None:
+            tally["cut" if rendered.segments else "skipped"] += 1
+            tally[rendered.ended] += 1
+        written: set[int] = set()
+        for segment in rendered.segments:
+            if not any(turn.learnt for turn in segment.turns):
+                continue
+            for shown in _shown(segment):
+                if self._pictures is Pictures.FILES and shown.step not in written:
+                    written.add(shown.step)
+                    path = picture_path(told.episode.episode_id, shown.step)
+                    yield File(path, shown.jpeg)
+            tally["lines"] += 1
+            tally["replies"] += sum(turn.learnt for turn in segment.turns)
+            yield Line(self._record(told, segment))
+
+    def _record(self, told: Told, segment: Segment) -> JsonObject:
+        episode = told.episode
+        record: JsonObject = {
+            "id": f"{episode.episode_id}-{segment.number}",
+            "episode_id": episode.episode_id,
+            "task_id": episode.task_id,
+            "template_id": told.task.template_id,
+            "segment": segment.number,
+            "steps": list(segment.steps),
+            "accepted": told.acceptance.accepted,
+            "messages": [self._message(turn, episode.episode_id) for turn in segment.turns],
+            "loss_mask": [int(turn.learnt) for turn in segment.turns],
+        }
+        if self._pictures is Pictures.FILES:
+            places: list[JsonValue] = [
+                picture_path(episode.episode_id, shown.step) for shown in _shown(segment)
+            ]
+            record["images"] = places
+        return record
+
+    def _message(self, turn: Turn, episode_id: str) -> JsonObject:
+        if self._shape is Shape.QWEN:
+            return {"role": turn.role, "content": self._parts(turn, episode_id)}
+        [first, *more] = turn.parts
+        plain = isinstance(first, str) and not more
+        content: JsonValue = (
+            first if isinstance(first, str) and plain else self._parts(turn, episode_id)
+        )
+        message: JsonObject = {"role": turn.role, "content": content}
+        return message | {"weight": int(turn.learnt)} if turn.role == "assistant" else message
+
+    def _parts(self, turn: Turn, episode_id: str) -> list[JsonValue]:
+        return [
+            {"type": "text", "text": part}
+            if isinstance(part, str)
+            else self._picture(part, episode_id)
+            for part in turn.parts
+        ]
+
+    def _picture(self, shown: Shown, episode_id: str) -> JsonObject:
+        place = (
+            data_url(shown.jpeg)
+            if self._pictures is Pictures.DATA
+            else picture_path(episode_id, shown.step)
+        )
+        if self._shape is Shape.QWEN:
+            return {"type": "image", "image": place}
+        return {"type": "image_url", "image_url": {"url": place}}
+
+
+def _shown(segment: Segment) -> list[Shown]:
+    return [part for turn in segment.turns for part in turn.parts if isinstance(part, Shown)]
+
+
+def data_url(jpeg: bytes) -> str:
+    """Return a picture as a data URL."""
+    return f"data:image/jpeg;base64,{base64.b64encode(jpeg).decode('ascii')}"

@@ -1,0 +1,107 @@
+"""An export: the episodes that a version publishes, one after another, as a format writes them.
+
+What is exported are the episodes that the run's rule accepts, or all of them where the caller asks
+for the others too. One piece of the tables is in memory at a time. The
+same run, version, rule and options give the same bytes, so doing it again writes nothing.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+from schemas.base import JsonObject, Record
+from schemas.sections import AcceptSection
+from storage.export.episode_reader import Reader
+from storage.export.output_folder import Manifest, Outlet
+from storage.export.protocol import File, Format
+from storage.publish.rows import Tables, reading
+from storage.publish.selection import select
+
+LAYOUT = 3
+"""Grows when the same episodes would be written otherwise."""
+
+
+class ExportReport(Record):
+    """What an export came to."""
+
+    to: str
+    """The folder."""
+    format: str
+    """The format."""
+    version: int
+    """The version of the run exported."""
+    episodes: int
+    """Episodes read."""
+    counts: dict[str, int]
+    """What they became, by the format's own words."""
+    lines: int
+    """Lines of all JSONL files."""
+    files: int
+    """Pictures and documents."""
+    bytes: int
+    """Size of everything but the manifest."""
+    written: bool
+    """Written now; False if it was there already."""
+
+
+def export(
+    tables: Tables,
+    format_: Format,
+    to: Path,
+    *,
+    run_id: str,
+    rule: AcceptSection,
+    include_rejected: bool = False,
+) -> ExportReport:
+    """Write what a version publishes to the folder `to`.
+
+    Raises:
+        BadConfig: the folder is a run's.
+        NotFound: the version holds no episode.
+        OtherRun: another export lies there.
+        Unwritable: something else lies there, or nothing can be written there.
+        Damaged: the run's tables are not whole.
+    """
+    made_of: JsonObject = {
+        "format": format_.name.value,
+        "options": format_.options,
+        "run": run_id,
+        "version": tables.version,
+        "rule": rule.model_dump(mode="json"),
+        "include_rejected": include_rejected,
+        "layout": LAYOUT,
+    }
+    outlet = Outlet(to, made_of)
+    manifest = outlet.finished()
+    written = manifest is None
+    if manifest is None:
+        with reading(f"version {tables.version} of the run"):
+            chosen = select(tables, rule, include_rejected=include_rejected)
+            reader = Reader(tables)
+        with outlet.writing():
+            counts: Counter[str] = Counter()
+            episodes = 0
+            for told in reader.read(chosen):
+                episodes += 1
+                for piece in format_.pieces(told, counts):
+                    if isinstance(piece, File):
+                        outlet.put(piece.path, piece.data)
+                    else:
+                        outlet.line(told.acceptance.split, piece.record)
+            manifest = outlet.finish(episodes=episodes, counts=dict(sorted(counts.items())))
+    return _report(manifest, to, format_, tables.version, written=written)
+
+
+def _report(
+    manifest: Manifest, to: Path, format_: Format, version: int, *, written: bool
+) -> ExportReport:
+    return ExportReport(
+        to=str(to),
+        format=format_.name.value,
+        version=version,
+        episodes=manifest.episodes,
+        counts=manifest.counts,
+        lines=sum(file.lines for file in manifest.lines),
+        files=manifest.files,
+        bytes=manifest.file_bytes + sum(file.bytes for file in manifest.lines),
+        written=written,
+    )

@@ -1,0 +1,93 @@
+"""The formats by name, and what each is told people by: all that help needs, so it loads nothing.
+
+Each page says what lies in the folder afterwards and who reads it. A format that is added gets its
+page here and its maker in `storage.export.factory`.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class FormatName(StrEnum):
+    """What a run is exported as."""
+
+    CHAT = "chat"
+    """Conversations to train a model on."""
+    ATIF = "atif"
+    """Agent Trajectory Interchange Format."""
+    GROUNDING = "grounding"
+    """Pictures with words and the place they mean."""
+    VERIFIERS = "verifiers"
+    """Traces of the verifiers library."""
+
+
+class Shape(StrEnum):
+    """How a conversation's parts are written."""
+
+    OPENAI = "openai"
+    """`image_url` parts; a message of one text is that text."""
+    QWEN = "qwen"
+    """`image` parts; every message is a list of parts."""
+
+
+class Pictures(StrEnum):
+    """Where a line's pictures are."""
+
+    FILES = "files"
+    """Beside the lines, which name them relative to the folder."""
+    DATA = "data"
+    """In the lines, as data URLs."""
+
+
+PAGES: Mapping[FormatName, str] = {
+    FormatName.CHAT: """\
+chat: conversations that train a model of a dialect, as it would have been prompted
+
+  <split>.jsonl                      one line a segment
+  images/<episode>/<step>.jpg        the pictures as sent, unless --pictures data
+
+A line has `messages` (system, task, observations, replies) and a `loss_mask` of 0 and 1, one for
+each message. An episode gives one line for each stretch of its prompt that only grew; where older
+pictures gave way (policy.keep_images, policy.slack_images) a new line begins, which repeats the
+earlier replies with a 0. So every reply is learnt once, under the very prompt it answers.
+An action that the dialect has no words for ends its episode there, and is counted: `cut` where
+something came before it, else `skipped`.
+
+  --dialect NAME       whose words: holotron, holo1_5, holo2, holo1, ui_tars, computer_use, claude;
+                       the run's own by default, else holotron
+  --shape openai|qwen  image_url parts, or Qwen-VL's image parts
+  --pictures files|data""",
+    FormatName.ATIF: """\
+atif: Agent Trajectory Interchange Format v1.8, pictures included
+
+  <split>/<episode>/trajectory.json    one document an episode
+  <split>/<episode>/images/<step>.jpg  what was seen before each action, and at the end
+
+Actions are tool calls, what came of them their observations; the reward and what the run's rule
+makes of the episode stand in the root's `extra`.""",
+    FormatName.GROUNDING: """\
+grounding: a picture, words, and the point and box that they mean
+
+  <split>.jsonl                    one line for each step that points at an element with a name
+  images/<episode>/<step>.jpg      the screenshots
+
+`point` and `box` (left, top, right, bottom) are pixels of the picture, `point_norm` and `box_norm`
+parts of it. `negatives` are elements that are alike or near, and not meant. A step whose words
+would fit another element too is left out, and counted.""",
+    FormatName.VERIFIERS: """\
+verifiers: traces of the verifiers library (Trace v1)
+
+  <split>.jsonl                    one trace a line, as the library's `WireTrace` reads it
+  images/<episode>/<step>.jpg      the screenshots, unless --pictures data
+
+An episode that asked an engine is the graph of its messages, with token ids, masks and
+log-probabilities where the engine gave them; one that did not is messages only, not trainable.
+
+  --pictures files|data""",
+}
+"""What each format is, for its help."""
+
+SUMMARIES: Mapping[FormatName, str] = {
+    name: page.partition("\n")[0].partition(": ")[2] for name, page in PAGES.items()
+}
+"""The same in half a line."""

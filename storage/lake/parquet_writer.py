@@ -1,0 +1,259 @@
+"""Rows as Parquet, the way every reader and the Hub like it.
+
+One set of settings for everything this program writes, committed or published:
+
+* pictures lie raw, without compression and without a dictionary, so that a later export that
+  changes a few of them uploads a few of them; all other columns are zstd;
+* the page index and statistics on every scalar column, so that readers skip what they need not;
+* row groups of at most 32 MB before compression: whoever reads or writes one has it in memory, and
+  several are in memory where many units are written or read at once;
+* content-defined chunks for tables without pictures, where they halve a repeated upload (for
+  raw pictures they triple it);
+* a `huggingface` entry in the footer that says which column is an image.
+
+The bytes of a file depend on its rows alone: not on how many calls brought them, nor on the day.
+That is what lets a shard be named by its hash and two workers write the same one.
+
+A file grows group by group in a draft, which takes memory or, where the store gives one, does
+not.
+"""
+
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import IO, Any, cast
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schemas.base import canonical_json
+from schemas.errors import StepmillError
+from schemas.tables import Row
+from storage.lake.row_group import PICTURE, RowGroup, Rows, picture_columns
+from storage.objects.temp_object import Draft
+
+ROW_GROUP_BYTES = 32_000_000
+"""The most a row group holds, before compression."""
+
+MEGABYTE = 1 << 20
+"""What `storage.shard_mb` counts in."""
+
+_PAGE_BYTES = 1 << 20
+_PICTURES_AT_ONCE = 8
+"""Values encoded before a page's size is looked at; a thousand pictures make a page of 100 MB."""
+_ROWS_AT_ONCE = 64
+_FULL = 0.75
+_HF_NAMES = {"double": "float64", "float": "float32"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shard:
+    """A whole Parquet file; whoever takes it closes its draft, or lets memory be memory."""
+
+    draft: Draft = field(repr=False)
+    """The file."""
+    rows: int
+    """How many."""
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes, in memory."""
+        return self.draft[:]
+
+    @property
+    def sha256(self) -> str:
+        """Of the file, hex."""
+        return self.draft.sha256
+
+    def __eq__(self, other: object) -> bool:
+        """Say whether it is the same file."""
+        return isinstance(other, Shard) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        """Return the same for the same file."""
+        return hash(self.sha256)
+
+
+class ShardWriter:
+    """Cuts a stream of rows into Parquet files of about a size.
+
+    At most one unfinished file and one row group are at hand. Push rows in with `write`, which
+    returns the files that they filled, and take the last one from `close`; or `abandon` it. Each
+    file is written to a draft that `begin` returns.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        *,
+        shard_bytes: int,
+        group_bytes: int | None = None,
+        begin: Callable[[], Draft] = Draft.in_memory,
+    ) -> None:
+        self._schema = schema.with_metadata(footer(schema))
+        self._shard_bytes = shard_bytes
+        self._group_bytes = min(group_bytes or ROW_GROUP_BYTES, shard_bytes)
+        # Where groups are small a page is a whole one: the head of a page is new bytes, and pages
+        # end elsewhere after a row that went, so many pages are many bytes to be uploaded again.
+        self._page_bytes = max(group_bytes or 0, _PAGE_BYTES)
+        self._begin = begin
+        self._sink: Draft | None = None
+        self._writer: pq.ParquetWriter | None = None
+        self._rows = 0
+        self._pending = RowGroup(self._schema, capacity=self._group_bytes)
+        self._pending_bytes = 0
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of the unfinished file that are written."""
+        return 0 if self._sink is None else len(self._sink)
+
+    @property
+    def pending_bytes(self) -> int:
+        """About the bytes of the rows that wait to be written, before compression."""
+        return self._pending_bytes
+
+    def write(self, rows: pa.RecordBatch | pa.Table | Rows) -> list[Shard]:
+        """Take `rows`, of the writer's columns; return the files that are full.
+
+        Raises:
+            ValueError: the columns are other ones.
+        """
+        some = rows if isinstance(rows, Rows) else Rows.read_from(rows, self._schema)
+        full: list[Shard] = []
+        start = 0
+        for row, size in enumerate(sizes := some.sizes()):
+            if not self._fits(size):
+                self._pending.add(some.part(start, row))
+                start = row
+                self.flush()
+                if self.file_bytes + size > self._shard_bytes * _FULL:
+                    full += [shard for shard in [self._finish()] if shard is not None]
+            self._pending_bytes += size
+        self._pending.add(some.part(start, len(sizes)))
+        return full
+
+    def close(self) -> Shard | None:
+        """Return the file of the rows that are left; None if there are none."""
+        self.flush()
+        return self._finish()
+
+    def abandon(self) -> None:
+        """Let the unfinished file go."""
+        if self._sink is None:
+            return
+        self._sink.mute()
+        if self._writer is not None:
+            with suppress(StepmillError, pa.ArrowException, OSError):
+                self._writer.close()
+        self._sink.close()
+        self._sink, self._writer = None, None
+        self._pending.clear()
+
+    def flush(self) -> None:
+        """Write what was gathered as one row group, in one piece: pages must not show the calls."""
+        if not self._pending:
+            return
+        if self._sink is None or self._writer is None:
+            self._sink = self._begin()
+            sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
+            settings = writer_settings(self._schema, picture_page_bytes=self._page_bytes)
+            self._writer = pq.ParquetWriter(sink, self._schema, **settings)
+        group = self._pending.table()
+        self._writer.write_table(group, row_group_size=group.num_rows)
+        self._rows += group.num_rows
+        self._pending.clear()
+        self._pending_bytes = 0
+
+    def _fits(self, size: int) -> bool:
+        """Whether a row of `size` may join the row group that is being gathered."""
+        group = self._pending_bytes + size
+        small = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
+        return small or self._pending_bytes == self.file_bytes == 0
+
+    def _finish(self) -> Shard | None:
+        if self._writer is None or self._sink is None:
+            return None
+        self._writer.close()
+        shard = Shard(draft=self._sink, rows=self._rows)
+        self._sink, self._writer, self._rows = None, None, 0
+        return shard
+
+
+def shards(
+    schema: pa.Schema,
+    rows: Iterable[pa.RecordBatch | pa.Table | Rows],
+    *,
+    shard_bytes: int,
+    group_bytes: int | None = None,
+    begin: Callable[[], Draft] = Draft.in_memory,
+) -> Iterator[Shard]:
+    """Yield the files that `rows` come to, as they fill up, each in a draft that `begin` returns."""
+    writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes, begin=begin)
+    try:
+        for some in rows:
+            yield from writer.write(some)
+        last = writer.close()
+        if last is not None:
+            yield last
+    finally:
+        writer.abandon()
+
+
+def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[Rows]:
+    """Yield `rows` as rows of `schema`, a few at a time."""
+    source = iter(rows)
+    while some := list(islice(source, _ROWS_AT_ONCE)):
+        yield Rows.made_of(some, schema)
+
+
+def shard_name(unit_id: str, number: int, shard: Shard) -> str:
+    """Return the file name of a unit's shard: any other bytes would have another."""
+    return f"{unit_id}-{number}-{shard.sha256}.parquet"
+
+
+def footer(schema: pa.Schema) -> dict[bytes, bytes]:
+    """Return the footer's metadata: the features as the `datasets` library spells them."""
+    features = {item.name: _feature(item.type) for item in schema}
+    text = canonical_json({"info": {"features": features}})
+    return {b"huggingface": text.encode()}
+
+
+def _feature(kind: pa.DataType) -> dict[str, object]:
+    if kind == PICTURE:
+        return {"_type": "Image"}
+    if pa.types.is_list(kind):
+        # `Sequence` is what every version of the library reads; `List` only the later ones.
+        return {"_type": "Sequence", "feature": _feature(kind.value_type)}
+    return {"_type": "Value", "dtype": _HF_NAMES.get(str(kind), str(kind))}
+
+
+def writer_settings(schema: pa.Schema, *, picture_page_bytes: int = _PAGE_BYTES) -> dict[str, Any]:
+    """Return the Parquet writer's arguments for a table of `schema`.
+
+    A page of pictures is closed at about `picture_page_bytes`.
+    """
+    leaves = _leaves(schema)
+    pictures = {f"{name}.bytes" for name in picture_columns(schema)}
+    text = [leaf for leaf in leaves if leaf not in pictures]
+    settings: dict[str, Any] = {
+        "compression": {leaf: "none" if leaf in pictures else "zstd" for leaf in leaves},
+        "use_dictionary": text,
+        "write_statistics": [leaf for leaf in leaves if "." not in leaf],
+        "write_page_index": True,
+        "data_page_size": picture_page_bytes if pictures else _PAGE_BYTES,
+        "use_content_defined_chunking": not pictures,
+    }
+    return settings | ({"write_batch_size": _PICTURES_AT_ONCE} if pictures else {})
+
+
+@cache
+def _leaves(schema: pa.Schema) -> Sequence[str]:
+    """Return the paths that Parquet itself gives the schema's leaves."""
+    sink = io.BytesIO()
+    pq.write_table(schema.empty_table(), sink)
+    columns = pq.read_metadata(sink).schema
+    return [columns.column(number).path for number in range(len(columns))]

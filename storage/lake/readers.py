@@ -1,0 +1,181 @@
+"""Records read back from the tables: the way out of the lake, blocking.
+
+An episode is put together from its rows in five tables. `unit_id` narrows every read to the files
+of one unit, by the statistics in the log, before any file is opened.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.dataset import Dataset
+
+from schemas.episode import Episode
+from schemas.errors import Damaged
+from schemas.tables import Row, episode_from_rows, record
+from schemas.task import Task
+from schemas.verdict import Verdict
+from storage.objects.error_messages import unread
+
+_FEW = 100
+"""Units that a reader is told of; it holds each of them against every file."""
+
+Datasets = Mapping[str, Dataset | None]
+"""Tables by name; None where nobody wrote to one."""
+
+R = TypeVar("R", Task, Verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The rows that episodes are put together from, all but their prompts."""
+
+    heads: Sequence[Row]
+    """Rows of `episodes`."""
+    owned: Mapping[str, Mapping[str, Sequence[Row]]]
+    """Rows of `steps`, `observations` and `calls`, by table and episode."""
+
+    @property
+    def prompts(self) -> frozenset[str]:
+        """The prompts that the rows refer to."""
+        calls = (row for rows_ in self.owned["calls"].values() for row in rows_)
+        return frozenset(row["prompt_sha256"] for row in (*self.heads, *calls)) - {None}
+
+
+def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = None) -> Parts:
+    """Return the rows of a unit's episodes, or of one of them.
+
+    Raises:
+        Damaged: they cannot be read.
+    """
+    where = pc.field("unit_id") == unit_id
+    if episode_id is not None:
+        where &= pc.field("episode_id") == episode_id
+    return Parts(
+        heads=rows(datasets["episodes"], where=where),
+        owned={
+            table: _by_episode(rows(datasets[table], where=where))
+            for table in ("steps", "observations", "calls")
+        },
+    )
+
+
+def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str, Row]:
+    """Return the rows of the prompts of these hashes that there are; of several of one, one.
+
+    Raises:
+        Damaged: they cannot be read.
+    """
+    where = pc.field("prompt_sha256").isin(sorted(wanted))
+    return {row["prompt_sha256"]: row for row in rows(prompts, where=where)} if wanted else {}
+
+
+def read_episodes(parts: Parts, prompts: Mapping[str, Row]) -> list[Episode]:
+    """Return the episodes that these rows make, by task and attempt.
+
+    Raises:
+        Damaged: they make none.
+    """
+    episodes = [_episode(head, parts, prompts) for head in parts.heads]
+    return sorted(episodes, key=lambda episode: (episode.task_id, episode.attempt))
+
+
+def unit_of(episodes: Dataset | None, episode_id: str) -> str | None:
+    """Return the unit an episode was committed with; None if it was not."""
+    found = rows(episodes, where=pc.field("episode_id") == episode_id, columns=["unit_id"])
+    return found[0]["unit_id"] if found else None
+
+
+def read_tasks(tasks: Dataset | None, task_ids: AbstractSet[str]) -> list[Task]:
+    """Return the tasks of these ids that there are, by id.
+
+    Raises:
+        Damaged: the rows cannot be read or are no tasks.
+    """
+    where = pc.field("task_id").isin(sorted(task_ids))
+    found = {row["task_id"]: row for row in rows(tasks, where=where)}
+    return [_record(Task, found[key]) for key in sorted(found)]
+
+
+def read_verdicts(
+    verdicts: Dataset | None, *, units: Collection[str] | None = None
+) -> list[Verdict]:
+    """Return every verdict, or every one of some units, all rounds.
+
+    Raises:
+        Damaged: the rows cannot be read or are no verdicts.
+    """
+    if units is None or verdicts is None:
+        return [_record(Verdict, row) for row in rows(verdicts)]
+    wanted = pa.array(sorted(units), pa.string())
+    few = pc.field("unit_id").isin(wanted) if len(wanted) <= _FEW else None
+    found = read(verdicts, where=few)
+    of_units = found.filter(pc.is_in(found["unit_id"], value_set=wanted))
+    return [_record(Verdict, row) for row in of_units.to_pylist()]
+
+
+def rows(
+    dataset: Dataset | None,
+    *,
+    where: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
+) -> list[Row]:
+    """Return the rows of a table that are as asked; none where there is no table.
+
+    Raises:
+        Damaged: a file of it cannot be read.
+    """
+    return [] if dataset is None else read(dataset, where=where, columns=columns).to_pylist()
+
+
+def read(
+    dataset: Dataset,
+    *,
+    where: pc.Expression | None = None,
+    columns: Sequence[str] | None = None,
+) -> pa.Table:
+    """Return the rows of a table that are as asked, as Arrow.
+
+    Raises:
+        Damaged: a file of it cannot be read.
+    """
+    try:
+        # The footers of ten thousand files would be kept: a gigabyte and more.
+        return dataset.to_table(
+            columns=None if columns is None else list(columns), filter=where, cache_metadata=False
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise unread(error, "a committed file cannot be read") from None
+
+
+def _by_episode(found: Iterable[Row]) -> Mapping[str, list[Row]]:
+    out: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        out[row["episode_id"]].append(row)
+    return out
+
+
+def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
+    own = {table: found.get(head["episode_id"], []) for table, found in parts.owned.items()}
+    used = {row["prompt_sha256"] for row in (head, *own["calls"])}
+    try:
+        return episode_from_rows(
+            head,
+            own["steps"],
+            observations=own["observations"],
+            calls=own["calls"],
+            prompts=[prompts[key] for key in sorted(used & prompts.keys())],
+        )
+    except ValueError as error:
+        raise Damaged(f"episode {head['episode_id']}: its rows are no episode: {error}") from error
+
+
+def _record(kind: type[R], row: Row) -> R:
+    try:
+        return record(kind, row)
+    except ValueError as error:
+        raise Damaged(f"a row is no {kind.__name__}: {error}") from error

@@ -1,0 +1,287 @@
+"""One table's small shards made into large ones, while units go on being committed.
+
+Delta's own `optimize` would compress the pictures and drop what the footer says of them, so the
+rows are written anew by our own writer, in the order of the units, and the log is told in one
+commit that one file replaces the others. Delta accepts two compactors that started from the same
+version, and every row would be there twice; so each such commit carries the application
+transaction `compact` with the next number, asked for on the handle that commits. Whoever finds
+the number taken looks at the table anew. A unit's commit in between is no conflict: it adds a file,
+and nobody else takes one away.
+
+Each shard is held against the hash in its name before its rows count in another one.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import time
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import CommitProperties, DeltaTable, Schema, Transaction
+from deltalake.transaction import AddAction, RemoveAction
+
+from schemas.errors import Conflict, Damaged
+from schemas.tables import arrow_schema
+from storage.lake.delta_scan import files_of
+from storage.lake.delta_stats import Added
+from storage.lake.delta_table import Handle, Table
+from storage.lake.parquet_writer import ShardWriter
+from storage.lake.shard_commit import hashed, put_shard
+from storage.objects.protocol import Missing, ObjectStore
+from storage.objects.temp_object import Draft
+
+COMPACT = "compact"
+"""The application transaction of every compaction."""
+
+_SMALL = 0.5
+"""A shard smaller than this share of the target is small; a merged one is not."""
+
+_ROWS_AT_ONCE = 64
+_PAGE_BUFFER = 1 << 20
+_LOOKS = 20
+"""How often another compactor may come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """A file that counts."""
+
+    path: str
+    """Below the table."""
+    size: int
+    """Bytes."""
+    rows: int
+    """As the log tells."""
+    unit_id: str
+    """The first unit in it, as far as the log or its name tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A table at one moment."""
+
+    number: int
+    """The last compaction's."""
+    files: tuple[Live, ...]
+    """What counts, in the order of the units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """One file in the place of others."""
+
+    number: int
+    """The compaction's."""
+    added: Added
+    """The file."""
+    removed: tuple[Live, ...]
+    """The others."""
+
+
+class SwapHandle(Handle):
+    """A Delta table whose files can be replaced by others that hold the same rows."""
+
+    def look(self) -> Look:
+        """Return the table as it is now; without a file if nobody made it yet."""
+        table = self.refresh()
+        if table is None:
+            return Look(0, ())
+        number = table.transaction_version(COMPACT) or 0
+        return Look(number, tuple(sorted(_live(files_of(table)), key=_in_order)))
+
+    def has(self, transaction: str) -> bool:
+        """Say whether an application transaction is committed."""
+        return self.ask(transaction) is not None
+
+    def paths(self, version: int | None = None) -> frozenset[str]:
+        """Return the files that count now, or counted at a Delta version."""
+        table = self.refresh()
+        if table is not None and version is not None:
+            table = DeltaTable(self.url, version=version, storage_options=self._options)
+        return frozenset() if table is None else frozenset(_paths(files_of(table)))
+
+    def swap(self, swap: Swap) -> bool:
+        """Commit `swap` unless a compaction of its number is in; return whether its file counts."""
+        table = self.refresh()
+        if table is None:
+            return False
+        live = frozenset(_paths(files_of(table)))
+        if swap.number <= (table.transaction_version(COMPACT) or 0):
+            return swap.added.path in live  # ours, and the answer was lost; or another one's
+        if not live.issuperset(file.path for file in swap.removed):
+            return False
+        self.exchange(table, swap)
+        return True
+
+    def exchange(self, table: DeltaTable, swap: Swap) -> None:
+        """Write `swap` to the log with the very handle that was asked."""
+        now = int(time() * 1_000)
+        added = AddAction(
+            path=swap.added.path,
+            size=swap.added.size,
+            partition_values={},
+            modification_time=swap.added.modified_ms,
+            data_change=False,
+            stats=swap.added.stats,
+        )
+        removed = [
+            RemoveAction(path=file.path, data_change=False, deletion_timestamp=now, size=file.size)
+            for file in swap.removed
+        ]
+        table.create_write_transaction(
+            [*removed, added],
+            mode="append",
+            schema=Schema.from_arrow(self._schema),
+            commit_properties=CommitProperties(
+                app_transactions=[Transaction(COMPACT, swap.number)]
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What became of a table's small shards."""
+
+    files: int = 0
+    """Shards that were merged into others."""
+    into: int = 0
+    """Shards that they were merged into."""
+    size: int = 0
+    """Bytes of those."""
+
+
+class Merging:
+    """The compaction of one table."""
+
+    def __init__(
+        self, store: ObjectStore, handle: SwapHandle, table: Table, *, target: int
+    ) -> None:
+        self._store = store
+        self._handle = handle
+        self._table = table
+        self._target = target
+        self._folder = f"tables/{handle.name}"
+        self._schema = arrow_schema(handle.name)
+
+    async def run(self) -> Merged:
+        """Merge the shards that are small now; those that come in meanwhile are left.
+
+        Raises:
+            Damaged: a shard is not what its name says, or the log cannot be read.
+            Conflict: other compactors kept coming first.
+            Unwritable: the run cannot be written.
+        """
+        done = Merged()
+        wanted: frozenset[str] | None = None
+        lost = 0
+        while lost < _LOOKS:
+            look = await self._table.read(self._handle.look)
+            small = [file for file in look.files if file.size < self._target * _SMALL]
+            if wanted is None:
+                wanted = frozenset(file.path for file in small)
+            left = [file for file in small if file.path in wanted]
+            if len(left) < 2:  # noqa: PLR2004 - one file is not merged with itself
+                return done
+            swap = await self._merge(look.number + 1, left)
+            if swap is None:
+                lost += 1
+            elif await self._table.insist(partial(self._handle.swap, swap)):
+                done = Merged(
+                    done.files + len(swap.removed), done.into + 1, done.size + swap.added.size
+                )
+            else:
+                lost += 1
+        raise Conflict(f"{self._handle.url}: other compactions keep coming first; run it again")
+
+    async def _merge(self, number: int, files: Sequence[Live]) -> Swap | None:
+        """Write as many of `files` as one shard takes; None if one is gone by now."""
+        writer = ShardWriter(
+            self._schema,
+            shard_bytes=4 * self._target,  # it is closed here, not there
+            begin=partial(self._store.draft, self._folder),
+        )
+        merged: list[Live] = []
+        try:
+            for file in files:
+                full = await asyncio.to_thread(self._full, writer, file.size)
+                if full and len(merged) > 1:
+                    break
+                await self._copy(file, writer)
+                merged.append(file)
+            shard = await asyncio.to_thread(writer.close)
+        except Missing:
+            return None
+        finally:
+            writer.abandon()
+        if shard is None or shard.rows != sum(file.rows for file in merged):
+            raise Damaged(f"{self._handle.url}: the log counts other rows than there are")
+        key = f"{self._folder}/{COMPACT}-{number}-{shard.sha256}.parquet"
+        added = await put_shard(self._store, key, shard)
+        return Swap(number, added, tuple(merged))
+
+    def _full(self, writer: ShardWriter, more: int) -> bool:
+        """Say whether `more` bytes do not fit; what waits counts as it will lie there."""
+        if writer.file_bytes + writer.pending_bytes + more <= self._target:
+            return False
+        writer.flush()
+        return writer.file_bytes > 0 and writer.file_bytes + more > self._target
+
+    async def _copy(self, file: Live, writer: ShardWriter) -> None:
+        """Write a shard's rows to `writer`, by way of a draft in which it is whole."""
+        key = f"{self._folder}/{file.path}"
+        draft = await asyncio.to_thread(self._store.draft, self._folder)
+        try:
+            sha256 = await hashed(self._store, key, file.size, into=draft)
+            if sha256 != file.path.removesuffix(".parquet").rpartition("-")[2]:
+                raise Damaged(
+                    f"{self._store.url}/{key}: is torn or altered; nothing was merged with it: "
+                    "see `stepmill audit --deep`"
+                )
+            await asyncio.to_thread(self._write, draft, key, writer)
+        finally:
+            await asyncio.to_thread(draft.close)
+
+    def _write(self, draft: Draft, key: str, writer: ShardWriter) -> None:
+        with draft.reader() as reader, pq.ParquetFile(reader, buffer_size=_PAGE_BUFFER) as file:
+            for batch in file.iter_batches(_ROWS_AT_ONCE):
+                writer.write(self._conformed(batch, key))
+
+    def _conformed(self, batch: pa.RecordBatch, key: str) -> pa.RecordBatch:
+        """Return rows with the columns of today; those that came later are null."""
+        unknown = sorted(set(batch.schema.names) - set(self._schema.names))
+        lacking = [f for f in self._schema if f.name not in batch.schema.names]
+        if unknown or not all(field.nullable for field in lacking):
+            told = unknown or [field.name for field in lacking]
+            raise Damaged(
+                f"{self._store.url}/{key}: was written by another version of stepmill "
+                f"({', '.join(told)}); compact the run with that one"
+            )
+        columns = [
+            batch.column(field.name)
+            if field.name in batch.schema.names
+            else pa.nulls(batch.num_rows, field.type)
+            for field in self._schema
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self._schema)
+
+
+def _live(files: pa.Table) -> Iterator[Live]:
+    columns = ["path", "size_bytes", "num_records"]
+    ranged = "min.unit_id" in files.column_names
+    for file in files.select([*columns, "min.unit_id"] if ranged else columns).to_pylist():
+        path = unquote(file["path"])
+        unit_id = file.get("min.unit_id") or path.partition("-")[0]
+        yield Live(path, file["size_bytes"], file["num_records"] or 0, unit_id)
+
+
+def _paths(files: pa.Table) -> Iterator[str]:
+    return (unquote(str(path)) for path in files.column("path").to_pylist())
+
+
+def _in_order(file: Live) -> tuple[str, int, str]:
+    """Sort files by unit, and a unit's by their number."""
+    number = file.path.split("-")[1]
+    return file.unit_id, int(number) if number.isdigit() else 0, file.path

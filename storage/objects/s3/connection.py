@@ -1,0 +1,145 @@
+"""The client of a bucket: made once, when it is first needed, from the standard places.
+
+AWS's client finds credentials, region and endpoint (environment, AWS files, the machine's role) and
+keeps credentials fresh. It asks nothing twice: `storage.objects.s3.retry` does, and no other layer.
+`options` is the same knowledge for Delta's own client, which looks for nothing itself.
+"""
+
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from schemas.sections import StorageSection
+from storage.objects.s3.address import Address, checked_endpoint
+from storage.objects.s3.errors import FAILURES, READ, told, told_of_settings
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+CONCURRENCY = 32
+"""Requests on their way at the same time, and the connections kept for them."""
+
+CONNECT_SECONDS = 10.0
+"""How long a connection may take."""
+
+READ_SECONDS = 60.0
+"""How long the store may be silent; a loser of a race may wait for seconds."""
+
+_MANNERS = {
+    "aws_conditional_put": "etag",
+    "connect_timeout": f"{CONNECT_SECONDS:.0f}s",
+    "timeout": f"{READ_SECONDS:.0f}s",
+    "max_retries": "8",
+    "retry_timeout": "60s",
+}
+"""How Delta's client asks, whose retries are its own; left alone it would try for minutes."""
+
+_AWS = (".amazonaws.com", ".amazonaws.com.cn")
+_ANYWHERE = "us-east-1"
+"""What stores other than AWS are told where no region is set."""
+
+
+class Connection:
+    """A client of one bucket, to be shared by threads."""
+
+    def __init__(self, address: Address, storage: StorageSection) -> None:
+        """Name everything; nothing is looked for yet.
+
+        Raises:
+            BadConfig: `storage.endpoint_url` is no endpoint.
+        """
+        self.address = address
+        self._endpoint = checked_endpoint(storage.endpoint_url)
+        self._region = storage.region
+        self._lock = threading.RLock()
+
+    def client(self) -> "S3Client":
+        """Return the client.
+
+        Raises:
+            BadConfig: the AWS files or variables make no client.
+        """
+        with self._lock:
+            return self._client
+
+    def options(self) -> Mapping[str, str]:
+        """Return what lets Delta's client in; other credentials make other options.
+
+        Raises:
+            Unwritable: there are no credentials, or they cannot be had.
+            BadConfig: the AWS files or variables make no client.
+        """
+        with self._lock:
+            keys = self._credentials()
+            return {**self._place, **keys}
+
+    def _credentials(self) -> Mapping[str, str]:
+        self.client()
+        try:
+            found = self._session.get_credentials()
+            if found is None:
+                raise NoCredentialsError
+            keys = found.get_frozen_credentials()
+        except FAILURES as error:
+            raise told(error, self.address.url, doing=READ) from None
+        options = {
+            "AWS_ACCESS_KEY_ID": keys.access_key,
+            "AWS_SECRET_ACCESS_KEY": keys.secret_key,
+            "AWS_SESSION_TOKEN": keys.token,
+        }
+        return {name: value for name, value in options.items() if value}
+
+    @cached_property
+    def _session(self) -> boto3.session.Session:
+        return boto3.session.Session()
+
+    @cached_property
+    def _client(self) -> "S3Client":
+        config = Config(
+            max_pool_connections=CONCURRENCY,
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"total_max_attempts": 1},
+            tcp_keepalive=True,
+            user_agent_extra="stepmill",
+        )
+        try:
+            return self._session.client(
+                "s3",
+                region_name=self._region or self._session.region_name or _ANYWHERE,
+                endpoint_url=self._endpoint,
+                config=config,
+            )
+        except (BotoCoreError, ValueError) as error:
+            raise told_of_settings(error, self.address.url) from None
+
+    @cached_property
+    def _place(self) -> Mapping[str, str]:
+        """Where the bucket is, for Delta's client."""
+        client = self.client()
+        place = {**_MANNERS, "AWS_REGION": self._bucket_region(client)}
+        endpoint = urlsplit(client.meta.endpoint_url)
+        if str(endpoint.hostname).endswith(_AWS):
+            return place
+        if endpoint.scheme == "http":
+            place["AWS_ALLOW_HTTP"] = "true"
+        return {**place, "AWS_ENDPOINT_URL": client.meta.endpoint_url}
+
+    def _bucket_region(self, client: "S3Client") -> str:
+        """Return the bucket's own region: Delta's client follows nobody to another one."""
+        own = client.meta.region_name
+        try:
+            headers = client.head_bucket(Bucket=self.address.bucket)["ResponseMetadata"][
+                "HTTPHeaders"
+            ]
+        except ClientError as error:
+            headers = error.response["ResponseMetadata"]["HTTPHeaders"]
+        except FAILURES:
+            return own
+        return headers.get("x-amz-bucket-region") or own

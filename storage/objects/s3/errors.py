@@ -1,0 +1,175 @@
+"""What goes wrong between us and a bucket, told apart and told in words.
+
+Three kinds. An `Answer` is no failure: the store says that a key is not there, or that a condition
+did not hold, and the caller expected that it might. A failure that passes is asked again. All
+others become one of our errors, which says what to do.
+
+Only a failure's code and status are repeated, never what the store wrote beside them: an answer
+about a credential may quote it.
+"""
+
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    CredentialRetrievalError,
+    FlexibleChecksumError,
+    HTTPClientError,
+    IncompleteReadError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSLError,
+    SSOError,
+    TokenRetrievalError,
+)
+from botocore.exceptions import (
+    ConnectionError as NoConnectionError,
+)
+from botocore.parsers import ResponseParserError
+
+from schemas.errors import BadConfig, Damaged, NotFound, StepmillError, Unwritable
+from storage.objects.error_messages import (
+    GET_NEW,
+    KEEPS_FAILING,
+    NO_ANSWER,
+    NO_BUCKET,
+    REFUSES,
+    REGION,
+    SEE,
+    elsewhere,
+    passing_code,
+    words_for,
+)
+
+READ, WRITTEN, LISTED = "read", "written", "listed"
+"""What was to be done with a place."""
+
+Failure = ClientError | BotoCoreError | ResponseParserError | OSError | RecursionError
+"""What a call of AWS's client may end with; it goes round in circles after a region nobody names."""
+
+FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError, RecursionError)
+"""The same, to be caught."""
+
+
+class Answer(Exception):
+    """Something that a store says and its caller expects."""
+
+
+class Absent(Answer):
+    """There is no object under the key."""
+
+
+class Changed(Answer):
+    """The condition did not hold. It says nothing of who made that so: it may have been us."""
+
+
+class UploadGone(Answer):
+    """The upload in parts is not open any more: it was ended, perhaps by us, or given up."""
+
+
+class OutOfRange(Answer):
+    """The object has no bytes from there on."""
+
+
+_ANSWERS: Mapping[str, type[Answer]] = {
+    "NoSuchKey": Absent,
+    "404": Absent,
+    "NotFound": Absent,
+    "PreconditionFailed": Changed,
+    "412": Changed,
+    "NoSuchUpload": UploadGone,
+    "InvalidRange": OutOfRange,
+    "416": OutOfRange,
+}
+
+
+def answer(error: Failure) -> Answer | None:
+    """Return what the store says, if it is something a caller may expect."""
+    kind = _ANSWERS.get(code_of(error)) if isinstance(error, ClientError) else None
+    return None if kind is None else kind()
+
+
+def passes(error: Failure) -> bool:
+    """Say whether the same request may well succeed in a moment."""
+    if isinstance(error, ClientError):
+        return passing_code(code_of(error)) or passing_code(str(_status(error)))
+    if isinstance(error, SSLError):
+        return False
+    broken = NoConnectionError | HTTPClientError | IncompleteReadError | FlexibleChecksumError
+    return isinstance(error, broken | ResponseParserError | OSError)
+
+
+def told(error: Failure, what: str, *, doing: str) -> StepmillError:
+    """Return a failure in our words; `what` says of which place, `doing` what was to be done."""
+    if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
+        return Damaged(f"{what}: cannot be {doing}: its bytes are not those of its checksum")
+    words = _client_words(error) if isinstance(error, ClientError) else _other_words(error)
+    text = f"{what}: cannot be {doing}: {words}"
+    if doing != WRITTEN and isinstance(error, ClientError) and code_of(error) == NO_BUCKET:
+        return NotFound(text)
+    return Unwritable(text)
+
+
+def told_of_settings(error: BotoCoreError | ValueError, what: str) -> BadConfig:
+    """Return in our words that no client can be made at all."""
+    if isinstance(error, ProfileNotFound):
+        return BadConfig(f"{what}: AWS_PROFILE names a profile that is not in the AWS files")
+    return BadConfig(f"{what}: no client can be made: {type(error).__name__}; check the AWS files")
+
+
+def code_of(error: ClientError) -> str:
+    """Return the store's own name of an error, or its HTTP status."""
+    return str(error.response.get("Error", {}).get("Code", ""))
+
+
+def _status(error: ClientError) -> int:
+    return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+
+
+def _headers(error: ClientError) -> Mapping[str, str]:
+    return error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+
+
+def _client_words(error: ClientError) -> str:
+    code, headers = code_of(error), _headers(error)
+    if code == "RequestTimeTooSkewed":
+        return f"this machine's clock {_skew(headers)} the store's; set it, and run again"
+    words = words_for(code) or words_for(str(_status(error)))
+    if words == REGION:
+        details: Mapping[str, Any] = error.response.get("Error", {})
+        return elsewhere(headers.get("x-amz-bucket-region") or details.get("Region"))
+    if words is None and passes(error):
+        words = KEEPS_FAILING
+    return f"{words or REFUSES} ({code or _status(error)})"
+
+
+def _skew(headers: Mapping[str, str]) -> str:
+    try:
+        there = parsedate_to_datetime(headers["date"])
+    except (KeyError, ValueError):
+        return "is not"
+    off = (datetime.now(UTC) - there).total_seconds()
+    return f"is {abs(off):.0f} s {'ahead of' if off > 0 else 'behind'}"
+
+
+def _other_words(error: Failure) -> str:
+    if isinstance(error, NoCredentialsError | PartialCredentialsError):
+        return (
+            "there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
+            f"or AWS_PROFILE, or give the machine a role; {SEE}"
+        )
+    if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError):
+        return f"the credentials cannot be had ({type(error).__name__}); {GET_NEW}"
+    if isinstance(error, RecursionError):
+        return elsewhere(None)
+    if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
+        return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
+    if passes(error):
+        return f"{NO_ANSWER} ({type(error).__name__})"
+    return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

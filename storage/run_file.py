@@ -1,0 +1,110 @@
+"""`run.json`: what a run is, written once when it is made.
+
+The file holds the run's id, the part of the configuration that decides what is made, the whole
+configuration as it was resolved, and where the program came from. It is put only if absent, so of
+two commands that start a run at the same moment one makes it and both go on with it. Nothing in
+it depends on where the run lies, and no secret is in it: what could be one is blotted out before
+it is written.
+"""
+
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from pydantic import Field, JsonValue, ValidationError
+
+from schemas.base import JsonObject, Record
+from schemas.config import RunConfig, identity
+from schemas.errors import Damaged, NotFound, OtherRun
+from schemas.redaction import without_secrets
+from storage.objects.protocol import Missing, ObjectStore
+
+KEY = "run.json"
+"""Where the file lies in its run."""
+
+
+class RunFile(Record):
+    """A run's `run.json`."""
+
+    run_id: str = Field(pattern=r"^[0-9a-f]{16,}$")
+    """Drawn once; every other id of the run is derived from it."""
+    created_at: datetime
+    """UTC."""
+    identity: JsonObject
+    """The keys that decide what is made, dotted, with their values."""
+    config: JsonObject
+    """The resolved configuration the run was made with."""
+    provenance: JsonObject
+    """Where the program came from: commit, versions."""
+
+
+async def open_run(store: ObjectStore) -> RunFile:
+    """Return the run that lies in `store`.
+
+    Raises:
+        NotFound: none does.
+        Damaged: its `run.json` cannot be read.
+    """
+    try:
+        return read_run(await store.get(KEY), f"{store.url}/{KEY}")
+    except Missing:
+        raise NotFound(f"{store.url}: no run lies here ({KEY} is missing)") from None
+
+
+async def create_run(
+    store: ObjectStore, config: RunConfig, *, provenance: Mapping[str, JsonValue]
+) -> RunFile:
+    """Return the run of `config` in `store`, made if it is not there.
+
+    Raises:
+        OtherRun: a run of another identity lies there; every key that differs is named.
+        Damaged: a `run.json` lies there that cannot be read.
+        Unwritable: nothing can be written there.
+    """
+    made = RunFile.model_validate(
+        {
+            "run_id": secrets.token_hex(16),
+            "created_at": datetime.now(UTC),
+            "identity": without_secrets(identity(config)),
+            "config": without_secrets(config.model_dump(mode="json")),
+            "provenance": without_secrets(dict(provenance)),
+        }
+    )
+    if await store.put_new(KEY, made.model_dump_json(indent=2).encode() + b"\n"):
+        return made
+    there = await open_run(store)
+    check_identity(there, config, f"{store.url}/{KEY}")
+    return there
+
+
+def read_run(data: bytes, where: str) -> RunFile:
+    """Return the run file that `data` holds.
+
+    Raises:
+        Damaged: it holds none; `where` is named.
+    """
+    try:
+        return RunFile.model_validate_json(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise Damaged(f"{where}: cannot be read: {place}: {first['msg']}") from None
+
+
+def check_identity(there: RunFile, config: RunConfig, where: str) -> None:
+    """Refuse a configuration that would make something else than the run that is there.
+
+    Raises:
+        OtherRun: every key that differs is named.
+    """
+    wanted: JsonObject = {key: without_secrets(value) for key, value in identity(config).items()}
+    found = there.identity
+    keys = sorted(found.keys() | wanted.keys())
+    lines = [
+        f"  {key}: there {found.get(key)!r}, asked for {wanted.get(key)!r}"
+        for key in keys
+        if found.get(key) != wanted.get(key)
+    ]
+    if lines:
+        told = "\n".join(lines)
+        raise OtherRun(f"{where}: a run of another configuration lies here:\n{told}")
