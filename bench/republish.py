@@ -34,7 +34,7 @@ from published import RULE, MemorySnapshot, make_run_file  # noqa: E402
 from bench.filling.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
 from schemas.verdict import Status  # noqa: E402
-from storage.publish.hub import Hub  # noqa: E402
+from storage.publish.destinations.hub.destination import Hub  # noqa: E402
 from storage.publish.publish import publish_to  # noqa: E402
 
 MOST_JUDGED = 0.03

@@ -64,7 +64,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "schemas/config.py": ("policies",),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),
-    "storage/publish/hub.py": _all("publish", "private gated"),
+    "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),
     "storage/publish/publish.py": (
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
     ),

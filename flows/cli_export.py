@@ -17,7 +17,7 @@ from storage.export.factory import check_options, make_format
 from storage.export.protocol import Format
 from storage.export.registry import FormatName, Pictures, Shape
 from storage.objects.urls import folder, is_bucket
-from storage.publish.rows import Tables, open_tables
+from storage.publish.plan.rows import Tables, open_tables
 
 
 def run(args: Arguments) -> int:

@@ -23,10 +23,10 @@ from places import store_at
 from trials import Finished, Trial
 
 from storage.audit import audit
-from storage.publish.folder import Folder
-from storage.publish.manifest import MANIFEST
-from storage.publish.proof import verify_published
-from storage.publish.store import Store
+from storage.publish.destinations.bucket import Store
+from storage.publish.destinations.folder import Folder
+from storage.publish.plan.manifest import MANIFEST
+from storage.publish.verify import verify_published
 
 ROUNDS = int(os.environ.get("STEPMILL_CHAOS_ROUNDS") or 4)
 """How often a run in a real browser is killed; all that is drawn here grows with it."""

@@ -18,10 +18,10 @@ from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.folder import Folder
-from storage.publish.proof import Discrepancy, verify_published
+from storage.publish.destinations.folder import Folder
+from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.publish import PublishReport, publish
-from storage.publish.rows import Tables, open_tables
+from storage.publish.verify import Discrepancy, verify_published
 from storage.run_file import RunFile, create_run
 
 TRAIN, VALIDATION, TEST = "click-test", "click-color", "enter-text"

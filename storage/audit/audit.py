@@ -17,7 +17,7 @@ from storage.lake.retention import keeping_key, parse_keeping
 from storage.lake.versions import Versions, parse_version, version_key
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
-from storage.publish.destination import Destination
+from storage.publish.destinations.protocol import Destination
 from storage.spool import read_spooled
 
 

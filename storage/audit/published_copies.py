@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from schemas.errors import StepmillError
 from storage.audit.report import Notes, PublishedCopy
-from storage.publish.destination import Destination
-from storage.publish.proof import verify_published
+from storage.publish.destinations.protocol import Destination
+from storage.publish.verify import verify_published
 
 
 async def audit_copies(

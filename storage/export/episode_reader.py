@@ -1,7 +1,7 @@
 """Whole episodes out of a sealed version, a bounded piece at a time, in the order of publication.
 
-Rows of an episode lie in five tables. Each is located once (see `storage.publish.locate`), and
-then read for a few episodes together, as many as fit a piece. What leaves here is complete: an
+Rows of an episode lie in five tables. Each is located once (see `storage.publish.plan.row_index`),
+and then read for a few episodes together, as many as fit a piece. What leaves here is complete: an
 episode that lacks a step, or a picture that is not the one recorded, stops the export.
 """
 
@@ -15,9 +15,9 @@ from schemas.tables import Row, arrow_schema, episode_from_rows, record
 from schemas.task import Task
 from storage.export.protocol import Told
 from storage.lake.readers import read_prompts
-from storage.publish.locate import Located
-from storage.publish.rows import PIECE_BYTES, Tables, reading
-from storage.publish.selection import Candidate, Selection
+from storage.publish.plan.row_index import Located
+from storage.publish.plan.rows import PIECE_BYTES, Tables, reading
+from storage.publish.plan.selection import Candidate, Selection
 
 _PIECE_EPISODES = 64
 

@@ -13,8 +13,8 @@ from schemas.sections import AcceptSection
 from storage.export.episode_reader import Reader
 from storage.export.output_folder import Manifest, Outlet
 from storage.export.protocol import File, Format
-from storage.publish.rows import Tables, reading
-from storage.publish.selection import select
+from storage.publish.plan.rows import Tables, reading
+from storage.publish.plan.selection import select
 
 LAYOUT = 3
 """Grows when the same episodes would be written otherwise."""

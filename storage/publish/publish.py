@@ -12,11 +12,14 @@ from schemas.base import Record, sha256_hex
 from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
-from storage.publish.card import CardFacts, make_card
-from storage.publish.destination import Destination
-from storage.publish.folder import Folder
-from storage.publish.loading import loading_lines
-from storage.publish.manifest import (
+from storage.publish.apply import Outcome, Progress, Publication
+from storage.publish.card.card import CardFacts, make_card
+from storage.publish.card.loading_snippets import loading_lines
+from storage.publish.card.plots import length_plot, yield_plot
+from storage.publish.destinations.bucket import Store
+from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.protocol import Destination
+from storage.publish.plan.manifest import (
     CARD,
     LENGTH_PLOT,
     MANIFEST,
@@ -25,12 +28,9 @@ from storage.publish.manifest import (
     make_manifest,
     rows_by_config,
 )
-from storage.publish.plan import Plan, make_plan
-from storage.publish.plots import length_plot, yield_plot
-from storage.publish.publication import Outcome, Progress, Publication
-from storage.publish.rows import Snapshot, Tables, open_tables, reading
-from storage.publish.selection import select
-from storage.publish.store import Store
+from storage.publish.plan.plan import Plan, make_plan
+from storage.publish.plan.rows import Snapshot, Tables, open_tables, reading
+from storage.publish.plan.selection import select
 from storage.run_file import RunFile
 
 
@@ -72,7 +72,7 @@ def open_destination(to: str, terms: PublishSection, storage: StorageSection) ->
     """
     scheme = to.partition("://")[0].lower()
     if scheme == "hf":
-        from storage.publish.hub import Hub  # noqa: PLC0415 - heavy, and only for this
+        from storage.publish.destinations.hub.destination import Hub  # noqa: PLC0415 - heavy, and only for this
 
         return Hub(to, terms)
     return Store(open_store(to, storage)) if scheme == "s3" else Folder(folder(to))

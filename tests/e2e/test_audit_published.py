@@ -22,21 +22,21 @@ from storage.audit.report import PublishedCopy
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
-from storage.publish import answers
-from storage.publish.destination import Destination
-from storage.publish.folder import Folder
-from storage.publish.hub import Hub
-from storage.publish.manifest import MANIFEST, PublishedFile, read_manifest
-from storage.publish.proof import Discrepancy, Proof, verify_published
+from storage.publish.destinations.bucket import Store
+from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.hub import errors
+from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.protocol import Destination
+from storage.publish.plan.manifest import MANIFEST, PublishedFile, read_manifest
 from storage.publish.publish import PublishReport, publish_to
-from storage.publish.store import Store
+from storage.publish.verify import Discrepancy, Proof, verify_published
 
 _ALTERED, _FOREIGN, _MISSING = Discrepancy.ALTERED, Discrepancy.FOREIGN, Discrepancy.MISSING
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "_PAUSES", (0.01,) * 4)
+    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 4)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from weed import Weed
 
 from schemas.base import sha256_hex
 from storage.objects.urls import is_bucket
-from storage.publish.manifest import CARD, MANIFEST, read_manifest
+from storage.publish.plan.manifest import CARD, MANIFEST, read_manifest
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -43,7 +43,7 @@ from storage.export import reading
 from storage.export.registry import FormatName, Pictures
 from storage.export.export import export
 from storage.export.factory import make_format
-from storage.publish.rows import Tables
+from storage.publish.plan.rows import Tables
 
 reading.PIECE_BYTES = 2_000_000
 run, to = map(Path, sys.argv[1:])

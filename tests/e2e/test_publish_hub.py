@@ -21,15 +21,15 @@ from published import (
 
 from schemas.errors import Conflict, Refusal, Unfinished
 from schemas.sections import Gate, PublishSection
-from storage.publish import answers
-from storage.publish.hub import Hub
-from storage.publish.manifest import read_manifest
-from storage.publish.proof import verify_published
+from storage.publish.destinations.hub import errors
+from storage.publish.destinations.hub.destination import Hub
+from storage.publish.plan.manifest import read_manifest
+from storage.publish.verify import verify_published
 
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers, "_PAUSES", (0.01,) * 6)
+    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 6)
 
 
 def _titles(hub: LocalHub, revision: str = "main") -> list[str]:

@@ -21,8 +21,8 @@ from schemas.errors import (
     Unwritable,
 )
 from schemas.sections import PublishSection, RunSection
-from storage.publish import answers
-from storage.publish.hub import Hub
+from storage.publish.destinations.hub import errors
+from storage.publish.destinations.hub.destination import Hub
 
 _OTHER = "hf_anothertokenofthetests"
 _THEIRS = "f" * 32
@@ -190,7 +190,7 @@ def test_a_hub_that_must_not_be_asked_is_not_asked(monkeypatch: pytest.MonkeyPat
 def test_a_repository_that_goes_while_it_is_published_to_is_told(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "_PAUSES", (0.01,) * 3)
+    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 3)
     hub.faults.append(Fault("/commit/", call=hub.state.repos.clear))
 
     with pytest.raises(StepmillError, match=r"hf://datasets/org/data: .*(removed|no such)"):

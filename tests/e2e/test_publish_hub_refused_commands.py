@@ -26,7 +26,7 @@ from huggingface_hub import HfApi
 from sources import ROOT
 from trials import scripted_trial
 
-from storage.publish import answers
+from storage.publish.destinations.hub import errors
 
 OTHER = "hf_anothertokenofthetests"
 
@@ -34,9 +34,10 @@ OTHER = "hf_anothertokenofthetests"
 @pytest.fixture(autouse=True)
 def _here(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "storage.publish.repository.HfApi", lambda endpoint: HfApi(endpoint=endpoint or hub.url)
+        "storage.publish.destinations.hub.repository.HfApi",
+        lambda endpoint: HfApi(endpoint=endpoint or hub.url),
     )
-    monkeypatch.setattr(answers, "_PAUSES", (0.01,) * 3)
+    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 3)
 
 
 @pytest.fixture(scope="module")

@@ -20,12 +20,12 @@ from schemas.base import sha256_hex
 from schemas.sections import PublishSection
 from schemas.tables import Row
 from storage.objects.urls import open_store
-from storage.publish.destination import Destination
-from storage.publish.folder import Folder
-from storage.publish.hub import Hub
-from storage.publish.proof import verify_published
+from storage.publish.destinations.bucket import Store
+from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.protocol import Destination
 from storage.publish.publish import publish_to
-from storage.publish.store import Store
+from storage.publish.verify import verify_published
 
 PICTURE = 200_000
 UNIT_BYTES = 24 * PICTURE
@@ -38,8 +38,8 @@ NOTICED = 0.5
 """Of what the large file has more: what a peak may be higher by, and tell nothing."""
 
 SMALLER = {
-    "storage.publish.rows.PIECE_BYTES": 8_000_000,
-    "storage.publish.build.GROUP_BYTES": 4_000_000,
+    "storage.publish.plan.rows.PIECE_BYTES": 8_000_000,
+    "storage.publish.plan.build.GROUP_BYTES": 4_000_000,
     "storage.objects.s3.uploads.MULTIPART_BYTES": 16_000_000,
     "storage.objects.s3.uploads.PART_BYTES": 6_000_000,
 }

@@ -16,8 +16,8 @@ from schemas.sections import AcceptSection, PublishSection
 from storage.objects.memory import MemoryStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
+from storage.publish.destinations.bucket import Store
 from storage.publish.publish import PublishReport, publish, publish_to
-from storage.publish.store import Store
 
 
 def _published(snapshot: MemorySnapshot, to: str, run_id: str | None = None) -> PublishReport:

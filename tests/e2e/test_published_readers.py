@@ -29,8 +29,8 @@ from schemas.task import SPLITS
 from schemas.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.folder import Folder
-from storage.publish.proof import verify_published
+from storage.publish.destinations.folder import Folder
+from storage.publish.verify import verify_published
 from storage.run_file import create_run
 
 ROW_GROUP_BYTES = 100_000_000

@@ -24,7 +24,7 @@ from weed import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
 from schemas.sections import StorageSection
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
-from storage.publish.manifest import MANIFEST, read_manifest
+from storage.publish.plan.manifest import MANIFEST, read_manifest
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -14,8 +14,8 @@ from hub.server import TOKEN, LocalHub
 from published import RULE, STORAGE, MemorySnapshot, make_run_file, two_versions
 
 from schemas.sections import PublishSection
-from storage.publish import hub as destination
-from storage.publish.hub import Hub
+from storage.publish.destinations.hub import destination
+from storage.publish.destinations.hub.destination import Hub
 from storage.publish.publish import PublishReport, publish_to
 
 DATASET = "org/data"
@@ -33,7 +33,7 @@ _FORKS.set_forkserver_preload(
         "pyarrow.acero",
         "pytest",
         "storage.lake.lake",
-        "storage.publish.hub",
+        "storage.publish.destinations.hub.destination",
         "storage.publish.publish",
     ]
 )

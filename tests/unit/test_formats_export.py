@@ -20,7 +20,7 @@ from storage.export.atif import Atif
 from storage.export.output_folder import MANIFEST, MARK
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers
-from storage.publish.selection import select
+from storage.publish.plan.selection import select
 
 TRACES = Verifiers(pictures=Pictures.FILES)
 

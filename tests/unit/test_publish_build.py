@@ -15,12 +15,12 @@ from published import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small
 from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema
 from storage.lake.parquet_writer import Shard
-from storage.publish import rows as rows_module
-from storage.publish.build import build
-from storage.publish.locate import Located
-from storage.publish.plan import Plan, make_plan, schema_of
-from storage.publish.rows import Tables, Wanted, in_order
-from storage.publish.selection import select
+from storage.publish.plan import rows as rows_module
+from storage.publish.plan.build import build
+from storage.publish.plan.plan import Plan, make_plan, schema_of
+from storage.publish.plan.row_index import Located
+from storage.publish.plan.rows import Tables, Wanted, in_order
+from storage.publish.plan.selection import select
 
 _BIG = 1 << 30
 

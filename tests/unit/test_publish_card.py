@@ -16,8 +16,8 @@ from published import RULE, TEST, TRAIN, MemoryRun, commit_unit, make_run_file, 
 from schemas.base import JsonObject
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
-from storage.publish.card import MAX_TEMPLATES
-from storage.publish.manifest import read_manifest
+from storage.publish.card.card import MAX_TEMPLATES
+from storage.publish.plan.manifest import read_manifest
 
 
 def _card(run: MemoryRun, to: Path, *, name: str = "a run") -> str:

@@ -22,8 +22,8 @@ from published import (
 
 from schemas.sections import PublishSection
 from schemas.verdict import Status
-from storage.publish.proof import Discrepancy
 from storage.publish.publish import publish
+from storage.publish.verify import Discrepancy
 
 
 def test_the_same_version_again_changes_nothing(tmp_path: Path) -> None:

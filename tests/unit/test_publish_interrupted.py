@@ -21,9 +21,9 @@ from published import (
 
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.folder import Folder
+from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.listing import Content, Stock
 from storage.publish.publish import PublishReport, publish, publish_to
-from storage.publish.stock import Content, Stock
 
 
 class _Stopped(Exception):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from storage.publish.markup import MAX_CHARS, markdown, python_string, visible, yaml_string
+from storage.publish.card.escape import MAX_CHARS, markdown, python_string, visible, yaml_string
 
 _ANY = st.text(st.characters(exclude_categories=()))
 """Any text at all, lone surrogates and control characters included."""

@@ -23,8 +23,8 @@ from published import (
 
 from schemas.episode import StopReason
 from schemas.verdict import Status
-from storage.publish.plan import CONFIGS, Plan, _stretches, make_plan, schema_of
-from storage.publish.selection import select
+from storage.publish.plan.plan import CONFIGS, Plan, _stretches, make_plan, schema_of
+from storage.publish.plan.selection import select
 
 _SMALL = 40_000
 """Bytes at which files are cut where a test wants several: a few episodes' estimate."""

@@ -18,9 +18,9 @@ from published import (
 )
 
 from schemas.errors import BadConfig
-from storage.publish.folder import Folder
-from storage.publish.manifest import MANIFEST
-from storage.publish.proof import Discrepancy, Progress, Proof, verify_published
+from storage.publish.destinations.folder import Folder
+from storage.publish.plan.manifest import MANIFEST
+from storage.publish.verify import Discrepancy, Progress, Proof, verify_published
 
 _DEEP = pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
 

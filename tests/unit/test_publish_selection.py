@@ -21,7 +21,7 @@ from schemas.acceptance import Standing
 from schemas.errors import Damaged, NotFound
 from schemas.task import split_of
 from schemas.verdict import Status
-from storage.publish.selection import Selection, select
+from storage.publish.plan.selection import Selection, select
 
 
 def _select(snapshot: MemorySnapshot, *, include_rejected: bool = False) -> Selection:

@@ -15,8 +15,8 @@ from storage.objects.local import LocalStore
 from storage.objects.memory import MemoryStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source
+from storage.publish.destinations.bucket import Store
 from storage.publish.publish import PublishReport, publish_to
-from storage.publish.store import Store
 
 _THEIRS = "f" * 32
 

@@ -19,7 +19,7 @@ from schemas.tables import UNIT_TABLES
 from storage.audit import audit
 from storage.lake.delta_table import Handle
 from storage.maintenance.merge_shards import Swap, SwapHandle
-from storage.publish.folder import Folder
+from storage.publish.destinations.folder import Folder
 
 
 class OtherWriter(pq.ParquetWriter):

@@ -1,6 +1,6 @@
 """The card: `README.md`, by which the Hub and `datasets` know what lies where, and people why.
 
-The front matter is `front`'s. The prose says
+The front matter is `front_matter`'s. The prose says
 what the dataset holds, how it was made and how well each template went. It is a pure function of
 the plan and its files: no day, no machine, no place but the name readers use. No licence is
 invented: what the pages, the tasks and the model allow is for the publisher to say, and the card
@@ -15,12 +15,12 @@ from schemas.acceptance import Standing
 from schemas.base import canonical_json
 from schemas.sections import AcceptSection
 from schemas.task import SPLITS
-from storage.publish.front import front_matter
-from storage.publish.loading import Called, loading_lines
-from storage.publish.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
-from storage.publish.markup import markdown
-from storage.publish.plan import Plan
-from storage.publish.selection import Selection
+from storage.publish.card.escape import markdown
+from storage.publish.card.front_matter import front_matter
+from storage.publish.card.loading_snippets import Called, loading_lines
+from storage.publish.plan.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
+from storage.publish.plan.plan import Plan
+from storage.publish.plan.selection import Selection
 from storage.run_file import RunFile
 
 MAX_TEMPLATES = 300

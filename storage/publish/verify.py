@@ -12,8 +12,10 @@ from functools import partial
 
 from schemas.base import Record
 from schemas.errors import Damaged
-from storage.publish.destination import Destination, is_ours, named_hash
-from storage.publish.manifest import (
+from storage.publish.destinations.listing import Content
+from storage.publish.destinations.ownership import MARK
+from storage.publish.destinations.protocol import Destination, is_ours, named_hash
+from storage.publish.plan.manifest import (
     MANIFEST,
     TEXTS,
     Manifest,
@@ -21,8 +23,6 @@ from storage.publish.manifest import (
     read_manifest,
     rows_by_config,
 )
-from storage.publish.owned import MARK
-from storage.publish.stock import Content
 
 Progress = Callable[[int, int], None]
 """Told how many of how many files were looked at; first of none."""

@@ -1,8 +1,8 @@
 """A place a dataset is published to, and what every kind of it can do.
 
 Every kind of destination does the same few things: say what lies there, put a file whole, remove
-one, finish, and read a file back for a proof. `publication` holds the order of a publication,
-`proof` holds what lies there against its manifest; neither knows a folder from a bucket.
+one, finish, and read a file back for a proof. `apply` holds the order of a publication,
+`verify` holds what lies there against its manifest; neither knows a folder from a bucket.
 
 A place that has commits may hold back what it was told until `finish`, and make the card, the
 manifest and what goes visible in one of them.
@@ -14,11 +14,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from storage.objects.temp_object import Draft, Source
-from storage.publish.loading import Called
-from storage.publish.manifest import TEXTS
-from storage.publish.owned import MARK
-from storage.publish.plan import CONFIGS
-from storage.publish.stock import Content, Stock
+from storage.publish.card.loading_snippets import Called
+from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.ownership import MARK
+from storage.publish.plan.manifest import TEXTS
+from storage.publish.plan.plan import CONFIGS
 
 _OURS = re.compile(
     rf"data/({'|'.join(CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-([0-9a-f]{{16}})\.parquet"

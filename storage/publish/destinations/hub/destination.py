@@ -19,16 +19,16 @@ from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.answers import Busy, Patience
-from storage.publish.destination import is_ours
-from storage.publish.loading import Called
-from storage.publish.manifest import MANIFEST, TEXTS
-from storage.publish.membership import refuse_powerless
-from storage.publish.naming import MAIN, parse_url, tag_names
-from storage.publish.owned import MARK, owned
-from storage.publish.repository import Look, Repository
-from storage.publish.stock import Content, Stock
-from storage.publish.transfers import Addition, Entry
+from storage.publish.card.loading_snippets import Called
+from storage.publish.destinations.hub.errors import Busy, Patience
+from storage.publish.destinations.hub.names import MAIN, parse_url, tag_names
+from storage.publish.destinations.hub.permissions import refuse_powerless
+from storage.publish.destinations.hub.repository import Look, Repository
+from storage.publish.destinations.hub.transfers import Addition, Entry
+from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.ownership import MARK, owned
+from storage.publish.destinations.protocol import is_ours
+from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 COMMIT_FILES = 100
 """The most files in a commit: larger ones are slow to check, smaller ones use up the quota."""

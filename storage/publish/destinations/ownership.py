@@ -8,8 +8,8 @@ is one, the mark does: it is the first thing a publication writes and the last i
 from collections.abc import Mapping
 
 from schemas.errors import Damaged, OtherRun, Unwritable
-from storage.publish.manifest import MANIFEST, Manifest, read_manifest
-from storage.publish.stock import Content, Stock
+from storage.publish.destinations.listing import Content, Stock
+from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
 
 MARK = ".publishing"
 """Lies at a destination until its first publication has ended, and holds the run's id."""

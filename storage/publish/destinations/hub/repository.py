@@ -1,8 +1,8 @@
 """A dataset repository on the Hugging Face Hub, as the few things publication does with one.
 
-Every call runs in a thread, its failures are named by `answers`, and each is retried in one
+Every call runs in a thread, its failures are named by `errors`, and each is retried in one
 layer: uploads and trees by the client itself, everything else here. A commit is not, for
-only who made it can tell whether it got in before its answer was lost: that is `hub`'s matter.
+only who made it can tell whether it got in before its answer was lost: that is `destination`'s matter.
 The token comes from `HF_TOKEN` or from where `hf auth login` keeps it, and goes nowhere else.
 """
 
@@ -31,8 +31,14 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import Gate
 from storage.objects.temp_object import Source
-from storage.publish.answers import Absent, Busy, NoBranch, Patience, named
-from storage.publish.transfers import Addition, Entry, Reading, addition_of, headers
+from storage.publish.destinations.hub.errors import Absent, Busy, NoBranch, Patience, named
+from storage.publish.destinations.hub.transfers import (
+    Addition,
+    Entry,
+    Reading,
+    addition_of,
+    headers,
+)
 
 T = TypeVar("T")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from storage.publish.manifest import Manifest
+from storage.publish.plan.manifest import Manifest
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,13 @@ from functools import partial
 from schemas.base import Record
 from schemas.errors import Unfinished, Unwritable
 from storage.lake.parquet_writer import Shard
-from storage.publish.build import build
-from storage.publish.destination import Destination, named_hash
-from storage.publish.manifest import MANIFEST, TEXTS, PublishedFile
-from storage.publish.owned import MARK
-from storage.publish.plan import Plan, PlannedFile
-from storage.publish.rows import Tables
-from storage.publish.stock import Stock
+from storage.publish.destinations.listing import Stock
+from storage.publish.destinations.ownership import MARK
+from storage.publish.destinations.protocol import Destination, named_hash
+from storage.publish.plan.build import build
+from storage.publish.plan.manifest import MANIFEST, TEXTS, PublishedFile
+from storage.publish.plan.plan import Plan, PlannedFile
+from storage.publish.plan.rows import Tables
 
 Progress = Callable[[int, int], None]
 """Told how many of how many planned files are at the destination."""

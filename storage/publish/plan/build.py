@@ -14,8 +14,8 @@ from schemas.errors import Damaged
 from schemas.tables import arrow_schema, row
 from storage.lake.parquet_writer import Shard, shards
 from storage.objects.temp_object import Draft
-from storage.publish.plan import PlannedFile, row_bytes, schema_of
-from storage.publish.rows import (
+from storage.publish.plan.plan import PlannedFile, row_bytes, schema_of
+from storage.publish.plan.rows import (
     Tables,
     Wanted,
     check_pictures,
@@ -24,7 +24,7 @@ from storage.publish.rows import (
     one_each,
     reading,
 )
-from storage.publish.selection import Candidate
+from storage.publish.plan.selection import Candidate
 
 GROUP_BYTES = 16 << 20
 """The most a published row group holds: a reader of one row, over a network, reads one group."""

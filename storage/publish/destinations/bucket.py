@@ -15,10 +15,10 @@ from schemas.errors import Conflict, OtherRun
 from storage.lake.shard_commit import hashed
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
-from storage.publish.loading import Called
-from storage.publish.manifest import MANIFEST, TEXTS
-from storage.publish.owned import MARK, owned
-from storage.publish.stock import Content, Stock
+from storage.publish.card.loading_snippets import Called
+from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.ownership import MARK, owned
+from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 
 class Store:

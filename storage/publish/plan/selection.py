@@ -26,7 +26,7 @@ from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
 from schemas.tables import Row, arrow_schema, record
 from schemas.verdict import Acceptance, Verdict
-from storage.publish.rows import Tables
+from storage.publish.plan.rows import Tables
 
 BYTES_PER_PIXEL = 0.15
 """What a JPEG of a web page comes to, at most as a rule: it decides where files are cut, nothing else."""

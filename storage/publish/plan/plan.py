@@ -21,8 +21,8 @@ from schemas.base import content_hash
 from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
 from storage.lake.row_group import picture_columns
-from storage.publish.rows import Tables
-from storage.publish.selection import Candidate, Selection
+from storage.publish.plan.rows import Tables
+from storage.publish.plan.selection import Candidate, Selection
 
 CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The published tables, in the order of the card."""

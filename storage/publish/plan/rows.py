@@ -2,7 +2,7 @@
 
 The tables' files lie as commits and compaction left them; a published file holds the rows of many
 episodes in the order of publication. `in_order` reads a few episodes' worth of row groups at a time
-(see `locate`) and puts them in order; what is in memory is one piece and one row group, however
+(see `row_index`) and puts them in order; what is in memory is one piece and one row group, however
 large the table or a unit is. Nothing leaves here that is not complete: an episode that lacks a
 step, or a picture that is not the one recorded, stops the publication.
 """
@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
 from storage.objects.error_messages import unread
-from storage.publish.locate import Located
+from storage.publish.plan.row_index import Located
 
 PIECE_BYTES = 32 << 20
 """Rows are read and written in pieces of about this size."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.task import SPLITS
-from storage.publish.manifest import PublishedFile, rows_by_config
-from storage.publish.markup import python_string
+from storage.publish.card.escape import python_string
+from storage.publish.plan.manifest import PublishedFile, rows_by_config
 
 
 @dataclass(frozen=True, slots=True)

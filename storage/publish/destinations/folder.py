@@ -16,10 +16,10 @@ from pathlib import Path
 from schemas.errors import BadConfig, Unwritable
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Draft, Source
-from storage.publish.loading import Called
-from storage.publish.owned import owned
-from storage.publish.stock import Content, Stock
-from storage.publish.store import Store
+from storage.publish.card.loading_snippets import Called
+from storage.publish.destinations.bucket import Store
+from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.ownership import owned
 from storage.run_file import KEY as RUN_FILE
 
 

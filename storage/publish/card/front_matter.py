@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from schemas.task import SPLITS
-from storage.publish.manifest import PublishedFile, rows_by_config
-from storage.publish.markup import yaml_string
-from storage.publish.plan import schema_of
+from storage.publish.card.escape import yaml_string
+from storage.publish.plan.manifest import PublishedFile, rows_by_config
+from storage.publish.plan.plan import schema_of
 
 _SIZES = (
     (1_000, "n<1K"),

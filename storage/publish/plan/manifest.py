@@ -15,7 +15,7 @@ from schemas.acceptance import Standing
 from schemas.base import JsonObject, Record
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
-from storage.publish.plan import CONFIGS, Plan
+from storage.publish.plan.plan import CONFIGS, Plan
 
 MANIFEST = "manifest.json"
 """Where it lies."""

@@ -10,8 +10,8 @@ from html import escape
 from itertools import accumulate
 
 from schemas.acceptance import Standing
-from storage.publish.markup import visible
-from storage.publish.selection import Selection
+from storage.publish.card.escape import visible
+from storage.publish.plan.selection import Selection
 
 MAX_BARS = 40
 """Templates drawn, the worst first."""

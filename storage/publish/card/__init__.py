@@ -1,0 +1,1 @@
+"""The dataset card: text, front matter, plots, loading snippets; foreign text is escaped."""

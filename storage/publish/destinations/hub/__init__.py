@@ -1,0 +1,1 @@
+"""A dataset repository on the Hugging Face Hub as a destination."""

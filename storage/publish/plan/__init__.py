@@ -1,0 +1,1 @@
+"""Which files a version comes to: selected episodes, their rows and Parquet, the manifest."""
