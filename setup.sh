@@ -77,7 +77,7 @@ engine() {
     requirements/engine-cpu.txt ||
     refuse "vLLM could not be installed; if it was torch, name a folder or page with its wheels: make engine-cpu TORCH_WHEELS=…"
   packages=$($home/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  cp generators/engine/cpu.py "$packages/stepmill_cpu.py"
+  cp generators/engine/vllm/cpu_patch.py "$packages/stepmill_cpu.py"
   echo "import stepmill_cpu; stepmill_cpu.install()" >"$packages/stepmill_cpu.pth"
   $home/bin/vllm --version >/dev/null || refuse "$home/bin/vllm does not start"
 }

@@ -30,8 +30,8 @@ import aiohttp
 from PIL import Image
 
 from bench.loading.serving import scripted_engine
-from generators.engine.asking import Manners, Question
-from generators.engine.client import OpenAIEngine
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.request_body import Manners, Question
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
 

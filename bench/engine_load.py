@@ -26,9 +26,9 @@ from bench.loading.figures import Answer, Level, level
 from bench.loading.plot import plot
 from bench.loading.serving import scripted_engine
 from bench.loading.streaming import STREAMED, StreamingClient
-from generators.engine.client import OpenAIEngine
-from generators.engine.keys import endpoint_keys
-from generators.engine.metrics import EngineMetrics
+from generators.engine.client.api_keys import endpoint_keys
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Sampling
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.make import DEFAULT, make_dialect

@@ -44,8 +44,8 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
         *("run.url", "browser.sessions", "browser.processes"),
         *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
     ),
-    "generators/engine/command.py": _all("engine", "model command args"),
-    "generators/engine/pricing.py": _all(_PRICES, "prompt completion cached"),
+    "generators/engine/vllm/command.py": _all("engine", "model command args"),
+    "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
     "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")
     + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),

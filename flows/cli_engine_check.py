@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from flows import signals
 from flows.cli_terminal import answer, log_to_stderr, note, tell
-from generators.engine.client import OpenAIEngine
-from generators.engine.keys import endpoint_keys
-from generators.engine.retrying import Pauses
+from generators.engine.client.api_keys import endpoint_keys
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.retry_policy import Pauses
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.fitness.examine import examine
 from generators.policy.fitness.lines import Line, fit

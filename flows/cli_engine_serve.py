@@ -11,8 +11,8 @@ import os
 from flows import signals
 from flows.cli_terminal import answer, log_to_stderr, note, tell
 from flows.settings import Sources, load
-from generators.engine.command import without
-from generators.engine.server import VllmServer
+from generators.engine.vllm.command import without
+from generators.engine.vllm.supervisor import VllmServer
 from schemas.sections import EngineSection
 
 _INTERRUPTED = 130

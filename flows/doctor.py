@@ -13,8 +13,8 @@ import psutil
 from flows.prefect_env import HOME, has_profiles, private_home
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
-from generators.engine.command import find_vllm
-from generators.inherited import BROWSER, inherited
+from generators.child_environment import BROWSER, inherited
+from generators.engine.vllm.command import find_vllm
 from generators.sites.miniwob import root, templates
 from schemas.base import Record
 from schemas.errors import NoBrowser, NoEngine

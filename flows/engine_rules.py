@@ -4,8 +4,8 @@ A dry run and a refused command take as long as their imports do, so nothing her
 the record it looks at.
 """
 
-from generators.engine.command import ACCOUNTS, check_arguments
-from generators.engine.scripted.command import BadCommand, Command, read_command
+from generators.engine.simulator.command import BadCommand, Command, read_command
+from generators.engine.vllm.command import ACCOUNTS, check_arguments
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from schemas.sections import EngineKind, EngineSection

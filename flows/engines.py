@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack
 
 from flows.cli_terminal import note
 from flows.engine_rules import scripted_command
-from generators.engine.client import OpenAIEngine
-from generators.engine.governor import FixedGovernor
-from generators.engine.keys import OWN_KEY, endpoint_keys
+from generators.engine.client.api_keys import OWN_KEY, endpoint_keys
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.governor import FixedGovernor
 from generators.engine.protocol import Engine
-from generators.engine.scripted.server import ScriptedEngineServer
-from generators.engine.server import VllmServer
+from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.vllm.supervisor import VllmServer
 from generators.policy.make import PolicyMaker, Whispers
 from generators.policy.rehearsal import rehearse
 from generators.policy.voices import Engines, Place

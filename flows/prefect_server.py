@@ -20,7 +20,7 @@ from pathlib import Path
 import aiohttp
 
 from flows.prefect_env import HOME, PATIENCE, patience, set_up
-from generators.inherited import PREFECT_SERVER, inherited
+from generators.child_environment import PREFECT_SERVER, inherited
 from schemas.errors import Refusal
 
 _EMBEDDED = {

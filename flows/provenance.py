@@ -10,7 +10,7 @@ from pathlib import Path
 
 from flows.version import version_of
 from generators.browser.launch import exposure, launch_options
-from generators.inherited import SYSTEM, inherited
+from generators.child_environment import SYSTEM, inherited
 from schemas.base import JsonObject
 
 _TELLING = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")

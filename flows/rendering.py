@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
-from generators.engine.sharing import SharedTime
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.account import Account
 from generators.policy.dialects.geometry import Frame

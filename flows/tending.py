@@ -1,7 +1,8 @@
 """Prefect's own commands, kept running: started again when they die, given up when they keep dying.
 
-Each is tied to this process (`generators.tied`), so that nothing it started outlives it or us,
-however either ends. A tie itself may be killed too: what that orphans is adopted and ended here.
+Each is tied to this process (`generators.parent_guard`), so that nothing it started outlives it or
+us, however either ends. A tie itself may be killed too: what that orphans is adopted and ended
+here.
 """
 
 import asyncio
@@ -11,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn, Self
 
 from flows.cli_terminal import note
-from generators import tied
-from generators.engine.patience import Deaths, Patience
+from generators import parent_guard
+from generators.engine.vllm.restart_policy import Deaths, Patience
 from schemas.errors import Refusal
 
 
@@ -32,14 +33,14 @@ class Tending:
 
     async def __aenter__(self) -> Self:
         """Become the one that orphans come to."""
-        tied.adopt()
+        parent_guard.adopt()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """End everything, the last one started first."""
         for process in reversed(self._running.values()):
             await asyncio.shield(asyncio.to_thread(_end, process))
-        await asyncio.shield(asyncio.to_thread(tied.clear))
+        await asyncio.shield(asyncio.to_thread(parent_guard.clear))
 
     async def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start a command that is spoken of by this name."""
@@ -67,12 +68,12 @@ class Tending:
         while True:
             began = loop.time()
             process = self._running[name]
-            code = tied.exit_code(await asyncio.to_thread(process.wait))
+            code = parent_guard.exit_code(await asyncio.to_thread(process.wait))
             lived = loop.time() - began
             _end(process)
             async with self._changing:  # a command that is being started is no orphan
                 others = {one.pid for one in self._running.values()}
-                await asyncio.to_thread(tied.clear, others)
+                await asyncio.to_thread(parent_guard.clear, others)
             seconds = deaths.died(lived)
             if seconds is None:
                 raise Failed(
@@ -86,7 +87,7 @@ class Tending:
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - Prefect's own command line
-            [sys.executable, "-P", tied.__file__, *command],
+            [sys.executable, "-P", parent_guard.__file__, *command],
             env=self._environ,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
@@ -122,7 +123,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        process.wait(tied.END_SECONDS)
+        process.wait(parent_guard.END_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -207,7 +207,7 @@ class EngineSection(Record):
     """How long to wait for one reply, however often the request is repeated; then the call fails."""
     args: tuple[str, ...] = ()
     """Flags for a server that the run starts, as `["--max-model-len", "32768"]`: those of
-    `vllm serve`, or of `python -m generators.engine.scripted`."""
+    `vllm serve`, or of `python -m generators.engine.simulator`."""
 
 
 class BrowserSection(Record):

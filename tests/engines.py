@@ -13,11 +13,11 @@ from random import Random
 
 from PIL import Image
 
-from generators.engine.client import OpenAIEngine
-from generators.engine.command import hold_port
-from generators.engine.endpoints import Rhythm
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint_health import Rhythm
+from generators.engine.client.retry_policy import Pauses
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role
-from generators.engine.retrying import Pauses
+from generators.engine.vllm.command import hold_port
 from schemas.base import JsonObject
 
 ROOT = Path(__file__).parent.parent
@@ -130,7 +130,7 @@ class ScriptedProcess:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "generators.engine.scripted",
+            "generators.engine.simulator",
             *self._arguments,
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,

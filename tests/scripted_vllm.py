@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 
 
 async def main() -> None:

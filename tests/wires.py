@@ -11,8 +11,8 @@ import aiohttp
 from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 from schemas.base import JsonObject
 
 CHAT = "/v1/chat/completions"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from generators.engine.metrics import EngineMetrics
+from generators.engine.client.metrics import EngineMetrics
 from schemas.base import Record
 
 

@@ -8,10 +8,10 @@ import aiohttp
 from pydantic import JsonValue
 
 from bench.loading.figures import Answer
-from generators.engine.asking import Manners, Question
+from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.response import complaint
+from generators.engine.client.urls import base_url
 from generators.engine.protocol import EnginePrompt, Sampling
-from generators.engine.replies import complaint
-from generators.engine.urls import base_url
 from schemas.base import JsonObject
 
 STREAMED: JsonObject = {"stream": True, "stream_options": {"include_usage": True}}

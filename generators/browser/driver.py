@@ -9,7 +9,7 @@ from playwright._impl import transport
 from playwright._impl._driver import get_driver_env
 from playwright.async_api import Playwright, async_playwright
 
-from generators.inherited import BROWSER, inherited
+from generators.child_environment import BROWSER, inherited
 from schemas.errors import NoBrowser
 
 _ASKED = "get_driver_env"

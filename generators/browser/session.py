@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from playwright.async_api import BrowserContext, Dialog, Error, Page
 from pydantic import JsonValue
 
-from generators.browser import entry
+from generators.browser import untrusted_text
 from generators.browser.channel import CALL_SECONDS, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
@@ -178,8 +178,8 @@ class ChromiumSession:
                 screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
                 width=round(self._spec.viewport_width * scale),
                 height=round(self._spec.viewport_height * scale),
-                page=entry.page_state(state),
-                elements=entry.elements(state["elements"]),
+                page=untrusted_text.page_state(state),
+                elements=untrusted_text.elements(state["elements"]),
                 observe_ms=(time.perf_counter() - begun) * 1_000,
             )
 
@@ -201,7 +201,7 @@ class ChromiumSession:
                 await self._adopt_popups()
         return Effect(
             error=error,
-            result_text=entry.result_text(self._dialogs),
+            result_text=untrusted_text.result_text(self._dialogs),
             target=target,
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
@@ -230,7 +230,7 @@ class ChromiumSession:
         x, y = ends[0]
         found = await self._tab.call(f"stepmill.target({x},{y})")
         with boundary(FailureKind.PAGE, "reading the page"):
-            return entry.target(found)
+            return untrusted_text.target(found)
 
     def _inside(self, x: float, y: float) -> bool:
         return x < self._spec.viewport_width and y < self._spec.viewport_height
@@ -336,7 +336,7 @@ class ChromiumSession:
         self._tab.show()
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
-        self._dialogs.append(entry.dialog(dialog.message))
+        self._dialogs.append(untrusted_text.dialog(dialog.message))
         # The page may go before the answer; an error of a listener would be a neighbour's.
         with contextlib.suppress(Error):
             if dialog.type in {"alert", "beforeunload"}:

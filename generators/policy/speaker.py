@@ -15,7 +15,8 @@ from pathlib import PurePath
 from PIL import Image
 from pydantic import JsonValue
 
-from generators.engine.pricing import usd_of_reply, usd_of_seconds
+from generators.engine.client.pricing import usd_of_reply, usd_of_seconds
+from generators.engine.client.time_share import Share, SharedTime
 from generators.engine.protocol import (
     Engine,
     EngineCard,
@@ -26,7 +27,6 @@ from generators.engine.protocol import (
     Role,
     Sampling,
 )
-from generators.engine.sharing import Share, SharedTime
 from generators.policy.account import Account
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.protocol import Dialect

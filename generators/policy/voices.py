@@ -7,8 +7,8 @@ is also seen, before any work, whether the engine's context can hold a prompt at
 from collections.abc import Mapping
 from dataclasses import replace
 
+from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import Engine, Sampling
-from generators.engine.sharing import SharedTime
 from generators.policy import localizing, validating
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.make import DEFAULT, make_dialect

@@ -8,11 +8,11 @@ import engines
 import pytest
 from engines import HASTY, SCHEMA, engine, held_port, prompt, scripted_process, until
 
-from generators.engine.client import OpenAIEngine
-from generators.engine.endpoints import Phase, Rhythm
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint_health import Phase, Rhythm
 from generators.engine.protocol import Reply, Sampling
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import RolloutFailure
 

@@ -8,15 +8,15 @@ import time
 import pytest
 from engines import SCHEMA, engine, prompt, until
 
-from generators.engine.client import OpenAIEngine
-from generators.engine.governor import FixedGovernor
-from generators.engine.metrics import read_metrics
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.governor import FixedGovernor
+from generators.engine.client.metrics import read_metrics
+from generators.engine.client.response import MOST_CHARS
+from generators.engine.client.retry_policy import Pauses
 from generators.engine.protocol import Reply, Sampling
-from generators.engine.replies import MOST_CHARS
-from generators.engine.retrying import Pauses
-from generators.engine.scripted.faults import Fault, FaultKind
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.faults import Fault, FaultKind
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 

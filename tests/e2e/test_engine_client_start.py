@@ -7,10 +7,10 @@ import re
 import pytest
 from engines import engine, held_port, prompt, raw_server
 
-from generators.engine.client import OpenAIEngine
+from generators.engine.client.client import OpenAIEngine
 from generators.engine.protocol import Sampling
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 from schemas.errors import NoEngine
 
 SAMPLING = Sampling(max_tokens=64, logprobs=True)

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "generators.engine.scripted"]
+COMMAND = [sys.executable, "-m", "generators.engine.simulator"]
 PATIENCE = 60.0
 
 

@@ -29,7 +29,7 @@ from places import Place
 from weed import ACCESS_KEY, SECRET_KEY, Weed, credentials
 
 from generators.browser.chromium import find_chromium
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.server import ScriptedEngineServer
 
 SESSION = "planted+session/token=of==somebody"
 HUB_TOKEN = "hf_plantedTokenOfTheHub0123456789"  # noqa: S105 - good for nothing

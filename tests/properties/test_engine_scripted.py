@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from generators.engine.scripted.options import Coordinates
-from generators.engine.scripted.points import say
-from generators.engine.scripted.prefix import BLOCK, PrefixCache, blocks_of
-from generators.engine.scripted.refusals import HttpRefusal
-from generators.engine.scripted.schema_values import SchemaValues
-from generators.engine.scripted.tokens import Tokenizer, pieces
-from generators.engine.scripted.wishes import Wishes
+from generators.engine.simulator.constraints import Wishes
+from generators.engine.simulator.coordinates import say
+from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.options import Coordinates
+from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache, blocks_of
+from generators.engine.simulator.schema_values import SchemaValues
+from generators.engine.simulator.tokenizer import Tokenizer, pieces
 from schemas.base import JsonObject
 
 NAMES = st.sampled_from(["x", "y", "to_x", "url", "keys", "thought", "point", "a b", "é"])

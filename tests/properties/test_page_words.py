@@ -18,7 +18,7 @@ from pydantic import JsonValue
 from scripted import LIMITS, pages
 from strategies import ODD_TEXT
 
-from generators.browser import entry
+from generators.browser import untrusted_text
 from generators.browser.protocol import Node, PageReader, SessionSpec
 from generators.browser.reader import node_of
 from generators.browser.scripted import ScriptedSession
@@ -135,8 +135,8 @@ class TalkativeSession(ScriptedSession):
         more = {"value": said.label, "interactive": True, "covered": False}
         return Observation(
             **{name: value for name, value in seen if name not in ("page", "elements")},
-            page=entry.page_state(state),
-            elements=entry.elements([self._element | more]),
+            page=untrusted_text.page_state(state),
+            elements=untrusted_text.elements([self._element | more]),
         )
 
     async def act(self, action: Action) -> Effect:
@@ -144,8 +144,10 @@ class TalkativeSession(ScriptedSession):
         said = self._said
         return Effect(
             error=None if said.refusal is None else cut(said.refusal, MESSAGE_BYTES),
-            result_text=entry.result_text([entry.dialog(words) for words in said.dialogs]),
-            target=entry.target(self._element),
+            result_text=untrusted_text.result_text(
+                [untrusted_text.dialog(words) for words in said.dialogs]
+            ),
+            target=untrusted_text.target(self._element),
             act_ms=0.0,
         )
 
@@ -268,7 +270,7 @@ def test_whatever_a_page_says_becomes_rows_within_their_bounds(said: Said) -> No
     assert episode.stop_reason is (
         StopReason.ANSWERED if said.thrown is None else StopReason.FAILED
     )
-    assert all(len(entry.dialog(words).encode()) < DIALOG_BYTES for words in said.dialogs)
+    assert all(len(untrusted_text.dialog(words).encode()) < DIALOG_BYTES for words in said.dialogs)
     read = episode_from_rows(
         rows["episodes"][0],
         rows["steps"],

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from generators.engine.asking import Manners, Question
+from generators.engine.client.request_body import Manners, Question
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
 from schemas.episode import StructuredMode

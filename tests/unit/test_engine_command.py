@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generators.engine.command import (
+from generators.engine.vllm.command import (
     ACCOUNTS,
     BESIDE,
     chosen_port,
@@ -16,8 +16,8 @@ from generators.engine.command import (
     value,
     without,
 )
-from generators.engine.patience import Deaths, Patience
-from generators.engine.startup import FIRST_ERRORS, LAST_LINES, StartupLog
+from generators.engine.vllm.restart_policy import Deaths, Patience
+from generators.engine.vllm.startup_log import FIRST_ERRORS, LAST_LINES, StartupLog
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 

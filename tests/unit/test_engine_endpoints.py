@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.endpoints import Health, Phase, Rhythm, choose
+from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
 
 RHYTHM = Rhythm(
     probe_again=0.5, probe_longest=4.0, probe_waiting=15.0, failures=3, ramp=30.0, ramp_alone=2.0

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from generators.engine.gate import Gate
+from generators.engine.client.limiter import Gate
 
 
 async def _settle() -> None:

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from flows.engines import open_policies
-from generators.engine.keys import endpoint_keys, key_variable
-from generators.engine.wire import Wire
+from generators.engine.client.api_keys import endpoint_keys, key_variable
+from generators.engine.client.transport import Wire
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 

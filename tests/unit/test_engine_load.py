@@ -16,10 +16,10 @@ from bench.loading.figures import Answer, level, spread
 from bench.loading.plot import plot, round_step
 from bench.loading.streaming import STREAMED, StreamingClient
 from bench.loading.thinking import SECONDS, think_seconds
-from generators.engine.metrics import EngineMetrics
+from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
-from generators.engine.scripted.faults import Fault, FaultKind
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.simulator.faults import Fault, FaultKind
+from generators.engine.simulator.server import ScriptedEngineServer
 from generators.policy.dialects.geometry import Frame
 from generators.policy.dialects.make import make_dialect
 from generators.policy.dialects.spoken import SpokenDialect

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.governor import FixedGovernor, Signals, signals_of
-from generators.engine.metrics import EngineMetrics, Times, parse_metrics
+from generators.engine.client.governor import FixedGovernor, Signals, signals_of
+from generators.engine.client.metrics import EngineMetrics, Times, parse_metrics
 
 VLLM = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from generators.engine.pricing import usd_of_reply, usd_of_seconds
+from generators.engine.client.pricing import usd_of_reply, usd_of_seconds
 from generators.engine.protocol import Reply
 from schemas.sections import PriceSection
 

@@ -6,7 +6,7 @@ import math
 import pytest
 from pydantic import JsonValue
 
-from generators.engine.replies import (
+from generators.engine.client.response import (
     MOST_CHARS,
     NoCompletion,
     complaint,

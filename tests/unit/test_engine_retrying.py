@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from generators.engine.retrying import Meaning, Pauses, asked_pause, meaning
+from generators.engine.client.retry_policy import Meaning, Pauses, asked_pause, meaning
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from wires import ask, chat, engine, events, get, inside, ints, picture, text_of, under, user
 
-from generators.engine.scripted.options import ScriptedOptions
-from generators.engine.scripted.points import smart_resize
+from generators.engine.simulator.coordinates import smart_resize
+from generators.engine.simulator.options import ScriptedOptions
 from schemas.base import JsonObject
 
 SAY_IT: JsonObject = {

@@ -3,7 +3,7 @@
 import pytest
 from wires import PNG, ask, chat, engine, picture, text_of, under, user
 
-from generators.engine.scripted.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from generators.policy.dialects.geometry import Convention, Frame
 from generators.policy.dialects.make import DIALECTS, make_dialect
 from generators.policy.dialects.protocol import Dialect

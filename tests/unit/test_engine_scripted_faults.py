@@ -8,8 +8,8 @@ import aiohttp
 import pytest
 from wires import ask, chat, engine, events, get, inside, picture, post, text_of, under, user
 
-from generators.engine.scripted.faults import Fault, FaultKind
-from generators.engine.scripted.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.faults import Fault, FaultKind
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from schemas.base import JsonObject
 
 POINT: JsonObject = {

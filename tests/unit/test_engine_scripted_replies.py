@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from wires import JPEG, PNG, ask, chat, engine, get, inside, picture, post, text_of, under, user
 
-from generators.engine.scripted.options import Coordinates, ScriptedOptions
-from generators.engine.scripted.points import smart_resize
+from generators.engine.simulator.coordinates import smart_resize
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from schemas.base import JsonObject
 
 POINT: JsonObject = {
@@ -255,10 +255,10 @@ async def test_a_text_that_is_no_unicode_is_refused() -> None:
 
 
 def test_it_knows_nothing_of_clients_and_policies() -> None:
-    folder = Path(__file__).parents[2] / "generators" / "engine" / "scripted"
+    folder = Path(__file__).parents[2] / "generators" / "engine" / "simulator"
     imports = re.compile(r"^(?:from|import) ((?:generators|flows|storage)\S*)", re.MULTILINE)
     found = {
         name for path in folder.glob("*.py") for name in imports.findall(path.read_text("utf-8"))
     }
 
-    assert {name for name in found if not name.startswith("generators.engine.scripted")} == set()
+    assert {name for name in found if not name.startswith("generators.engine.simulator")} == set()

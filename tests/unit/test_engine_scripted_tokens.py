@@ -18,7 +18,7 @@ from wires import (
     user,
 )
 
-from generators.engine.scripted.options import ScriptedOptions
+from generators.engine.simulator.options import ScriptedOptions
 from schemas.base import JsonObject
 
 TOLD = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)

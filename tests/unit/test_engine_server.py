@@ -16,9 +16,9 @@ from commands import STEPMILL, environment, stepmill, until
 from engines import held_port
 from sources import ROOT
 
-from generators.engine.patience import Patience
-from generators.engine.server import VllmServer
-from generators.engine.serving import in_session
+from generators.engine.vllm.process import in_session
+from generators.engine.vllm.restart_policy import Patience
+from generators.engine.vllm.supervisor import VllmServer
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
@@ -238,7 +238,7 @@ async def test_a_server_that_was_never_started_says_so() -> None:
 
 OWNER = """
 import asyncio, sys
-from generators.engine.server import VllmServer
+from generators.engine.vllm.supervisor import VllmServer
 from schemas.sections import EngineSection
 
 async def main():

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from generators.engine.sharing import Share, SharedTime
+from generators.engine.client.time_share import Share, SharedTime
 
 
 class Hands:

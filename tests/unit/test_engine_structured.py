@@ -3,7 +3,7 @@
 import pytest
 from pydantic import BaseModel, Field, JsonValue
 
-from generators.engine.structured import Unenforceable, left_out, prepared
+from generators.engine.client.structured_output import Unenforceable, left_out, prepared
 from schemas.base import JsonObject
 from schemas.episode import StructuredMode
 

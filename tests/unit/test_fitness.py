@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from engines import engine
 
-from generators.engine.metrics import EngineMetrics
-from generators.engine.retrying import Pauses
-from generators.engine.scripted.faults import Fault, FaultKind
-from generators.engine.scripted.options import Coordinates, ScriptedOptions
-from generators.engine.scripted.server import ScriptedEngineServer
+from generators.engine.client.metrics import EngineMetrics
+from generators.engine.client.retry_policy import Pauses
+from generators.engine.simulator.faults import Fault, FaultKind
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
 from generators.policy.dialects.make import make_dialect
 from generators.policy.fitness.accounts import (
     look_at_accounts,

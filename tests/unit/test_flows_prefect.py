@@ -64,7 +64,7 @@ def test_a_server_may_take_long_to_start_and_longer_if_somebody_says_so() -> Non
 def test_a_tied_command_ends_with_whoever_started_it() -> None:
     code = """
 import subprocess, sys
-subprocess.Popen([sys.executable, "-m", "generators.tied", "sleep", "300"], stdin=subprocess.PIPE)
+subprocess.Popen([sys.executable, "-m", "generators.parent_guard", "sleep", "300"], stdin=subprocess.PIPE)
 print("started", flush=True)
 sys.stdin.read()
 """
@@ -99,7 +99,7 @@ threading.Event().wait(300)
 @pytest.mark.parametrize("temper", ["docile", "stubborn"])
 @pytest.mark.parametrize("killed", ["owner", "command"])
 def test_what_a_tied_command_started_elsewhere_ends_with_it(killed: str, temper: str) -> None:
-    tied = [sys.executable, "-m", "generators.tied", sys.executable, "-c", LEAVING, temper]
+    tied = [sys.executable, "-m", "generators.parent_guard", sys.executable, "-c", LEAVING, temper]
     owner = subprocess.Popen(
         [sys.executable, "-c", f"import subprocess as s; s.Popen({tied}, stdin=s.PIPE).wait()"],
         cwd=ROOT,
@@ -123,7 +123,14 @@ def _sleeping(owner: subprocess.Popen[bytes]) -> int:
 
 
 def test_a_tied_command_ends_with_its_own_code() -> None:
-    command = [sys.executable, "-m", "generators.tied", sys.executable, "-c", "raise SystemExit(7)"]
+    command = [
+        sys.executable,
+        "-m",
+        "generators.parent_guard",
+        sys.executable,
+        "-c",
+        "raise SystemExit(7)",
+    ]
 
     with subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.PIPE) as tied:
         assert tied.wait(60) == 7

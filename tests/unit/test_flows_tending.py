@@ -12,7 +12,7 @@ from flows.dates import dated_all, scheduled_day
 SCRIPT = """
 import asyncio, os, psutil, sys
 from flows.tending import Failed, Tending
-from generators.engine.patience import Patience
+from generators.engine.vllm.restart_policy import Patience
 
 DYING = "import sys; open(sys.argv[1], 'a').write('x'); raise SystemExit(7)"
 

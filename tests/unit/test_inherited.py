@@ -2,7 +2,7 @@
 
 import pytest
 
-from generators.inherited import BROWSER, MODEL_SERVER, PREFECT_SERVER, SYSTEM, inherited
+from generators.child_environment import BROWSER, MODEL_SERVER, PREFECT_SERVER, SYSTEM, inherited
 
 LISTS = {
     "system": SYSTEM,

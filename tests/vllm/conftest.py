@@ -7,8 +7,8 @@ import pytest
 from served import Serving
 from sources import ROOT
 
-from generators.engine.client import OpenAIEngine
-from generators.engine.command import BESIDE
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.vllm.command import BESIDE
 
 MODEL = ROOT / "models" / "tiny"
 

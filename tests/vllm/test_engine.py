@@ -22,10 +22,10 @@ from sources import ROOT
 from tokenizers import Tokenizer
 
 from flows.settings import Sources, load
-from generators.engine.client import OpenAIEngine
-from generators.engine.command import BESIDE, serve_command
-from generators.engine.metrics import EngineMetrics, read_metrics
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
+from generators.engine.vllm.command import BESIDE, serve_command
 from generators.policy.dialects.make import make_dialect
 from generators.policy.fitness.accounts import look_at_accounts
 from generators.policy.fitness.lines import Fitness

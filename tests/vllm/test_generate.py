@@ -14,7 +14,7 @@ from commands import Said, called, start, until
 from deltalake import DeltaTable
 from sources import ROOT
 
-from generators.engine.command import BESIDE
+from generators.engine.vllm.command import BESIDE
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(1_800)]
 

@@ -1,8 +1,8 @@
 """What an endpoint tells of a reply and of itself: usage, token ids, log-probabilities, metrics."""
 
-from generators.engine.command import ACCOUNTS
-from generators.engine.metrics import EngineMetrics
+from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import Reply
+from generators.engine.vllm.command import ACCOUNTS
 from generators.policy.fitness.drawing import board
 from generators.policy.fitness.lines import Fitness, Line
 from generators.policy.fitness.subject import Subject, user

@@ -6,7 +6,7 @@ not is not asked further. A question that breaks is a line that says so, and the
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from generators.engine.client import OpenAIEngine
+from generators.engine.client.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.fitness.accounts import look_at_accounts, look_at_metrics, look_at_reply
 from generators.policy.fitness.acting import look_at_action

@@ -9,8 +9,8 @@ import secrets
 import time
 from collections.abc import Sequence
 
-from generators.engine.client import OpenAIEngine
-from generators.engine.metrics import EngineMetrics
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,

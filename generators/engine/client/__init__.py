@@ -1,0 +1,1 @@
+"""The client of a model server: requests, endpoints and their health, retries, metrics, prices."""

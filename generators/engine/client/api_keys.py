@@ -1,0 +1,55 @@
+"""Which key an endpoint is sent: the one that is for it, from the environment, or none.
+
+`OPENAI_API_KEY` is for the endpoints of `[engine] urls` and for no others: a role with endpoints of
+its own is often another provider's. Any endpoint may have a variable of its own, named after its
+host, which goes first.
+"""
+
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+from generators.engine.client.urls import base_url, basic_header, without_credentials
+
+KEY = "OPENAI_API_KEY"
+"""The variable with the key of the run's own engine; with a host's name after it, of that host."""
+
+OWN_KEY = "VLLM_API_KEY"
+"""The variable from which a vLLM takes the key that it must be asked with."""
+
+
+def key_variable(url: str) -> str:
+    """Return the variable that holds the key of one endpoint: its host, and its port if `url` has one.
+
+    Dots and colons become `_`, dashes `__`, so that no two hosts share a variable.
+
+    Raises:
+        NoEngine: `url` is no HTTP URL.
+    """
+    place = urlsplit(without_credentials(base_url(url))).netloc.strip("[]").upper()
+    return f"{KEY}_{place.replace('-', '__').replace('.', '_').replace(':', '_')}"
+
+
+def endpoint_keys(
+    urls: Iterable[str], environ: Mapping[str, str], *, main: Iterable[str]
+) -> dict[str, str]:
+    """Return the key of each endpoint that has one; `main` are those of `[engine] urls`.
+
+    A URL with a user and password of its own is sent these and no key.
+
+    Raises:
+        NoEngine: one is no HTTP URL.
+    """
+    own = {_place(url) for url in main}
+    found: dict[str, str] = {}
+    for url in urls:
+        if basic_header(base_url(url)) is not None:
+            continue
+        general = environ.get(KEY) if _place(url) in own else None
+        if key := environ.get(key_variable(url)) or general:
+            found[url] = key
+    return found
+
+
+def _place(url: str) -> tuple[str, str]:
+    parts = urlsplit(without_credentials(base_url(url)))
+    return parts.scheme, parts.netloc.lower()

@@ -1,0 +1,213 @@
+"""The engine behind OpenAI's chat protocol: vLLM, SGLang, TensorRT-LLM, llama.cpp, a hosted API.
+
+It owns the connections to its endpoints and nothing else: whoever starts a server stops it. A
+request goes to the endpoint that the conversation belongs to, waits for its turn there, and is
+asked again until a whole reply came, the server refused it for good, or the total time is over. A
+whole reply is never asked again, whatever it says. Requests go out as bytes and replies come back
+whole, not streamed: reading a stream token by token would cost several times what all the rest of a
+request does, so the time to the first token is known where the server says it in its reply.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from random import Random
+from typing import Self
+
+from generators.engine.client.discovery import greet, together
+from generators.engine.client.endpoint_health import Health, Phase, Rhythm
+from generators.engine.client.endpoint_pool import Endpoint, Roster, probe_path_of
+from generators.engine.client.governor import (
+    Allowance,
+    FixedGovernor,
+    Governor,
+    Signals,
+    signals_of,
+)
+from generators.engine.client.limiter import Gate
+from generators.engine.client.metrics import EngineMetrics, metrics_over
+from generators.engine.client.request import Request
+from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.transport import NotWhole, Wire
+from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling
+from generators.engine.stopwatch import Stopwatch
+from schemas.errors import FailureKind, NoEngine, RolloutFailure
+
+LOG = logging.getLogger(__name__)
+
+_GIVES_TOKEN_IDS = frozenset({"vllm", "scripted"})
+"""Products that take `return_token_ids`; others may refuse a field they do not know."""
+
+
+class OpenAIEngine:
+    """Asks any OpenAI-compatible server; an async context manager."""
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        *,
+        model: str | None = None,
+        keys: Mapping[str, str] | None = None,
+        governor: Governor | None = None,
+        total_seconds: float = 1_800.0,
+        greet_seconds: float = 10.0,
+        logprobs_mode: str | None = None,
+        rhythm: Rhythm | None = None,
+        pauses: Pauses | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Make an engine of the servers at `urls`; nothing is asked before it is entered.
+
+        `model` None takes the only one served. `keys` are what each URL is asked with; one that is
+        not among them is sent none. `total_seconds` is the longest that a reply is
+        waited for, however often it is asked for and whoever is dead meanwhile. `logprobs_mode` says how the servers are set to
+        give log-probabilities (`raw` or `processed`), which no server tells.
+        """
+        self._urls = tuple(dict.fromkeys(urls))
+        self._model = model
+        self._keys = dict(keys or {})
+        self._governor = governor or FixedGovernor()
+        self._total_seconds = total_seconds
+        self._greet_seconds = greet_seconds
+        self._logprobs_mode = logprobs_mode
+        self._rhythm = rhythm or Rhythm()
+        self._pauses = pauses or Pauses()
+        self._random = Random(seed)
+        self._stack = AsyncExitStack()
+        self._roster: Roster | None = None
+        self._card: EngineCard | None = None
+
+    @property
+    def card(self) -> EngineCard:
+        """What it serves, as it said when it was opened."""
+        if self._card is None:
+            raise RuntimeError("the engine is not open")
+        return self._card
+
+    async def __aenter__(self) -> Self:
+        """Ask every endpoint what it serves.
+
+        Raises:
+            NoEngine: none answers, they disagree, or they do not serve the model.
+        """
+        async with AsyncExitStack() as stack:
+            wires = [
+                await stack.enter_async_context(
+                    Wire(url, api_key=self._keys.get(url), connect_seconds=self._greet_seconds)
+                )
+                for url in self._urls
+            ]
+            found = await self._greet_all(wires)
+            self._card = together([card for card in found.values() if isinstance(card, EngineCard)])
+            allowance = self._governor.decide(Signals(endpoints=len(wires)))
+            endpoints = [await self._endpoint(wire, found[wire.name], allowance) for wire in wires]
+            self._card = self._card.model_copy(
+                update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
+            )
+            self._roster = await stack.enter_async_context(
+                Roster(endpoints, self._card, self._rhythm)
+            )
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def reply(
+        self,
+        prompt: EnginePrompt,
+        sampling: Sampling,
+        *,
+        session: str,
+        stopwatch: Stopwatch | None = None,
+    ) -> Reply:
+        """Return the reply to `prompt`; see `Engine`.
+
+        Raises:
+            RolloutFailure: the server refuses the request for good, or none answered in time.
+        """
+        roster = self._open
+        request = Request(
+            Question(prompt, sampling, model=self.card.model),
+            roster,
+            session=session,
+            stopwatch=stopwatch,
+            pauses=self._pauses,
+            random=self._random,
+            patience=self._total_seconds,
+        )
+        deadline = asyncio.timeout(self._total_seconds)
+        try:
+            async with deadline:
+                return await request.until_whole(logprobs_mode=self._logprobs_mode)
+        except TimeoutError as error:
+            if not deadline.expired():
+                raise
+            why = request.trouble or roster.troubles or "nothing came back"
+            raise RolloutFailure(
+                FailureKind.ENGINE, f"no whole reply in {self._total_seconds:g} s: {why}"
+            ) from error
+
+    async def metrics(self) -> dict[str, EngineMetrics | None]:
+        """Return what each endpoint says of itself; None: nothing."""
+        return {end.name: await metrics_over(end.wire) for end in self._open.endpoints}
+
+    async def signals(self) -> Signals:
+        """Return what a governor decides by."""
+        endpoints = self._open.endpoints
+        return signals_of(
+            (await self.metrics()).values(),
+            endpoints=self._open.living,
+            in_flight=sum(endpoint.gate.inside for endpoint in endpoints),
+            queued=sum(endpoint.gate.queued for endpoint in endpoints),
+        )
+
+    def allow(self, allowance: Allowance) -> None:
+        """Keep to another allowance from now on."""
+        for endpoint in self._open.endpoints:
+            endpoint.gate.allow(allowance.requests)
+
+    @property
+    def _open(self) -> Roster:
+        if self._roster is None:
+            raise RuntimeError("the engine is not open")
+        return self._roster
+
+    async def _greet_all(self, wires: Sequence[Wire]) -> dict[str, EngineCard | str]:
+        """Return each endpoint's card, or why it does not answer; at least one does."""
+        if not wires:
+            raise NoEngine("no engine to ask: engine.urls is empty")
+        found: dict[str, EngineCard | str] = {}
+        unfit: list[str] = []
+
+        async def one(wire: Wire) -> None:
+            try:
+                found[wire.name] = await greet(wire, model=self._model, seconds=self._greet_seconds)
+            except NotWhole as lost:
+                found[wire.name] = lost.reason
+            except NoEngine as error:
+                unfit.append(str(error))
+
+        async with asyncio.TaskGroup() as group:
+            for wire in wires:
+                group.create_task(one(wire))
+        if unfit:
+            raise NoEngine("; ".join(sorted(unfit)))
+        if not any(isinstance(card, EngineCard) for card in found.values()):
+            tried = "; ".join(f"{name}: {why}" for name, why in found.items())
+            raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
+        return found
+
+    async def _endpoint(
+        self, wire: Wire, found: EngineCard | str, allowance: Allowance
+    ) -> Endpoint:
+        endpoint = Endpoint(wire=wire, gate=Gate(allowance.requests))
+        endpoint.manners = Manners(token_ids=self.card.product in _GIVES_TOKEN_IDS)
+        if isinstance(found, str):
+            LOG.warning("%s does not answer and is left out until it does: %s", wire.name, found)
+            endpoint.health = Health(Phase.DEAD, failures=1, reason=found)
+        else:
+            endpoint.probe_path = await probe_path_of(wire, seconds=self._greet_seconds)
+        return endpoint

@@ -1,0 +1,162 @@
+"""What a server says of itself before it is asked anything: its model, product and limits.
+
+The list of models is OpenAI's own; product, version and context length are told by every product
+in its own way, and are None where none of the ways leads anywhere. Everything that makes a server
+unfit is a refusal that says what was found and what to do.
+"""
+
+import json
+from collections.abc import Sequence
+
+from pydantic import JsonValue
+
+from generators.engine.client.api_keys import KEY, key_variable
+from generators.engine.client.response import complaint, one_line
+from generators.engine.client.retry_policy import Meaning, meaning
+from generators.engine.client.transport import NotWhole, TooLarge, Wire
+from generators.engine.protocol import EngineCard
+from schemas.errors import NoEngine
+
+_PRODUCTS = {
+    "vllm": "vllm",
+    "sglang": "sglang",
+    "tensorrt_llm": "trtllm",
+    "llamacpp": "llama.cpp",
+    "stepmill": "scripted",
+}
+"""By what the list of models says owns one."""
+
+_UNKNOWN_KEY = frozenset({401, 403})
+
+
+async def greet(wire: Wire, *, model: str | None, seconds: float) -> EngineCard:
+    """Return what the server at the other end serves; `model` None: the only one it has.
+
+    Raises:
+        NotWhole: it does not answer, or is not ready to.
+        NoEngine: it answers, and does not serve that.
+    """
+    listed = await _models(wire, seconds=seconds)
+    entry = _entry(listed, model, wire.name)
+    owner = str(entry.get("owned_by") or "").lower()
+    product = _PRODUCTS.get(owner)
+    version, context = await _particulars(wire, product, seconds=seconds)
+    return EngineCard(
+        model=one_line(str(entry["id"])),
+        product=product,
+        version=version,
+        context_tokens=_count(entry.get("max_model_len")) or context,
+        endpoints=(wire.name,),
+    )
+
+
+def together(cards: Sequence[EngineCard]) -> EngineCard:
+    """Return the card of an engine whose endpoints gave these.
+
+    Raises:
+        NoEngine: they differ, so that an episode would depend on which one answers.
+    """
+    first = cards[0]
+    for card in cards[1:]:
+        if found := difference(first, card):
+            raise NoEngine(
+                f"endpoints disagree: {first.endpoints[0]} and {card.endpoints[0]} differ in "
+                f"{found}; serve the same everywhere, or name only those that agree"
+            )
+    return first.model_copy(
+        update={"endpoints": tuple(name for card in cards for name in card.endpoints)}
+    )
+
+
+def difference(one: EngineCard, other: EngineCard) -> str | None:
+    """Return in what known thing two cards differ that a reply depends on; None: in nothing."""
+    pairs = (
+        ("model", one.model, other.model),
+        ("product", one.product, other.product),
+        ("version", one.version, other.version),
+        ("context length", one.context_tokens, other.context_tokens),
+    )
+    return next((f"{what} ({a} and {b})" for what, a, b in pairs if a and b and a != b), None)
+
+
+async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
+    """Return the entries of the list of models."""
+    try:
+        answer = await wire.get("models", seconds=seconds)
+    except TooLarge as error:
+        raise NoEngine(f"{wire.name}/models: {error}") from error
+    if not answer.ok:
+        said = f"HTTP {answer.status}: {complaint(answer.body)}"
+        if meaning(answer.status) is not Meaning.REFUSED:
+            raise NotWhole(said, reached=True)
+        hint = _about_keys(wire) if answer.status in _UNKNOWN_KEY else ""
+        raise NoEngine(f"{wire.name}/models: {said}{hint}")
+    top = _parsed(answer.body)
+    data = top.get("data")
+    entries = data if isinstance(data, list) else []
+    found = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
+    if not found:
+        raise NoEngine(f"{wire.name}/models lists no model; is it an OpenAI-compatible server?")
+    return found
+
+
+def _about_keys(wire: Wire) -> str:
+    return (
+        "; the API key is missing or wrong: it is taken from "
+        f"{key_variable(wire.name)}, or from {KEY} for an endpoint in engine.urls"
+    )
+
+
+def _entry(
+    listed: Sequence[dict[str, JsonValue]], model: str | None, name: str
+) -> dict[str, JsonValue]:
+    served = [str(entry["id"]) for entry in listed]
+    if model is None:
+        if len(listed) > 1:
+            raise NoEngine(f"{name} serves several models; name one: {', '.join(served)}")
+        return listed[0]
+    for entry in listed:
+        if entry["id"] == model:
+            return entry
+    raise NoEngine(f"{name} does not serve the model '{model}' but {', '.join(served)}")
+
+
+async def _particulars(
+    wire: Wire, product: str | None, *, seconds: float
+) -> tuple[str | None, int | None]:
+    """Return the version and the context length as far as the product tells them."""
+    if product == "sglang":
+        told = await _told(wire, "/get_server_info", seconds=seconds)
+        return _word(told.get("version")), _count(told.get("context_length"))
+    if product == "llama.cpp":
+        told = await _told(wire, "/props", seconds=seconds)
+        settings = told.get("default_generation_settings")
+        context = settings.get("n_ctx") if isinstance(settings, dict) else None
+        return _word(told.get("build_info")), _count(context)
+    told = await _told(wire, "/version", seconds=seconds)
+    return _word(told.get("version")), None
+
+
+async def _told(wire: Wire, path: str, *, seconds: float) -> dict[str, JsonValue]:
+    """Return the JSON object at `path`; empty where there is none."""
+    try:
+        answer = await wire.get(path, seconds=seconds)
+    except (NotWhole, TooLarge):
+        return {}
+    return _parsed(answer.body) if answer.ok else {}
+
+
+def _parsed(body: bytes) -> dict[str, JsonValue]:
+    try:
+        found: JsonValue = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _word(value: JsonValue) -> str | None:
+    return one_line(value, 100) if isinstance(value, str) and value else None
+
+
+def _count(value: JsonValue) -> int | None:
+    return value if type(value) is int and value > 0 else None

@@ -1,0 +1,237 @@
+"""The endpoints of an engine while it is used: who lives, who is asked, what waits where.
+
+The rules are those of `endpoint_health`; here they meet the clock and the servers. Every endpoint has a
+watcher, which probes it when the rules say so and abandons what waits at one that is gone. One that
+was away when the engine was opened, or died since, is greeted again before it is asked: what comes
+back must serve what the engine's card says.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from generators.engine.client.discovery import difference, greet
+from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
+from generators.engine.client.limiter import Gate
+from generators.engine.client.request_body import Manners
+from generators.engine.client.transport import Answer, NotWhole, TooLarge, Wire
+from generators.engine.protocol import EngineCard
+from generators.engine.stopwatch import Stopwatch
+from schemas.errors import NoEngine
+
+LOG = logging.getLogger(__name__)
+
+_HEALTH = "/health"
+_MODELS = "models"
+_BROKEN = 500
+_OK = 200
+_LOOK_SECONDS = 0.1
+"""How often a conversation looks whether its turn at a waking endpoint has come."""
+_IDLE_SECONDS = 60.0
+"""How long a watcher sleeps where nothing happens."""
+
+
+class Abandoned(NotWhole):
+    """An answer is waited for no longer, because its endpoint is gone."""
+
+
+@dataclass(eq=False)
+class Endpoint:
+    """One endpoint while it is used."""
+
+    wire: Wire
+    """How it is reached."""
+    gate: Gate
+    """How many requests it is sent at once."""
+    manners: Manners = field(default_factory=Manners)
+    """What it takes."""
+    health: Health = field(default_factory=Health)
+    """What is known of it."""
+    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    """Something happened that its watcher should know."""
+    waiting: set[asyncio.Timeout] = field(default_factory=set)
+    """What ends the requests that wait for it."""
+    probe_path: str = _HEALTH
+    """Where it says that it is well."""
+
+    @property
+    def name(self) -> str:
+        """Its URL, without credentials."""
+        return self.wire.name
+
+    async def ask(self, body: bytes, *, session: str, seconds: float) -> Answer:
+        """Return the answer to a request, which is abandoned when the endpoint is gone.
+
+        Raises:
+            Abandoned: the endpoint is gone.
+            NotWhole: no answer came, or not all of it.
+            TooLarge: it is larger than anything a model says.
+        """
+        try:
+            async with asyncio.timeout(None) as leash:
+                if not self.waiting:
+                    self.stirred.set()  # a living one is probed only while something waits
+                self.waiting.add(leash)
+                try:
+                    return await self.wire.ask(body, session=session, seconds=seconds)
+                finally:
+                    self.waiting.discard(leash)
+        except TimeoutError as error:
+            raise Abandoned(f"abandoned: {self.health.reason}", reached=True) from error
+
+    def abandon(self) -> None:
+        """End every request that waits for it, so that it is asked again elsewhere."""
+        now = asyncio.get_running_loop().time()
+        for leash in self.waiting:
+            if not leash.expired():
+                leash.reschedule(now)
+
+
+class Roster:
+    """The endpoints of one engine; an async context manager that watches over them."""
+
+    def __init__(self, endpoints: Sequence[Endpoint], card: EngineCard, rhythm: Rhythm) -> None:
+        self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
+        self._card = card
+        self._rhythm = rhythm
+        self._changed = asyncio.Event()
+        self._tasks = asyncio.TaskGroup()
+        self._watchers: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        self._watchers = [
+            self._tasks.create_task(self._watch(endpoint), name=f"watch {endpoint.name}")
+            for endpoint in self.endpoints
+        ]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for watcher in self._watchers:
+            watcher.cancel()
+        await self._tasks.__aexit__(None, None, None)
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """All of them."""
+        return tuple(self._endpoints.values())
+
+    @property
+    def living(self) -> int:
+        """How many are asked."""
+        return sum(endpoint.health.lives for endpoint in self.endpoints)
+
+    @property
+    def troubles(self) -> str:
+        """What is wrong with those that are not well; empty: nothing."""
+        ill = [end for end in self.endpoints if end.health.reason]
+        return "; ".join(f"{end.name}: {end.health.reason}" for end in ill)
+
+    async def claim(
+        self, session: str, *, stopwatch: Stopwatch | None, avoid: frozenset[str]
+    ) -> Endpoint:
+        """Return the endpoint that a conversation asks now, once there is one."""
+        endpoint = self._choose(session, avoid)
+        if endpoint:
+            return endpoint
+        with _held(stopwatch):
+            while not (endpoint := self._choose(session, avoid)):
+                await self._change(_LOOK_SECONDS if self.living else _IDLE_SECONDS)
+        return endpoint
+
+    async def rest(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
+        """Wait before a request is asked again; nobody's seconds where no endpoint lives."""
+        with _held(None if self.living else stopwatch):
+            await asyncio.sleep(seconds)
+
+    def lost(self, endpoint: Endpoint, reason: str) -> None:
+        """Take note that a request was lost at an endpoint."""
+        self._turn(endpoint, endpoint.health.lost(reason))
+        endpoint.stirred.set()
+
+    def _choose(self, session: str, avoid: frozenset[str]) -> Endpoint | None:
+        name = choose(
+            {name: endpoint.health for name, endpoint in self._endpoints.items()},
+            session,
+            now=_now(),
+            rhythm=self._rhythm,
+            avoid=avoid,
+        )
+        return self._endpoints[name] if name else None
+
+    async def _change(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._changed.wait()
+
+    def _turn(self, endpoint: Endpoint, health: Health) -> None:
+        """Give an endpoint its new health, and tell whoever waits for one."""
+        before, endpoint.health = endpoint.health, health
+        if before.phase is health.phase:
+            return
+        if Phase.DEAD in {before.phase, health.phase}:
+            LOG.warning("%s is %s: %s", endpoint.name, health.phase, health.reason or "it answers")
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _watch(self, endpoint: Endpoint) -> None:
+        """Probe an endpoint whenever the rules say so."""
+        while True:
+            endpoint.stirred.clear()
+            pause = endpoint.health.next_probe(self._rhythm, waited_for=bool(endpoint.waiting))
+            if pause != 0 and await _stirs(endpoint.stirred, pause):
+                continue
+            if pause is None:
+                continue
+            problem = await self._problem(endpoint)
+            health = endpoint.health.probed(problem, now=_now(), rhythm=self._rhythm)
+            self._turn(endpoint, health)
+            if health.gone(self._rhythm):
+                endpoint.abandon()
+
+    async def _problem(self, endpoint: Endpoint) -> str | None:
+        """Return what a probe finds wrong with an endpoint; None: nothing."""
+        seconds = self._rhythm.probe_patience
+        try:
+            answer = await endpoint.wire.get(endpoint.probe_path, seconds=seconds)
+            if answer.status >= _BROKEN:
+                return f"HTTP {answer.status}"
+            if endpoint.health.phase is not Phase.DEAD:
+                return None
+            card = await greet(endpoint.wire, model=self._card.model, seconds=seconds)
+        except (NotWhole, TooLarge, NoEngine) as error:
+            return str(error)
+        found = difference(self._card, card)
+        return f"it came back with another {found}" if found else None
+
+
+async def probe_path_of(wire: Wire, *, seconds: float) -> str:
+    """Return where a server that answers says that it is well."""
+    try:
+        answer = await wire.get(_HEALTH, seconds=seconds)
+    except (NotWhole, TooLarge):
+        return _MODELS
+    return _HEALTH if answer.status == _OK else _MODELS
+
+
+async def _stirs(event: asyncio.Event, seconds: float | None) -> bool:
+    """Return whether the event comes within so long."""
+    try:
+        async with asyncio.timeout(_IDLE_SECONDS if seconds is None else seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _held(stopwatch: Stopwatch | None) -> Iterator[None]:
+    with stopwatch.held() if stopwatch else contextlib.nullcontext():
+        yield
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,209 @@
+"""What a server says of itself on its Prometheus page, in one form for every product.
+
+Products name the same things differently and drop or rename them between versions, so every field
+is None where the page lacks it. The page is read line by line and by tolerance: a line that cannot
+be read is skipped, so that half a page still gives what stands on it. Engines within one server
+(data-parallel ranks) are added up, but for shares, of which the largest counts.
+"""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from generators.engine.client.transport import NotWhole, TooLarge, Wire
+from schemas.base import Record
+
+_SAMPLE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$")
+_LE = re.compile(r'(?:^|,)le="([^"]*)"')
+
+
+class Times(Record):
+    """A histogram of durations since the server started."""
+
+    count: float = Field(ge=0)
+    """How many."""
+    seconds: float = Field(ge=0)
+    """Their sum."""
+    buckets: tuple[tuple[float, float], ...] = ()
+    """(upper bound in seconds, how many up to it), rising, without the infinite one."""
+
+
+class EngineMetrics(Record):
+    """What a server says of itself; counters since it started, None for what it does not say."""
+
+    running: float | None = None
+    """Requests worked on now."""
+    waiting: float | None = None
+    """Requests that wait now."""
+    kv_usage: float | None = None
+    """Share of the cache in use now, 0 to 1."""
+    preemptions: float | None = None
+    """Requests thrown out of the batch, to be done again."""
+    prompt_tokens: float | None = None
+    """Of all prompts."""
+    cached_prompt_tokens: float | None = None
+    """Of all prompts, served from the cache."""
+    generation_tokens: float | None = None
+    """Of all replies."""
+    prefix_queries: float | None = None
+    """Tokens looked up in the prefix cache."""
+    prefix_hits: float | None = None
+    """Tokens found there."""
+    prefix_hit_rate: float | None = None
+    """Share of tokens found there, where a server says only that."""
+    picture_queries: float | None = None
+    """Pictures looked up in the cache of processed ones."""
+    picture_hits: float | None = None
+    """Pictures found there."""
+    rejections: float | None = None
+    """Requests that were turned away."""
+    finished: float | None = None
+    """Requests that ended, whatever the reason."""
+    first_token: Times | None = None
+    """From the request to the first token."""
+    between_tokens: Times | None = None
+    """From one token to the next."""
+    whole: Times | None = None
+    """From the request to its end."""
+    queue: Times | None = None
+    """From the request to the beginning of the work on it."""
+    prefill: Times | None = None
+    """The work on the prompt."""
+    decode: Times | None = None
+    """The work on the reply."""
+
+
+_NUMBERS = {
+    "running": (
+        "vllm:num_requests_running",
+        "sglang:num_running_reqs",
+        "trtllm_num_requests_running",
+        "llamacpp:requests_processing",
+    ),
+    "waiting": (
+        "vllm:num_requests_waiting",
+        "sglang:num_queue_reqs",
+        "trtllm_num_requests_waiting",
+        "llamacpp:requests_deferred",
+    ),
+    "kv_usage": ("vllm:kv_cache_usage_perc", "sglang:token_usage", "trtllm_kv_cache_utilization"),
+    "preemptions": ("vllm:num_preemptions_total",),
+    "prompt_tokens": (
+        "vllm:prompt_tokens_total",
+        "sglang:prompt_tokens_total",
+        "llamacpp:prompt_tokens_total",
+    ),
+    "cached_prompt_tokens": ("vllm:prompt_tokens_cached_total", "sglang:cached_tokens_total"),
+    "generation_tokens": (
+        "vllm:generation_tokens_total",
+        "sglang:generation_tokens_total",
+        "llamacpp:tokens_predicted_total",
+    ),
+    "prefix_queries": ("vllm:prefix_cache_queries_total",),
+    "prefix_hits": ("vllm:prefix_cache_hits_total",),
+    "prefix_hit_rate": ("sglang:cache_hit_rate", "trtllm_kv_cache_hit_rate"),
+    "picture_queries": ("vllm:mm_cache_queries_total",),
+    "picture_hits": ("vllm:mm_cache_hits_total",),
+    "rejections": ("vllm:admission_rejections_total",),
+    "finished": ("vllm:request_success_total", "sglang:num_requests_total"),
+}
+_TIMES = {
+    "first_token": ("vllm:time_to_first_token_seconds", "sglang:time_to_first_token_seconds"),
+    "between_tokens": (
+        "vllm:inter_token_latency_seconds",
+        "sglang:inter_token_latency_seconds",
+    ),
+    "whole": ("vllm:e2e_request_latency_seconds", "sglang:e2e_request_latency_seconds"),
+    "queue": ("vllm:request_queue_time_seconds", "sglang:queue_time_seconds"),
+    "prefill": ("vllm:request_prefill_time_seconds",),
+    "decode": ("vllm:request_decode_time_seconds",),
+}
+_SHARES = frozenset({"kv_usage", "prefix_hit_rate"})
+
+_Samples = dict[str, list[tuple[str, float]]]
+"""By name: (labels as they stand, value)."""
+
+
+def parse_metrics(page: str) -> EngineMetrics:
+    """Return what stands on a Prometheus page, whole or not."""
+    samples: _Samples = defaultdict(list)
+    for name, labels, value in _samples(page):
+        samples[name].append((labels, value))
+    numbers = {
+        field: found
+        for field, names in _NUMBERS.items()
+        if (found := _number(samples, names, largest=field in _SHARES)) is not None
+    }
+    times = {field: _times(samples, names) for field, names in _TIMES.items()}
+    return EngineMetrics.model_validate({**numbers, **times})
+
+
+async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | None:
+    """Return what the server of the API at `url` says of itself; None if it has no such page.
+
+    Raises:
+        NoEngine: `url` is no HTTP URL.
+    """
+    async with Wire(url) as wire:
+        return await metrics_over(wire, seconds=seconds)
+
+
+async def metrics_over(wire: Wire, *, seconds: float = 5.0) -> EngineMetrics | None:
+    """Return what the server at the other end says of itself; None if it has no such page."""
+    try:
+        answer = await wire.get("/metrics", seconds=seconds)
+    except NotWhole as lost:
+        page = lost.part
+    except TooLarge:
+        return None
+    else:
+        page = answer.body if answer.ok else b""
+    found = parse_metrics(page.decode("utf-8", "replace"))
+    return None if found == EngineMetrics() else found
+
+
+def _samples(page: str) -> Iterator[tuple[str, str, float]]:
+    """Yield (name, labels, value) of each whole line that is a number."""
+    whole, newline, _ = page.rpartition("\n")
+    for line in whole.splitlines() if newline else ():
+        found = None if line.startswith("#") else _SAMPLE.match(line.strip())
+        if not found:
+            continue
+        try:
+            value = float(found[3])
+        except ValueError:
+            continue
+        if math.isfinite(value) and value >= 0:
+            yield found[1], found[2] or "", value
+
+
+def _number(samples: _Samples, names: tuple[str, ...], *, largest: bool) -> float | None:
+    for name in names:
+        if values := [value for _, value in samples.get(name, ())]:
+            return max(values) if largest else sum(values)
+    return None
+
+
+def _times(samples: _Samples, names: tuple[str, ...]) -> Times | None:
+    """Return the histogram of the first name that has one; half of one is none."""
+    for name in names:
+        count = _number(samples, (f"{name}_count",), largest=False)
+        seconds = _number(samples, (f"{name}_sum",), largest=False)
+        if count is not None and seconds is not None:
+            return Times(count=count, seconds=seconds, buckets=_buckets(samples, name))
+    return None
+
+
+def _buckets(samples: _Samples, name: str) -> tuple[tuple[float, float], ...]:
+    totals: dict[float, float] = defaultdict(float)
+    for labels, value in samples.get(f"{name}_bucket", ()):
+        bound = _LE.search(labels)
+        if bound and bound[1] not in {"+Inf", "Inf"}:
+            try:
+                totals[float(bound[1])] += value
+            except ValueError:
+                continue
+    return tuple(sorted(item for item in totals.items() if math.isfinite(item[0])))

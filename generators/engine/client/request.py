@@ -1,0 +1,196 @@
+"""One request from its first asking to its whole reply: what is lost on the way, and what follows.
+
+It knows nothing of deadlines, which are its caller's, and decides nothing by itself: what a status
+means and how long to pause is `retry_policy`'s, who is asked `endpoint_pool`'s, what a server takes `request_body`'s.
+"""
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from random import Random
+
+from generators.engine.client.endpoint_pool import Abandoned, Endpoint, Roster
+from generators.engine.client.failed_tries import Loss, Losses
+from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.response import (
+    Completion,
+    NoCompletion,
+    complaint,
+    read_completion,
+    tokens_of_part,
+)
+from generators.engine.client.retry_policy import Meaning, Pauses, asked_pause, meaning
+from generators.engine.client.transport import Answer, NotWhole, TooLarge
+from generators.engine.protocol import Reply
+from generators.engine.stopwatch import Stopwatch
+from schemas.episode import StructuredMode
+from schemas.errors import FailureKind, RolloutFailure
+
+LOG = logging.getLogger(__name__)
+
+_SERVER_BROKE = 500
+
+
+class Request:
+    """A question on its way to a whole reply."""
+
+    def __init__(
+        self,
+        question: Question,
+        roster: Roster,
+        *,
+        session: str,
+        stopwatch: Stopwatch | None,
+        pauses: Pauses,
+        random: Random,
+        patience: float,
+    ) -> None:
+        self._question = question
+        self._roster = roster
+        self._session = session
+        self._stopwatch = stopwatch
+        self._pauses = pauses
+        self._random = random
+        self._patience = patience
+        self._losses = Losses()
+        self._manners: dict[str, Manners] = {}
+
+    @property
+    def trouble(self) -> str:
+        """What was last lost, and how; empty: nothing."""
+        lost = self._losses.all
+        return f"{lost[-1].reason} (asked {len(lost)} times)" if lost else ""
+
+    async def until_whole(self, *, logprobs_mode: str | None) -> Reply:
+        """Ask until a whole reply came.
+
+        Raises:
+            RolloutFailure: a server refuses it for good, or breaks on it again and again.
+        """
+        while True:
+            endpoint = await self._roster.claim(
+                self._session, stopwatch=self._stopwatch, avoid=self._losses.avoid
+            )
+            async with endpoint.gate:
+                if not endpoint.health.lives:
+                    continue  # it went while this waited for its turn
+                found = await self._ask(endpoint, logprobs_mode)
+            if isinstance(found, Reply):
+                return found
+            if found:
+                await self._go_on(endpoint, found)
+
+    async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | Loss | None:
+        """Ask once; None: to be asked again at once, in other manners."""
+        manners = self._manners.get(endpoint.name, endpoint.manners)
+        body = self._question.body(manners)
+        now = asyncio.get_running_loop().time
+        begun = now()
+        try:
+            answer = await endpoint.ask(body, session=self._session, seconds=self._patience)
+        except NotWhole as lost:
+            return Loss(
+                lost.reason,
+                reached=lost.reached,
+                broken=lost.reached and not isinstance(lost, Abandoned),
+                doubtful=True,
+                tokens=tokens_of_part(lost.part),
+            )
+        except TooLarge as error:
+            raise _failure(endpoint, str(error)) from error
+        endpoint.health = endpoint.health.answered()
+        if meaning(answer.status) is Meaning.REFUSED:
+            self._after_refusal(endpoint, manners, answer)
+            return None
+        if meaning(answer.status) is not Meaning.DONE:
+            return _loss_of(answer)
+        try:
+            completion = read_completion(answer.body)
+        except NoCompletion as error:
+            tokens = tokens_of_part(answer.body)
+            return Loss(str(error), reached=True, broken=True, tokens=tokens)
+        if endpoint.name in self._manners:
+            LOG.warning("%s is asked in another way from now on: %s", endpoint.name, manners)
+            endpoint.manners = endpoint.manners.with_what(manners)
+        return self._reply(
+            completion,
+            endpoint,
+            structured_mode=self._structured_mode(manners),
+            logprobs_mode=logprobs_mode,
+            total_ms=(now() - begun) * 1_000,
+        )
+
+    async def _go_on(self, endpoint: Endpoint, loss: Loss) -> None:
+        """Take note of a loss and wait for as long as it asks."""
+        self._losses.add(loss, endpoint.name)
+        if loss.doubtful:
+            self._roster.lost(endpoint, loss.reason)
+        if self._losses.broken >= self._pauses.most_broken:
+            raise _failure(endpoint, f"asked {self._losses.broken} times in vain: {loss.reason}")
+        seconds = self._pauses.pause(len(self._losses.all), self._random, asked=loss.pause)
+        await self._roster.rest(seconds, stopwatch=self._stopwatch)
+
+    def _after_refusal(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
+        """Put up with what a server does not take; it is remembered once that led to a reply.
+
+        Raises:
+            RolloutFailure: it is about the request itself.
+        """
+        said = complaint(answer.body)
+        better = manners.after_refusal(said, schema=self._question.schema)
+        if better is None or answer.status not in {400, 422}:
+            raise _failure(endpoint, f"HTTP {answer.status}: {said}")
+        LOG.info("%s refuses: %s", endpoint.name, said)
+        self._manners[endpoint.name] = better
+
+    def _structured_mode(self, manners: Manners) -> StructuredMode | None:
+        schema = self._question.schema
+        return None if schema is None else manners.way(schema)
+
+    def _reply(
+        self,
+        completion: Completion,
+        endpoint: Endpoint,
+        *,
+        structured_mode: StructuredMode | None,
+        logprobs_mode: str | None,
+        total_ms: float,
+    ) -> Reply:
+        return Reply(
+            text=completion.text,
+            reasoning=completion.reasoning,
+            finish_reason=completion.finish_reason,
+            endpoint=endpoint.name,
+            model=completion.model,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            cached_tokens=completion.cached_tokens,
+            image_tokens=completion.image_tokens,
+            prompt_token_ids=completion.prompt_token_ids,
+            completion_token_ids=completion.completion_token_ids,
+            completion_logprobs=completion.completion_logprobs,
+            logprobs_mode=logprobs_mode if completion.completion_logprobs is not None else None,
+            queue_ms=completion.queue_ms,
+            ttft_ms=completion.ttft_ms,
+            total_ms=total_ms,
+            retries=len(self._losses.all),
+            wasted_tokens=self._losses.wasted(completion.prompt_tokens),
+            structured_mode=structured_mode,
+            cut_chars=completion.cut_chars,
+        )
+
+
+def _loss_of(answer: Answer) -> Loss:
+    """Return the loss that a status other than success and refusal means."""
+    broke = meaning(answer.status) is Meaning.BROKEN
+    return Loss(
+        f"HTTP {answer.status}: {complaint(answer.body)}",
+        reached=broke and answer.status >= _SERVER_BROKE,
+        broken=broke,
+        doubtful=answer.status >= _SERVER_BROKE,
+        pause=asked_pause(answer.headers, now=datetime.now(UTC)),
+    )
+
+
+def _failure(endpoint: Endpoint, what: str) -> RolloutFailure:
+    return RolloutFailure(FailureKind.ENGINE, f"{endpoint.name}: {what}")

@@ -1,0 +1,152 @@
+"""A prompt as the body of a request, in the manner that the server at hand takes.
+
+Servers that speak OpenAI's protocol differ in a few fields, and say so only by refusing them. What
+one has refused is remembered in its `Manners`, and the same question is put again without it; which
+refusal means which field is decided here, from the words of the message.
+"""
+
+import json
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from generators.engine.client.structured_output import prepared
+from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sampling
+from schemas.base import JsonObject, canonical_json
+from schemas.episode import StructuredMode
+
+_ABOUT_STRUCTURE = (
+    "response_format",
+    "json_schema",
+    "json_object",
+    "structured",
+    "guided",
+    "grammar",
+    "schema",
+    "xgrammar",
+    "outlines",
+)
+_IDS_FIELD = "return_token_ids"
+_STRANGE_FIELD = ("extra", "unknown", "unrecognized", "unexpected", "not permitted", "unsupported")
+
+
+@dataclass(frozen=True)
+class Manners:
+    """What one server takes."""
+
+    token_ids: bool = False
+    """It may be asked for the ids of tokens."""
+    length_field: str = "max_tokens"
+    """What it calls the longest reply."""
+    ways: dict[str, StructuredMode] = field(default_factory=dict)
+    """By schema, how it is made to follow it; one that is not here is sent the most portable way."""
+
+    def way(self, schema: str) -> StructuredMode:
+        """Return how the server is made to follow the schema of this canonical JSON."""
+        return self.ways.get(schema, StructuredMode.JSON_SCHEMA)
+
+    def with_what(self, learnt: "Manners") -> "Manners":
+        """Return these manners with what another request has learnt."""
+        usual = Manners.length_field
+        return Manners(
+            token_ids=self.token_ids and learnt.token_ids,
+            length_field=learnt.length_field if learnt.length_field != usual else self.length_field,
+            ways={**self.ways, **learnt.ways},
+        )
+
+    def after_refusal(self, message: str, *, schema: str | None) -> "Manners | None":
+        """Return the manners to ask again with after a refusal of this message; None: as they are.
+
+        `schema` is the canonical JSON of the one that was sent; None: none was.
+        """
+        words = message.lower()
+        if self.token_ids and _IDS_FIELD in words:
+            return replace(self, token_ids=False)
+        if "max_completion_tokens" in words and self.length_field == "max_tokens":
+            return replace(self, length_field="max_completion_tokens")
+        if schema and self.way(schema) != StructuredMode.NONE and _any_of(_ABOUT_STRUCTURE, words):
+            return replace(self, ways={**self.ways, schema: self.way(schema).next})
+        if self.token_ids and _any_of(_STRANGE_FIELD, words):
+            return replace(self, token_ids=False)
+        return None
+
+
+def _any_of(words: tuple[str, ...], text: str) -> bool:
+    return any(word in text for word in words)
+
+
+class Question:
+    """A prompt and its sampling, ready to be written for any server."""
+
+    def __init__(self, prompt: EnginePrompt, sampling: Sampling, *, model: str) -> None:
+        self._model = model
+        self._sampling = sampling
+        self._prompt = prompt
+        self._messages = b",".join(_message(message) for message in prompt.messages)
+        self._schema = prompt.reply_schema and prepared(prompt.reply_schema)
+        self.schema = canonical_json(self._schema) if self._schema else None
+        """The canonical JSON of the schema that is sent; None: none is."""
+
+    def body(self, manners: Manners) -> bytes:
+        """Return the body of the request for a server of these manners."""
+        fields: JsonObject = {"model": self._model, **self._sampled(manners)}
+        if self._prompt.tools:
+            fields["tools"] = list(self._prompt.tools)
+        if manners.token_ids:
+            fields[_IDS_FIELD] = True
+        fields.update(self._structure(manners))
+        fields.update(self._sampling.extra)
+        return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
+
+    def _sampled(self, manners: Manners) -> JsonObject:
+        sampling = self._sampling
+        out: JsonObject = {
+            "temperature": sampling.temperature,
+            manners.length_field: sampling.max_tokens,
+        }
+        if sampling.top_p is not None:
+            out["top_p"] = sampling.top_p
+        if sampling.seed is not None:
+            out["seed"] = sampling.seed
+        if sampling.logprobs:
+            out["logprobs"] = True
+        return out
+
+    def _structure(self, manners: Manners) -> JsonObject:
+        if self._schema is None or self.schema is None:
+            return {}
+        match manners.way(self.schema):
+            case StructuredMode.JSON_SCHEMA:
+                named: JsonObject = {
+                    "name": self._prompt.schema_name,
+                    "schema": self._schema,
+                    "strict": True,
+                }
+                return {"response_format": {"type": "json_schema", "json_schema": named}}
+            case StructuredMode.STRUCTURED_OUTPUTS:
+                return {
+                    "structured_outputs": {"json": self._schema, "disable_any_whitespace": True}
+                }
+            case StructuredMode.JSON_OBJECT:
+                return {"response_format": {"type": "json_object"}}
+            case StructuredMode.NONE:
+                return {}
+
+
+def _message(message: Message) -> bytes:
+    """Return a message in OpenAI's form; a single text needs no parts, which some servers lack."""
+    role = _json(message.role.value)
+    if len(message.parts) == 1 and isinstance(message.parts[0], str):
+        return b'{"role":%b,"content":%b}' % (role, _json(message.parts[0]))
+    return b'{"role":%b,"content":[%b]}' % (role, b",".join(map(_part, message.parts)))
+
+
+def _part(part: Part) -> bytes:
+    """Return a part; a picture's URL needs no escaping, and looking for what would takes long."""
+    if isinstance(part, Picture):
+        return b'{"type":"image_url","image_url":{"url":"%b"}}' % part.url.encode("ascii")
+    return b'{"type":"text","text":%b}' % _json(part)
+
+
+def _json(value: JsonValue) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")

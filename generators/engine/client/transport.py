@@ -1,0 +1,243 @@
+"""One endpoint as bytes: a request goes out whole, and its answer comes back whole or not at all.
+
+It is the only module that knows the HTTP client, the `openai` package, whose own retries are
+switched off: asking again is decided above, where other endpoints are known. Bodies are handed to
+it as bytes and taken from it as bytes, because building its typed models costs more than all the
+rest of a request; and it is run over aiohttp, because its usual transport looks at every connection
+it holds each time it needs one, which among hundreds of sessions costs more than the request too.
+Nothing here knows what a prompt is. Cancelling a call closes its connection, which is how a server
+learns that nobody waits any more.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
+
+import aiohttp
+import httpx2
+from openai import (
+    APIStatusError,
+    AsyncOpenAI,
+    DefaultAioHttpClient,
+    Omit,
+    OpenAIError,
+)
+
+from generators.engine.client.urls import (
+    base_url,
+    basic_header,
+    on_this_machine,
+    without_credentials,
+)
+from schemas.errors import StepmillError
+from schemas.redaction import BLOT
+
+MOST_BYTES = 64 * 2**20
+"""The largest answer taken, far above any with token ids and log-probabilities."""
+
+_IDLE_SECONDS = 3.0
+"""How long a free connection is kept: servers close theirs after about five, and one that is
+closed just as it is used again costs a request."""
+
+_ANY_NUMBER = 0
+"""Connections at once, as aiohttp says that there is no limit; None would mean its own, 100."""
+
+_SESSION = "X-Session-Id"
+_OK, _NOT_OK = 200, 300
+_SHORTEST = 4
+"""Characters of a secret; shorter ones would be found in every other word."""
+
+
+class NotWhole(StepmillError):
+    """An answer did not arrive whole.
+
+    `reached` says whether the server may have worked for it, `part` is as much of it as came.
+    """
+
+    def __init__(self, reason: str, *, reached: bool, part: bytes = b"") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.reached = reached
+        self.part = part
+
+
+class TooLarge(StepmillError):
+    """An answer is larger than anything a model says."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server sent back, whole."""
+
+    status: int
+    """Of HTTP."""
+    body: bytes
+    """As it came, decompressed."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Looked up without regard to case."""
+
+    @property
+    def ok(self) -> bool:
+        """The server did what it was asked."""
+        return _OK <= self.status < _NOT_OK
+
+
+class Wire:
+    """The connections to one endpoint; an async context manager."""
+
+    def __init__(
+        self, url: str, *, api_key: str | None = None, connect_seconds: float = 10.0
+    ) -> None:
+        whole = base_url(url)
+        self._base = self.name = without_credentials(whole)
+        self._connect_seconds = connect_seconds
+        self._headers: dict[str, str | Omit] = {
+            "Content-Type": "application/json",
+            "X-Stainless-Raw-Response": "stream",  # the client leaves the answer to be read here
+        }
+        if api_key is None:
+            # The client insists on a key and takes one from the environment, where it may be
+            # another service's: an endpoint without a key of its own is sent none.
+            self._headers["Authorization"] = basic_header(whole) or Omit()
+        self._secrets = _secrets(whole, api_key)
+        self._client = AsyncOpenAI(
+            base_url=self._base,
+            api_key=api_key or "none",
+            max_retries=0,
+            http_client=DefaultAioHttpClient(
+                limits=httpx2.Limits(max_connections=_ANY_NUMBER, keepalive_expiry=_IDLE_SECONDS),
+                trust_env=not on_this_machine(self._base),
+            ),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._client.close()
+
+    async def ask(self, body: bytes, *, session: str, seconds: float) -> Answer:
+        """Post a chat request and return its answer, which may pause for `seconds`.
+
+        `session` goes along as a header, by which routers keep a conversation with one server.
+
+        Raises:
+            NotWhole: no answer came, or not all of it.
+            TooLarge: it is larger than anything a model says.
+        """
+        with _losses_named():
+            try:
+                response = await self._client.post(
+                    "/chat/completions",
+                    cast_to=httpx2.Response,
+                    content=body,
+                    options={
+                        "headers": {**self._headers, _SESSION: quote(session)},
+                        "timeout": self._timeout(seconds),
+                    },
+                )
+                return await _read(response)
+            except APIStatusError as error:
+                return self._refusal(error)
+
+    async def get(self, path: str, *, seconds: float) -> Answer:
+        """Return the answer to a GET of `path`, whole within `seconds`.
+
+        `path` is below the API's base without a leading slash, and beside it, where servers keep
+        their health and their metrics, with one.
+
+        Raises:
+            NotWhole: no answer came, or not all of it in time.
+            TooLarge: it is larger than anything a server says of itself.
+        """
+        parts = urlsplit(self._base)
+        root = parts.path.removesuffix("/v1")
+        url = (
+            urlunsplit((parts.scheme, parts.netloc, root + path, "", ""))
+            if path[0] == "/"
+            else path
+        )
+        with _losses_named():
+            try:
+                async with asyncio.timeout(seconds):
+                    response = await self._client.get(
+                        url,
+                        cast_to=httpx2.Response,
+                        options={"headers": self._headers, "timeout": self._timeout(seconds)},
+                    )
+                    return await _read(response)
+            except APIStatusError as error:
+                return self._refusal(error)
+            except TimeoutError as error:
+                raise NotWhole(f"no answer in {seconds:g} s", reached=False) from error
+
+    def _refusal(self, error: APIStatusError) -> Answer:
+        """Return an answer that says no, without what we said to get in: some servers quote it."""
+        body = error.response.content
+        for secret in self._secrets:
+            body = body.replace(secret.encode(), BLOT.encode())
+        return Answer(error.status_code, body, error.response.headers)
+
+    def _timeout(self, seconds: float) -> httpx2.Timeout:
+        return httpx2.Timeout(seconds, connect=min(seconds, self._connect_seconds))
+
+
+async def _read(response: httpx2.Response) -> Answer:
+    """Return the body of a streamed response; it is streamed so that it can be too large."""
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in response.aiter_bytes():
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > MOST_BYTES:
+                raise TooLarge(f"its answer is larger than {MOST_BYTES} bytes")
+    except (httpx2.HTTPError, aiohttp.ClientError) as error:
+        raise NotWhole(_lost(_origin(error)), reached=True, part=b"".join(chunks)) from error
+    finally:
+        await response.aclose()
+    return Answer(response.status_code, b"".join(chunks), response.headers)
+
+
+def _secrets(url: str, api_key: str | None) -> list[str]:
+    """Return what lets us in, as it is and as it is sent; longer ones first."""
+    basic = (basic_header(url) or "").removeprefix("Basic ")
+    password = unquote(urlsplit(url).password or "")
+    found = {secret for secret in (api_key, basic, password) if secret}
+    return sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
+
+
+@contextmanager
+def _losses_named() -> Iterator[None]:
+    """Turn whatever the client raises where an answer did not arrive into `NotWhole`."""
+    try:
+        yield
+    except (OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as error:
+        raise NotWhole(_lost(_origin(error)), reached=_reached(error)) from error
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return what was raised first: the layers above it name it by guess."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _reached(error: BaseException) -> bool:
+    """Return whether a request may have come to the server before it was lost."""
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None:
+        seen.append(cause)
+        cause = cause.__cause__
+    never = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, httpx2.ProxyError)
+    return not any(isinstance(each, never) for each in seen)
+
+
+def _lost(error: BaseException) -> str:
+    """Say in a line how an answer was lost."""
+    what = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {what[0]}" if what else type(error).__name__

@@ -1,0 +1,237 @@
+"""Where a chat is worked on: read, refused or admitted, answered, sent, and entered in the books.
+
+One desk holds everything that lasts: caches, counters, the puppet's texts, the faults. It knows
+what a chat needs of HTTP (a body in, a response out) and no other page of the server.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from random import Random
+from time import perf_counter
+
+from aiohttp import web
+
+from generators.engine.simulator.chat import SCHEMA_FIELDS, Chat, read_chat
+from generators.engine.simulator.faults import STATUS, Fault, FaultBoard, FaultKind, Strikes
+from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.limits import check_chat, check_fields, room
+from generators.engine.simulator.metrics import Meters
+from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.pictures import Pictures
+from generators.engine.simulator.prefix_cache import PrefixCache, blocks_of
+from generators.engine.simulator.queued_replies import Puppet
+from generators.engine.simulator.replies import answer, seed_of
+from generators.engine.simulator.request_log import Entry, Ledger, drop_pictures
+from generators.engine.simulator.response_writer import forever, send_events, send_plain
+from generators.engine.simulator.tokenizer import Prompt, Tokenizer
+from generators.engine.simulator.usage import Account
+from generators.engine.simulator.wire_format import STREAM_TOKENS, Said, Writer, say
+from schemas.base import JsonObject
+
+SESSION = "x-session-id"
+"""The header by which a client says which conversation a request belongs to."""
+
+
+class Desk:
+    """Answers chats; holds what the engine remembers."""
+
+    def __init__(self, options: ScriptedOptions) -> None:
+        self.options = options
+        self.tokenizer = Tokenizer()
+        self.pictures = Pictures()
+        self.cache = PrefixCache(options.cache_blocks, on=options.prefix_cache)
+        self.meters = Meters()
+        self.puppet = Puppet()
+        self.faults = FaultBoard()
+        self.ledger = Ledger()
+        self._places = asyncio.Semaphore(options.at_once)
+
+    async def chat(self, request: web.Request, strikes: Strikes) -> web.StreamResponse:
+        """Answer a chat.
+
+        Raises:
+            HttpRefusal: it cannot be answered, or a fault says so.
+        """
+        session = request.headers.get(SESSION)
+        entry = self.ledger.open(session, strikes.kinds)
+        with self._booked(entry):
+            came = perf_counter()
+            body = await read_object(request)
+            entry.body = body
+            await self.misbehave(strikes)
+            chat, prompt = self._admitted(body, strikes)
+            entry.prompt_tokens = len(prompt.ids)
+            async with self._place(prompt) as queued:
+                return await self._reply(
+                    request, chat, prompt, entry=entry, strikes=strikes, came=came, queued=queued
+                )
+
+    async def misbehave(self, strikes: Strikes) -> None:
+        """Do what the faults that are the same for every path say.
+
+        Raises:
+            HttpRefusal: one is a status.
+        """
+        if slow := strikes.get(FaultKind.SLOW):
+            await asyncio.sleep(slow.seconds)
+        if strikes.get(FaultKind.STUCK, FaultKind.HANGING_HEALTH):
+            await forever()
+        if status := strikes.get(*STATUS):
+            raise struck_by(status)
+
+    def read(self, body: JsonObject, strikes: Strikes) -> Chat:
+        """Return the chat that a body asks for, whether or not it can be served.
+
+        Raises:
+            HttpRefusal: it is no chat.
+        """
+        unstructured = strikes.get(FaultKind.UNSTRUCTURED)
+        deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
+        return read_chat(body, self.pictures, deaf_to=deaf_to, model=self.options.model)
+
+    def _admitted(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
+        if unknown := strikes.get(FaultKind.UNKNOWN_FIELDS):
+            check_fields(body, unknown.fields)
+        chat = self.read(body, strikes)
+        prompt = self.tokenizer.prompt(chat)
+        text_only = FaultKind.NO_PICTURES in strikes
+        check_chat(chat, prompt, self.options, text_only=text_only)
+        return chat, prompt
+
+    async def _reply(
+        self,
+        request: web.Request,
+        chat: Chat,
+        prompt: Prompt,
+        *,
+        entry: Entry,
+        strikes: Strikes,
+        came: float,
+        queued: float,
+    ) -> web.StreamResponse:
+        read = blocks_of(prompt.keys)
+        cached = self.cache.look_up(read)
+        self.cache.keep(read)
+        self.meters.prompt_tokens += len(prompt.ids)
+        self.meters.cached_tokens += cached
+        entry.cached_tokens = cached
+        account = Account(self.options, prompt, cached, queued)
+        told = self.puppet.take(entry.session)
+        sent = False
+        try:
+            made = await answer(chat, prompt, self.options, strikes=strikes, told=told)
+            most = None if FaultKind.HUGE in strikes else room(chat, prompt, self.options)
+            said = say(made, self.tokenizer, number=entry.number, most=most)
+            response, left = await self._send(
+                request, chat, account, said=said, strikes=strikes, came=came
+            )
+            entry.puppet = sent = left and made.verbatim
+        finally:
+            if told is not None and entry.session is not None and not sent:
+                self.puppet.give_back(entry.session, told)
+        self.cache.keep(blocks_of(said.ids, after=read))
+        self._enter(entry, said, whole=left)
+        self.meters.e2e.observe(perf_counter() - came)
+        return response
+
+    async def _send(
+        self,
+        request: web.Request,
+        chat: Chat,
+        account: Account,
+        *,
+        said: Said,
+        strikes: Strikes,
+        came: float,
+    ) -> tuple[web.StreamResponse, bool]:
+        """Take as long as it should take, then send; the first token comes half-way."""
+        delay = self._delay(chat, account.prompt)
+        writer = Writer(chat, said, strikes, account)
+        if not chat.stream and FaultKind.STREAM_ERROR in strikes:
+            raise HttpRefusal(500, "EngineCore encountered an issue")
+        if delay:
+            await asyncio.sleep(delay / 2)
+        account.first = perf_counter()
+        self.meters.ttft.observe(account.first - came)
+        if not chat.stream:
+            if delay:
+                await asyncio.sleep(delay / 2)
+            return await send_plain(request, writer.plain(), strikes)
+        events = len(said.ids) // STREAM_TOKENS + 3
+        return await send_events(request, writer.events(), strikes, pause=delay / 2 / events)
+
+    def _delay(self, chat: Chat, prompt: Prompt) -> float:
+        low, high = self.options.delay_ms
+        if high == low:
+            return low / 1_000
+        return Random(seed_of(chat, prompt, self.options)).uniform(low, high) / 1_000
+
+    def _enter(self, entry: Entry, said: Said, *, whole: bool) -> None:
+        self.meters.generation_tokens += len(said.ids)
+        entry.completion_tokens = len(said.ids)
+        entry.finish_reason = said.finish
+        entry.status = 200
+        entry.outcome = "whole" if whole else "broken"
+        reason = "length" if said.finish == "length" else "stop"
+        self.meters.ended[reason if whole else "error"] += 1
+
+    @asynccontextmanager
+    async def _place(self, prompt: Prompt) -> AsyncIterator[float]:
+        """Wait for a place among those that are worked on, and hold it; yields the wait, s."""
+        asked = perf_counter()
+        self.meters.waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self.meters.waiting -= 1
+        queued = perf_counter() - asked
+        self.meters.queue.observe(queued)
+        self.meters.running += 1
+        self.meters.tokens_running += len(prompt.ids)
+        try:
+            yield queued
+        finally:
+            self.meters.running -= 1
+            self.meters.tokens_running -= len(prompt.ids)
+            self._places.release()
+
+    @contextmanager
+    def _booked(self, entry: Entry) -> Iterator[None]:
+        """Enter in the books how a chat ended, whichever way it did."""
+        try:
+            yield
+        except HttpRefusal as refusal:
+            entry.status = refusal.status
+            entry.outcome = "refused"
+            raise
+        except (asyncio.CancelledError, ConnectionError):
+            entry.outcome = "aborted"
+            self.meters.ended["abort"] += 1
+            raise
+        finally:
+            drop_pictures(entry.body)
+            self.ledger.close(entry)
+
+
+async def read_object(request: web.Request) -> JsonObject:
+    """Return a request's body.
+
+    Raises:
+        HttpRefusal: it is no JSON object.
+    """
+    try:
+        body = json.loads(await request.read())
+    except ValueError as error:
+        raise HttpRefusal(400, f"the body is no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise HttpRefusal(400, "the body is no JSON object")
+    return body
+
+
+def struck_by(fault: Fault) -> HttpRefusal:
+    """Return the refusal that a fault stands for."""
+    return HttpRefusal(
+        STATUS[fault.kind], f"told to fail: {fault.kind}", retry_after=fault.retry_after
+    )

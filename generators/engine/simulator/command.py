@@ -1,0 +1,114 @@
+"""What a scripted engine is told on a command line, or by a run's `engine.args`."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pydantic import ValidationError
+
+from generators.engine.simulator.faults import Fault, FaultKind, fault_of
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
+
+LAST_PORT = 65_535
+
+
+class BadCommand(ValueError):
+    """A flag is unknown or its value out of range; the text says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What was told."""
+
+    options: ScriptedOptions
+    """How the engine is set up."""
+    port: int
+    """Where it listens; 0: anywhere."""
+    faults: tuple[Fault, ...]
+    """How it misbehaves from the start."""
+
+
+def read_command(arguments: Sequence[str], *, model: str | None = None) -> Command:
+    """Return what `arguments` tell; `model` is served where they name none.
+
+    Raises:
+        BadCommand: a flag is unknown or its value out of range.
+        SystemExit: they ask for help.
+    """
+    said = _parser().parse_args(arguments)
+    try:
+        options = ScriptedOptions(
+            model=said.model or model or ScriptedOptions().model,
+            coordinates=said.coordinates,
+            context_tokens=said.context,
+            max_pictures=said.max_pictures,
+            delay_ms=said.delay_ms,
+            at_once=said.at_once,
+            prefix_cache=said.prefix_cache,
+            cache_blocks=said.cache_blocks,
+            prompt_tokens_details=said.enable_prompt_tokens_details,
+            request_metrics=said.enable_per_request_metrics,
+            puppet=said.puppet,
+            seed=said.seed,
+            api_key=said.api_key,
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        raise BadCommand(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
+    return Command(options, said.port, tuple(said.fault))
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise BadCommand(message)
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="python -m generators.engine.simulator",
+        description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
+    )
+    add, usual = parser.add_argument, ScriptedOptions()
+    add("--port", type=_port, default=0, help="0 takes a free one")
+    add("--model", default=None, help="the model it says it serves")
+    add("--coordinates", type=Coordinates, choices=list(Coordinates), default=usual.coordinates)
+    add("--context", type=int, default=usual.context_tokens, metavar="TOKENS")
+    add("--max-pictures", type=int, default=None, metavar="N", help="0: it takes text alone")
+    add("--delay-ms", type=_range, default=usual.delay_ms, metavar="A[,B]")
+    add("--at-once", type=int, default=usual.at_once, metavar="N", help="further requests wait")
+    add("--no-prefix-cache", dest="prefix_cache", action="store_false")
+    add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
+    for flag in ("--enable-prompt-tokens-details", "--enable-per-request-metrics"):
+        add(flag, action=argparse.BooleanOptionalAction, default=False, help="as with vLLM")
+    add("--puppet", action="store_true", help="say what PUT /puppet/{session} told")
+    add("--seed", type=int, default=usual.seed)
+    add("--api-key", default=None, help="what /v1 must be asked with")
+    add(
+        "--fault",
+        type=_fault,
+        action="append",
+        default=[],
+        metavar="KIND[:TIMES[:FIELD=VALUE]]",
+        help=f"misbehave: {', '.join(FaultKind)}",
+    )
+    return parser
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}")
+    return port
+
+
+def _range(text: str) -> tuple[float, float]:
+    low, comma, high = text.partition(",")
+    return float(low), float(high if comma else low)
+
+
+def _fault(text: str) -> Fault:
+    try:
+        return fault_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from None

@@ -1,0 +1,67 @@
+"""What made-up content should hold: where its points lie, and which address it goes to."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from generators.engine.simulator.coordinates import Spot
+
+_ACROSS = re.compile(r"(.*_)?x\d?")
+_DOWN = re.compile(r"(.*_)?y\d?")
+_PAIR = re.compile(r"(.*_)?(coordinate|point|position)")
+_ADDRESS = re.compile(r"(.*_)?(url|uri|href)")
+_KEYS = re.compile(r"(.*_)?keys?")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What made-up content should hold."""
+
+    anywhere: Callable[[Random], Spot] | None = None
+    """Draws a point of the picture; None where there is no picture."""
+    target: Spot | None = None
+    """The point that was asked for; None if none was."""
+    address: str | None = None
+    """The address to go to; None: any."""
+    within_bounds: bool = True
+    """What a schema says of numbers is kept, whatever is wished for."""
+
+    @property
+    def pointed(self) -> bool:
+        """Something is wished for that only some kinds of reply can hold."""
+        return self.target is not None or self.address is not None
+
+    def spot(self, rng: Random) -> Spot | None:
+        """Return the target, else any point of the picture, else None."""
+        if self.target is not None:
+            return self.target
+        return self.anywhere(rng) if self.anywhere else None
+
+    def granted_by(self, name: str) -> bool:
+        """Say whether a property of that name can hold what is wished for."""
+        if self.address is not None:
+            return is_address(name)
+        return name in {"x", "y"} or is_pair(name)
+
+
+def axis(name: str) -> str | None:
+    """Return `x` or `y` if a property of that name is a coordinate."""
+    if _ACROSS.fullmatch(name):
+        return "x"
+    return "y" if _DOWN.fullmatch(name) else None
+
+
+def is_pair(name: str) -> bool:
+    """Say whether a property of that name holds both coordinates of a point."""
+    return _PAIR.fullmatch(name) is not None
+
+
+def is_address(name: str) -> bool:
+    """Say whether a property of that name holds a URL."""
+    return _ADDRESS.fullmatch(name) is not None
+
+
+def is_key(name: str) -> bool:
+    """Say whether a property of that name holds keys of a keyboard."""
+    return _KEYS.fullmatch(name) is not None

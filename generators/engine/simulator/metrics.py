@@ -1,0 +1,108 @@
+"""The engine's counters, and the page that shows them under vLLM's names.
+
+Every figure is true of this engine: requests are counted when they end, tokens when they are read
+and said, times by the clock. What it cannot know it leaves out.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from generators.engine.simulator.pictures import Pictures
+from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache
+
+REASONS = ("stop", "length", "abort", "error")
+"""How a request can end."""
+
+BUCKETS = (0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+"""Upper ends of the histograms' buckets, s."""
+
+
+@dataclass
+class Histogram:
+    """How long something took, in buckets."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BUCKETS) + 1))
+    seconds: float = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one more."""
+        self.counts[bisect_left(BUCKETS, seconds)] += 1
+        self.seconds += seconds
+
+
+@dataclass
+class Meters:
+    """What the engine has done and is doing."""
+
+    running: int = 0
+    waiting: int = 0
+    tokens_running: int = 0
+    """Tokens of the requests that it works on."""
+    prompt_tokens: int = 0
+    generation_tokens: int = 0
+    cached_tokens: int = 0
+    ended: Counter[str] = field(default_factory=Counter)
+    """Requests by how they ended."""
+    e2e: Histogram = field(default_factory=Histogram)
+    ttft: Histogram = field(default_factory=Histogram)
+    queue: Histogram = field(default_factory=Histogram)
+
+
+def page(meters: Meters, cache: PrefixCache, pictures: Pictures, *, model: str) -> str:
+    """Return the metrics page in Prometheus' text format."""
+    return "\n".join(_lines(meters, cache, pictures, f'engine="0",model_name="{model}"')) + "\n"
+
+
+def _lines(meters: Meters, cache: PrefixCache, pictures: Pictures, labels: str) -> Iterator[str]:
+    room = cache.blocks * BLOCK
+    for name, value, text in (
+        ("num_requests_running", meters.running, "Requests it works on."),
+        ("num_requests_waiting", meters.waiting, "Requests that wait for their turn."),
+        ("kv_cache_usage_perc", min(1.0, meters.tokens_running / room), "Used part, 1 is full."),
+    ):
+        yield from _head(name, "gauge", text)
+        yield f"vllm:{name}{{{labels}}} {float(value)}"
+    for name, count, text in (
+        ("num_preemptions", 0, "Requests that had to make room."),
+        ("prefix_cache_queries", cache.queries, "Tokens looked up in the prefix cache."),
+        ("prefix_cache_hits", cache.hits, "Tokens found there."),
+        ("mm_cache_queries", pictures.queries, "Pictures looked up."),
+        ("mm_cache_hits", pictures.hits, "Pictures known already."),
+        ("prompt_tokens", meters.prompt_tokens, "Tokens read."),
+        ("prompt_tokens_cached", meters.cached_tokens, "Of these, taken from the cache."),
+        ("generation_tokens", meters.generation_tokens, "Tokens said."),
+    ):
+        yield from _head(f"{name}_total", "counter", text)
+        yield f"vllm:{name}_total{{{labels}}} {float(count)}"
+    yield from _head("request_success_total", "counter", "Requests by how they ended.")
+    for reason in REASONS:
+        ended = float(meters.ended[reason])
+        yield f'vllm:request_success_total{{{labels},finished_reason="{reason}"}} {ended}'
+    yield from _head("cache_config_info", "gauge", "How the cache is set up.")
+    yield (
+        f'vllm:cache_config_info{{block_size="{BLOCK}",enable_prefix_caching="{cache.on}",'
+        f'engine="0",num_gpu_blocks="{cache.blocks}"}} 1.0'
+    )
+    for name, histogram, text in (
+        ("e2e_request_latency_seconds", meters.e2e, "From a request to its reply's end."),
+        ("time_to_first_token_seconds", meters.ttft, "From a request to its first token."),
+        ("request_queue_time_seconds", meters.queue, "Waiting for its turn."),
+    ):
+        yield from _head(name, "histogram", text)
+        yield from _buckets(name, labels, histogram)
+
+
+def _head(name: str, kind: str, text: str) -> Sequence[str]:
+    return f"# HELP vllm:{name} {text}", f"# TYPE vllm:{name} {kind}"
+
+
+def _buckets(name: str, labels: str, histogram: Histogram) -> Iterator[str]:
+    total = 0
+    for edge, count in zip((*BUCKETS, float("inf")), histogram.counts, strict=True):
+        total += count
+        end = "+Inf" if edge == float("inf") else str(edge)
+        yield f'vllm:{name}_bucket{{{labels},le="{end}"}} {float(total)}'
+    yield f"vllm:{name}_count{{{labels}}} {float(total)}"
+    yield f"vllm:{name}_sum{{{labels}}} {histogram.seconds}"

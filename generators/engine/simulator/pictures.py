@@ -1,0 +1,137 @@
+"""What the engine sees of a picture: its size from the header, and drawn targets when asked.
+
+A picture is decoded only where the user's text names a colour as `#rrggbb`: then the centre of
+the pixels of that colour is looked for. Everything else needs the header and a digest alone.
+"""
+
+import base64
+import binascii
+import hashlib
+import io
+import warnings
+from array import array
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from PIL import Image, ImageChops, UnidentifiedImageError
+
+from generators.engine.simulator.http_errors import HttpRefusal
+
+HEADER_CHARS = 4 * 4_096
+"""How much of a picture's base64 is decoded before the rest of it."""
+
+TOLERANCES = (8, 24, 48)
+"""How far each channel may lie from the colour asked for; the first that finds something counts."""
+
+KEPT = 4_096
+"""Sizes of pictures that are remembered."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A picture of a prompt."""
+
+    url: str
+    """As it was sent: a data URL."""
+    digest: str
+    """Of that URL."""
+    width: int
+    """Pixels."""
+    height: int
+    """Pixels."""
+
+
+class Pictures:
+    """Knows the pictures that it was shown lately."""
+
+    def __init__(self) -> None:
+        self._sizes: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self.queries = 0
+        """Pictures asked about."""
+        self.hits = 0
+        """Of these, known already."""
+
+    def sight(self, url: str) -> Sight:
+        """Return what a data URL shows.
+
+        Raises:
+            HttpRefusal: it is no data URL of a picture.
+        """
+        digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
+        self.queries += 1
+        size = self._sizes.get(digest)
+        if size is None:
+            size = self._sizes[digest] = _size(url)
+        else:
+            self.hits += 1
+        self._sizes.move_to_end(digest)
+        if len(self._sizes) > KEPT:
+            self._sizes.popitem(last=False)
+        return Sight(url, digest, *size)
+
+
+def centre(sight: Sight, colour: tuple[int, int, int]) -> tuple[float, float] | None:
+    """Return where the middle of a colour lies, as parts of the picture; None if it is not there.
+
+    Raises:
+        HttpRefusal: the picture cannot be decoded.
+    """
+    try:
+        with Image.open(io.BytesIO(_bytes(sight.url))) as picture:
+            bands = picture.convert("RGB").split()
+    except (OSError, ValueError, SyntaxError) as error:
+        raise HttpRefusal(400, f"Failed to load image: {error}") from None
+    for tolerance in TOLERANCES:
+        mask = _mask(bands, colour, tolerance)
+        if mask.getbbox() is not None:
+            return _middle(mask)
+    return None
+
+
+def _mask(
+    bands: tuple[Image.Image, ...], colour: tuple[int, int, int], tolerance: int
+) -> Image.Image:
+    near = [
+        band.point([255 * (abs(value - wanted) <= tolerance) for value in range(256)])
+        for band, wanted in zip(bands, colour, strict=True)
+    ]
+    return ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2])
+
+
+def _middle(mask: Image.Image) -> tuple[float, float]:
+    """Return the centroid of a mask's lit pixels, as parts; a pixel lies at its own middle."""
+    exact = mask.convert("F")
+    across = exact.resize((mask.width, 1), Image.Resampling.BOX)
+    down = exact.resize((1, mask.height), Image.Resampling.BOX)
+    return _mean(across), _mean(down)
+
+
+def _mean(profile: Image.Image) -> float:
+    weights = array("f", profile.tobytes())
+    total = sum(weights)
+    return (
+        sum((place + 0.5) * weight for place, weight in enumerate(weights)) / total / len(weights)
+    )
+
+
+def _size(url: str) -> tuple[int, int]:
+    for data in (_bytes(url, chars=HEADER_CHARS), _bytes(url)):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+                with Image.open(io.BytesIO(data)) as picture:
+                    return picture.size
+        except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+            continue
+    raise HttpRefusal(400, "Failed to load image: cannot identify image file")
+
+
+def _bytes(url: str, *, chars: int | None = None) -> bytes:
+    head, comma, _ = url[:128].partition(",")
+    if not comma or not head.startswith("data:image/") or not head.endswith(";base64"):
+        raise HttpRefusal(400, "Failed to load image: only data URLs in base64 are read here")
+    start = len(head) + 1
+    try:
+        return base64.b64decode(url[start : None if chars is None else start + chars])
+    except (binascii.Error, ValueError):
+        raise HttpRefusal(400, "Failed to load image: bad base64") from None

@@ -1,0 +1,143 @@
+"""What a chat is answered with: a puppet's text, a target that was found, or seeded nonsense.
+
+In order: what the puppeteer said; JSON under the schema asked for; a call of one of the tools; JSON
+under a schema that the system prompt holds; the form of the family that the prompt speaks of; a
+sentence. Faults of content alter the outcome afterwards.
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+from array import array
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+
+from generators.engine.simulator.chat import Chat
+from generators.engine.simulator.constraints import Wishes
+from generators.engine.simulator.coordinates import Spot, say
+from generators.engine.simulator.faults import FORBIDDEN, FaultKind, Strikes
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.pictures import Sight, centre
+from generators.engine.simulator.reply_templates import free_text, schema_in, tool_arguments_name
+from generators.engine.simulator.schema_values import SchemaValues
+from generators.engine.simulator.tokenizer import Prompt
+from schemas.base import JsonObject, canonical_json
+
+BEYOND = 1.5
+"""How far outside a picture the fault `outside` points, in parts of it."""
+
+_COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said in reply."""
+
+    text: str
+    """Every character of it, a tool call's too."""
+    call: tuple[str, str] | None = None
+    """A tool's name and its arguments as JSON, in place of text."""
+    whole: bool = True
+    """It ends by itself; False: it is broken off."""
+    verbatim: bool = False
+    """It is the puppeteer's text, unaltered."""
+
+
+async def answer(
+    chat: Chat, prompt: Prompt, options: ScriptedOptions, *, strikes: Strikes, told: str | None
+) -> Answer:
+    """Return what `chat` is answered with; `told` is what the puppeteer wants said.
+
+    Raises:
+        HttpRefusal: the schema cannot be followed.
+    """
+    if told is not None and strikes.get(FaultKind.OUTSIDE, FaultKind.FORBIDDEN) is None:
+        said = Answer(told)
+    else:
+        rng = Random(seed_of(chat, prompt, options))
+        said = _made_up(chat, rng, await _wishes(chat, options, strikes))
+    said = _altered(said, chat, strikes)
+    unharmed = said.text == told and FaultKind.INVALID_UTF8 not in strikes
+    return replace(said, verbatim=unharmed)
+
+
+def seed_of(chat: Chat, prompt: Prompt, options: ScriptedOptions) -> int:
+    """Return the seed of everything that is made up for a request."""
+    asked = canonical_json([chat.schema, chat.tools, chat.seed, options.seed])
+    digest = hashlib.blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=8)
+    digest.update(array("q", prompt.keys).tobytes())
+    return int.from_bytes(digest.digest(), "big")
+
+
+async def _wishes(chat: Chat, options: ScriptedOptions, strikes: Strikes) -> Wishes:
+    address = FORBIDDEN if FaultKind.FORBIDDEN in strikes else None
+    if not chat.pictures:
+        return Wishes(address=address)
+    sight = chat.pictures[-1]
+    anywhere = partial(_anywhere, options.coordinates, sight)
+    if FaultKind.OUTSIDE in strikes:
+        beyond = say(options.coordinates, _size(sight), across=BEYOND, down=BEYOND)
+        return Wishes(anywhere, beyond, address, within_bounds=False)
+    return Wishes(anywhere, await _target(chat, sight, options.coordinates), address)
+
+
+async def _target(chat: Chat, sight: Sight, coordinates: Coordinates) -> Spot | None:
+    """Return the middle of the last colour that the user's last text names, in the last picture."""
+    colours = _COLOUR.findall(chat.asked)
+    if not colours:
+        return None
+    red, green, blue = bytes.fromhex(colours[-1])
+    found = await asyncio.to_thread(centre, sight, (red, green, blue))
+    return found and say(coordinates, _size(sight), across=found[0], down=found[1])
+
+
+def _anywhere(coordinates: Coordinates, sight: Sight, rng: Random) -> Spot:
+    return say(coordinates, _size(sight), across=rng.random(), down=rng.random())
+
+
+def _size(sight: Sight) -> tuple[int, int]:
+    return sight.width, sight.height
+
+
+def _made_up(chat: Chat, rng: Random, wishes: Wishes) -> Answer:
+    if chat.schema is not None:
+        return Answer(_json(chat.schema, rng, wishes))
+    if chat.tools:
+        return _called(chat.tools, rng, wishes)
+    if schema := schema_in(chat.system):
+        return Answer(_json(schema, rng, wishes))
+    return Answer(free_text(f"{chat.system}\n{chat.asked}", rng, wishes))
+
+
+def _json(schema: JsonObject, rng: Random, wishes: Wishes) -> str:
+    value = SchemaValues(schema, rng, wishes).value()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _called(tools: tuple[JsonObject, ...], rng: Random, wishes: Wishes) -> Answer:
+    named = [tool_arguments_name(tool) for tool in tools]
+    fit = [tool for tool in named if wishes.pointed and _names_what_is_wished(tool[1], wishes)]
+    clicks = [tool for tool in fit if "click" in json.dumps(tool)]
+    name, schema = (clicks or fit)[0] if fit else rng.choice(named)
+    arguments = _json(schema or {"type": "object"}, rng, wishes)
+    text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
+    return Answer(text, call=(name, arguments))
+
+
+def _names_what_is_wished(schema: JsonObject, wishes: Wishes) -> bool:
+    properties = schema.get("properties")
+    return isinstance(properties, dict) and any(map(wishes.granted_by, properties))
+
+
+def _altered(said: Answer, chat: Chat, strikes: Strikes) -> Answer:
+    if FaultKind.UNSTRUCTURED in strikes and chat.schema is None and said.text.startswith("{"):
+        said = Answer("I would rather say it in my own words.")
+    if FaultKind.EMPTY in strikes:
+        said = Answer("")
+    if huge := strikes.get(FaultKind.HUGE):
+        said = Answer(("far too much " * (huge.size // 13 + 1))[: huge.size])
+    if FaultKind.TRUNCATED in strikes:
+        return replace(said, text=said.text[: len(said.text) // 2], call=None, whole=False)
+    return said

@@ -1,0 +1,117 @@
+"""Replies of model families that answer in a form of their own where no schema is asked for.
+
+Which family is meant is read from the system prompt, since that is where a client says it.
+"""
+
+import json
+import re
+from random import Random
+
+from generators.engine.simulator.constraints import Wishes
+from generators.engine.simulator.coordinates import Spot
+from schemas.base import JsonObject
+
+_FENCED = re.compile(r"```json\s*(.*?)```", re.DOTALL)
+_SCHEMA_KEYS = ("properties", "anyOf", "oneOf", "$ref")
+_NOWHERE = Spot(0, 0)
+
+
+def schema_in(text: str) -> JsonObject | None:
+    """Return the JSON schema that a prompt holds in a fenced block; None if it holds none."""
+    for block in _FENCED.findall(text):
+        lines = (line.removeprefix("# ") for line in block.splitlines())
+        try:
+            found = json.loads("\n".join(lines))
+        except ValueError:
+            continue
+        if isinstance(found, dict) and any(key in found for key in _SCHEMA_KEYS):
+            return found
+    return None
+
+
+def free_text(prompt: str, rng: Random, wishes: Wishes) -> str:
+    """Return a reply in the form that the text of a prompt calls for."""
+    spot = wishes.spot(rng) or _NOWHERE
+    if "<tool_call>" in prompt:
+        return _tool_call(_computer_use(rng, wishes, spot))
+    if "computer tool" in prompt:
+        return (
+            f"I go on with the task.\n{json.dumps(_claude(rng, wishes, spot), ensure_ascii=False)}"
+        )
+    if "Action:" in prompt and "click(" in prompt:
+        return f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, wishes, spot)}"
+    if wishes.address is not None:
+        return f"Goto({wishes.address})"
+    if "Click(x, y)" in prompt or wishes.target is not None:
+        return f"Click({spot.x:g}, {spot.y:g})"
+    return "I see a page, and I would look at it more closely."
+
+
+def _tool_call(arguments: JsonObject) -> str:
+    call = json.dumps({"name": "computer_use", "arguments": arguments}, ensure_ascii=False)
+    return f"<tool_call>\n{call}\n</tool_call>"
+
+
+def _computer_use(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
+    at: JsonObject = {"coordinate": [spot.x, spot.y]}
+    only: list[JsonObject] = [
+        {"action": "key", "keys": ["enter"]},
+        {"action": "scroll", "pixels": -200, **at},
+        {"action": "wait", "time": 1},
+    ]
+    return _input(rng, wishes, at, only)
+
+
+def _claude(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
+    at: JsonObject = {"coordinate": [spot.x, spot.y]}
+    only: list[JsonObject] = [
+        {"action": "key", "text": "Return"},
+        {"action": "scroll", "scroll_direction": "down", "scroll_amount": 2, **at},
+        {"action": "wait", "duration": 1},
+    ]
+    return _input(rng, wishes, at, only)
+
+
+def _input(rng: Random, wishes: Wishes, at: JsonObject, only: list[JsonObject]) -> JsonObject:
+    """Return the input of a computer tool: what is wished for, or what both or one family say."""
+    if wishes.address is not None:
+        return {"action": "type", "text": wishes.address}
+    if wishes.target is not None:
+        return {"action": "left_click", **at}
+    shared: list[JsonObject] = [
+        {"action": "left_click", **at},
+        {"action": "double_click", **at},
+        {"action": "mouse_move", **at},
+        {"action": "type", "text": "naïve 東京"},
+    ]
+    return rng.choice(shared + only)
+
+
+def _ui_tars(prompt: str, rng: Random, wishes: Wishes, spot: Spot) -> str:
+    at = f"{spot.x:g} {spot.y:g}"
+    where = f"point='<point>{at}</point>'"
+    if "start_box" in prompt:
+        where = f"start_box='<|box_start|>({at.replace(' ', ',')})<|box_end|>'"
+    if wishes.address is not None:
+        return f"type(content='{wishes.address}\\n')"
+    if wishes.target is not None:
+        return f"click({where})"
+    return rng.choice(
+        [
+            f"click({where})",
+            f"left_double({where})",
+            f"scroll({where}, direction='down')",
+            "type(content='naïve 東京')",
+            "hotkey(key='enter')",
+            "wait()",
+        ]
+    )
+
+
+def tool_arguments_name(tool: JsonObject) -> tuple[str, JsonObject]:
+    """Return the name of a function tool and the schema of its arguments."""
+    function = tool.get("function")
+    if not isinstance(function, dict):
+        return "", {}
+    parameters = function.get("parameters")
+    return str(function.get("name", "")), parameters if isinstance(parameters, dict) else {}

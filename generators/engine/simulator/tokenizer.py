@@ -1,0 +1,107 @@
+"""A toy tokenizer and a chat template, deterministic and append-only.
+
+A text becomes pieces, a piece the hash of its bytes within the vocabulary; a picture becomes a run
+of one placeholder, one for each 32×32 px. Every part of a message is cut into pieces on its own,
+so that what follows never changes the tokens of what was there. The last two tokens of a prompt,
+its generation suffix, open the reply and are in no history.
+"""
+
+import json
+import re
+import zlib
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from generators.engine.simulator.chat import Chat, Part, Role
+from generators.engine.simulator.pictures import Sight
+
+TILE = 32
+"""Side of what one picture token covers, px."""
+
+VOCABULARY = 131_072
+RESERVED = 16
+"""The first ids mean structure, never text."""
+
+BEGIN, END, IMAGE_START, IMAGE_END, IMAGE, GENERATE = range(6)
+ROLES = {role: 6 + number for number, role in enumerate(Role)}
+END_TEXT = "<end>"
+
+_PIECE = re.compile(r" ?[^\W_]{1,6}|\s+|.", re.DOTALL)
+_KEPT_TEXTS = 16_384
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A chat as tokens."""
+
+    ids: tuple[int, ...]
+    """As a model would read them, placeholders included."""
+    keys: tuple[int, ...]
+    """The same, with each placeholder replaced by what its picture shows."""
+    image_tokens: int
+    """Placeholders among them."""
+
+
+def picture_tokens(width: int, height: int) -> int:
+    """Return how many placeholders a picture takes."""
+    return -(-width // TILE) * -(-height // TILE)
+
+
+def pieces(text: str) -> list[str]:
+    """Return the pieces of a text; joined they are the text."""
+    return _PIECE.findall(text)
+
+
+class Tokenizer:
+    """Turns texts and chats into tokens; remembers the texts it met lately."""
+
+    def __init__(self) -> None:
+        self._texts: OrderedDict[str, tuple[int, ...]] = OrderedDict()
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        """Return the tokens of a text."""
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = tuple(map(_id, pieces(text)))
+            if len(self._texts) > _KEPT_TEXTS:
+                self._texts.popitem(last=False)
+        else:
+            self._texts.move_to_end(text)
+        return known
+
+    def prompt(self, chat: Chat, *, suffix: bool = True) -> Prompt:
+        """Return a chat as tokens, with the generation suffix unless told otherwise."""
+        ids: list[int] = [BEGIN]
+        keys: list[int] = [BEGIN]
+        placeholders = 0
+        if chat.tools:
+            tools = self.ids(json.dumps(chat.tools, ensure_ascii=False))
+            ids += tools
+            keys += tools
+        for turn in chat.turns:
+            ids.append(ROLES[turn.role])
+            keys.append(ROLES[turn.role])
+            for part in turn.parts:
+                run, marks = self._part(part)
+                ids += run
+                keys += marks
+                placeholders += len(run) - 2 if isinstance(part, Sight) else 0
+            ids.append(END)
+            keys.append(END)
+        last = (ROLES[Role.ASSISTANT], GENERATE) if suffix else ()
+        return Prompt((*ids, *last), (*keys, *last), placeholders)
+
+    def _part(self, part: Part) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        if isinstance(part, str):
+            ids = self.ids(part)
+            return ids, ids
+        count = picture_tokens(part.width, part.height)
+        mark = -1 - int(part.digest[:15], 16)
+        return (
+            (IMAGE_START, *(IMAGE,) * count, IMAGE_END),
+            (IMAGE_START, *(mark,) * count, IMAGE_END),
+        )
+
+
+def _id(piece: str) -> int:
+    return RESERVED + zlib.crc32(piece.encode("utf-8", "surrogatepass")) % (VOCABULARY - RESERVED)

@@ -1,0 +1,1 @@
+"""A vLLM that a run starts: its command line, its process, and the supervisor that restarts it."""

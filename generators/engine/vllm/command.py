@@ -1,0 +1,203 @@
+"""What starts vLLM: the program, its arguments, its address and its environment.
+
+Everything that can be told to be wrong without starting anything is refused here: a program that
+is not there, no model, a model's folder without a model, a port that is taken. The port is held
+while the server is not listening on it, so that a server that is started again is where it was;
+holding is binding without listening, and a server that reuses addresses, as they all do, may bind
+beside it.
+"""
+
+import os
+import shutil
+import socket
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from generators.child_environment import MODEL_SERVER, inherited
+from generators.engine.client.api_keys import OWN_KEY
+from schemas.base import Record
+from schemas.errors import NoEngine
+from schemas.redaction import names_secret
+from schemas.sections import EngineSection
+
+BESIDE = Path(".venv-engine/bin/vllm")
+"""Where `make engine-cpu` puts vLLM, seen from the folder the program was started in."""
+
+ACCOUNTS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
+"""Has each reply say how many tokens of its prompt came from the cache or are pictures, and how long
+it waited and worked; without them vLLM keeps that to itself. It knows the first one in every version
+that may be installed, counts pictures since 0.24, and knows the second one since 0.25."""
+
+LOOPBACK = "127.0.0.1"
+EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
+"""Hosts a server listens at that nobody can ask."""
+
+_TOLD = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
+"""Nobody is told about a use; lines reach the log when they are written."""
+
+_HIGHEST_PORT = 65_535
+
+
+class ServeCommand(Record):
+    """How a server is started."""
+
+    argv: tuple[str, ...]
+    """The program and its arguments."""
+    host: str
+    """Where it is asked."""
+    port: int
+    """Where it is asked."""
+
+    @property
+    def origin(self) -> str:
+        """The server's address without a path."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    def limited(self, sequences: int) -> "ServeCommand":
+        """Return the same command for at most so many requests at once."""
+        kept = without(self.argv, "--max-num-seqs")
+        argv = (*kept, "--max-num-seqs", str(sequences))
+        return ServeCommand(argv=argv, host=self.host, port=self.port)
+
+    def silent_about(self, flags: Collection[str]) -> "ServeCommand":
+        """Return the same command without these flags, which take no value."""
+        argv = tuple(arg for arg in self.argv if arg not in flags)
+        return ServeCommand(argv=argv, host=self.host, port=self.port)
+
+
+def check_arguments(args: Sequence[str]) -> None:
+    """Refuse a credential among a server's arguments, which every user of the machine can read.
+
+    Raises:
+        NoEngine: there is one; the message names its flag alone.
+    """
+    for flag in (arg.partition("=")[0] for arg in args if names_secret(arg)):
+        raise NoEngine(
+            f"engine.args: what {flag} holds would be seen by every user of this machine (ps shows "
+            f"it); leave it out: the key that vLLM must be asked with is taken from {OWN_KEY}, and a "
+            "model that takes a token is downloaded beforehand (hf download)"
+        )
+
+
+def serve_command(section: EngineSection, port: int) -> ServeCommand:
+    """Return the command that serves what `section` asks for.
+
+    It listens on loopback at `port` and is told `ACCOUNTS`, unless its arguments say otherwise.
+
+    Raises:
+        NoEngine: there is no such program or model, or a credential is among the arguments.
+    """
+    check_arguments(section.args)
+    program, model = find_vllm(section), _model(section.model)
+    args = section.args
+    host = value(args, "--host")
+    place = () if host is not None else ("--host", LOOPBACK)
+    if value(args, "--port") is None:
+        place = (*place, "--port", str(port))
+    return ServeCommand(
+        argv=(*program, "serve", model, *place, *ACCOUNTS, *args),
+        host=LOOPBACK if host is None or host in EVERYWHERE else host,
+        port=port,
+    )
+
+
+def chosen_port(section: EngineSection) -> int:
+    """Return the port that the arguments name; 0: any.
+
+    Raises:
+        NoEngine: what they name is no port.
+    """
+    named = value(section.args, "--port")
+    if named is None:
+        return 0
+    if not named.isascii() or not named.isdigit() or not 0 < int(named[:6]) <= _HIGHEST_PORT:
+        raise NoEngine(f"engine.args: --port {named} is no port")
+    return int(named)
+
+
+def hold_port(port: int) -> socket.socket:
+    """Return a socket that keeps `port`, or any free one, for a server started by this program.
+
+    Raises:
+        NoEngine: something else listens there.
+    """
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        holder.bind((LOOPBACK, port))
+    except OSError as error:
+        holder.close()
+        raise NoEngine(
+            f"port {port} cannot be listened at: {error.strerror}; "
+            "stop what listens there, or name another one with --port in engine.args"
+        ) from None
+    return holder
+
+
+def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment a server is started in."""
+    return {**_TOLD, **inherited(environ, MODEL_SERVER)}
+
+
+def value(args: Sequence[str], flag: str) -> str | None:
+    """Return what the last `flag` in `args` is set to; None if it is not there."""
+    found = None
+    for number, arg in enumerate(args):
+        name, equals, text = arg.partition("=")
+        if name == flag:
+            found = text if equals else next(iter(args[number + 1 :]), "")
+    return found
+
+
+def without(args: Sequence[str], flag: str) -> tuple[str, ...]:
+    """Return `args` without `flag` and its value."""
+    kept: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        name, equals, _ = arg.partition("=")
+        if name != flag:
+            kept.append(arg)
+        elif not equals:
+            next(rest, None)
+    return tuple(kept)
+
+
+def find_vllm(section: EngineSection) -> tuple[str, ...]:
+    """Return the program that serves, before its arguments.
+
+    Raises:
+        NoEngine: there is none; the message names every way to get one.
+    """
+    if section.command is not None:
+        program = section.command[0]
+        if shutil.which(program) is None:
+            raise NoEngine(f"engine.command: '{program}' is no program that can be started")
+        return section.command
+    if os.access(BESIDE, os.X_OK):
+        return (str(BESIDE.absolute()),)
+    if found := shutil.which("vllm"):
+        return (found,)
+    raise NoEngine(
+        f"no vLLM found: there is no {BESIDE} here and no vllm on PATH; install one "
+        "(requirements/engine.txt with a GPU, 'make engine-cpu' without), "
+        "name one in engine.command, or ask a server that runs with engine.kind = 'openai'"
+    )
+
+
+def _model(model: str | None) -> str:
+    if model is None:
+        raise NoEngine("engine.model is not set; name a model, as Hcompany/Holotron-12B")
+    try:
+        folder = Path(model).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError) as error:
+        raise NoEngine(f"engine.model: {model}: cannot be opened: {error}") from None
+    if not is_folder:
+        if folder.is_absolute() or model.startswith(("./", "../", "~")):
+            raise NoEngine(f"engine.model: there is no folder {model}")
+        return model
+    if not (folder / "config.json").is_file():
+        raise NoEngine(f"engine.model: the folder {model} holds no model: it has no config.json")
+    return str(folder)

@@ -1,0 +1,111 @@
+"""One life of a server: its processes from their start to the last one's end.
+
+The server is tied to this program by a pipe (`generators.parent_guard`), so it ends with it,
+however that comes about. All its processes are of one session, which nothing of theirs leaves, and
+that is how what is left of them is found: vLLM's workers outlive both their parent and a polite
+request.
+"""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Self
+
+import aiohttp
+import psutil
+
+from generators import parent_guard
+from generators.engine.vllm.command import ServeCommand
+
+HEALTH_SECONDS = 20.0
+"""How long an answer about health is waited for; a server at work on few cores is slow."""
+
+_STOP_SECONDS = parent_guard.END_SECONDS
+
+
+class Serving:
+    """The processes of one life. As a context it starts them, and leaves none."""
+
+    def __init__(self, command: ServeCommand, environ: Mapping[str, str], log: Path) -> None:
+        self._command = command
+        self._environ = environ
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Start them; not in a thread, where a cancelled start would go on unknown."""
+        self._process = self._start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End them: they are asked to, and soon made to."""
+        if self._process is not None:
+            self._let_go(self._process)
+            await asyncio.shield(asyncio.to_thread(self._end, self._process))
+
+    @property
+    def code(self) -> int | None:
+        """What the server ended with; None while it lives."""
+        return None if self._process is None else self._process.poll()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # By its path and without the folder it lies in: it takes nothing from any package.
+        tie = [sys.executable, "-P", str(Path(parent_guard.__file__))]
+        with self._log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - what the configuration asks for
+                [*tie, *self._command.argv],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                env=self._environ,
+                start_new_session=True,  # an interrupt from the terminal is not for it
+            )
+
+    @staticmethod
+    def _let_go(process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is not None:
+            process.stdin.close()
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_STOP_SECONDS)
+        left = list(in_session(process.pid))
+        for one in left:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
+        psutil.wait_procs(left, timeout=_STOP_SECONDS)
+        process.wait()
+
+
+def in_session(session: int) -> Iterator[psutil.Process]:
+    """Yield every process of a session."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.getsid(process.pid) == session:
+                yield process
+
+
+async def health(http: aiohttp.ClientSession, command: ServeCommand) -> int | None:
+    """Return the status with which a server answers when it is asked how it is; None: not at all."""
+    timeout = aiohttp.ClientTimeout(total=HEALTH_SECONDS)
+    try:
+        async with http.get(f"{command.origin}/health", timeout=timeout) as response:
+            return response.status
+    except (aiohttp.ClientError, TimeoutError, OSError):
+        return None
+
+
+def fine(status: int | None) -> bool:
+    """Say whether that answer is good."""
+    return status == HTTPStatus.OK
+
+
+def broken(status: int | None) -> bool:
+    """Say whether that answer is a server's that knows it is dead."""
+    return status is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR

@@ -1,0 +1,94 @@
+"""What a server's log says: how far its start is, what it is missing, and why it died.
+
+The log is a file, so that a server never waits for a reader and its last words outlive everybody.
+It is read as it grows. vLLM tells the cause of its death long before its last line, so both are
+kept: the errors it named, and how it ended.
+"""
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from generators.engine.vllm.command import ACCOUNTS
+
+LAST_LINES = 12
+"""Lines of a log that are shown when something is wrong."""
+
+FIRST_ERRORS = 3
+"""Errors that are shown beside them: the first ones, which are the causes of the others."""
+
+MOST_CHARACTERS = 500
+"""Of one line that is shown."""
+
+PHASES = (
+    (re.compile(r"Resolved architecture"), "starting the engine"),
+    (
+        re.compile(r"Starting to load model|Loading (?:model weights|safetensors)"),
+        "loading weights",
+    ),
+    (re.compile(r"Loading weights took|Model loading took"), "warming up"),
+    (re.compile(r"[Cc]apturing CUDA graph"), "capturing graphs"),
+    (re.compile(r"init engine .*took"), "opening the door"),
+)
+"""What a line that is found in the log means, in the order of a start."""
+
+_TOO_MANY = re.compile(r"exceeds available Mamba cache blocks \((\d+)\)")
+_ERROR = re.compile(r"\b[A-Za-z]*(?:Error|Exception)\b: |\berror: ")
+
+
+class StartupLog:
+    """The log of one start, read as it grows."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._at = path.stat().st_size if path.exists() else 0
+        self._unfinished = b""
+        self._phase = -1
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self._errors: list[str] = []
+        self.sequences: int | None = None
+        """The most requests at once that fit, where the server died of being told more."""
+        self.refused: set[str] = set()
+        """Flags of ours that the server named in an error."""
+
+    def read(self) -> Iterator[str]:
+        """Read what is new; yield the phases that were entered."""
+        with self.path.open("rb") as file:
+            file.seek(self._at)
+            new = file.read()
+        self._at += len(new)
+        *lines, self._unfinished = re.split(rb"[\r\n]+", self._unfinished + new)
+        for line in lines:
+            yield from self._hear(line.decode("utf-8", "replace").strip())
+
+    @property
+    def size(self) -> int:
+        """Bytes read so far; while it grows, something is going on."""
+        return self._at
+
+    def last_words(self) -> str:
+        """Return what to show of it: the first errors it names, its last lines, where it lies."""
+        last = list(self._last)
+        if rest := self._unfinished.decode("utf-8", "replace").strip():
+            last.append(rest[:MOST_CHARACTERS])
+        causes = [line for line in self._errors if line not in last]
+        lines = [*causes, *(["…"] if causes else []), *last] or ["(nothing)"]
+        return "\n".join([f"the end of its log, {self.path}:", *(f"  {line}" for line in lines)])
+
+    def _hear(self, line: str) -> Iterator[str]:
+        if not line:
+            return
+        self._last.append(line[:MOST_CHARACTERS])
+        if found := _TOO_MANY.search(line):
+            self.sequences = int(found[1])
+        if _ERROR.search(line):
+            self.refused.update(flag for flag in ACCOUNTS if flag in line)
+            if len(self._errors) < FIRST_ERRORS:
+                self._errors.append(line[:MOST_CHARACTERS])
+        for number in range(self._phase + 1, len(PHASES)):
+            pattern, phase = PHASES[number]
+            if pattern.search(line):
+                self._phase = number
+                yield phase
+                return

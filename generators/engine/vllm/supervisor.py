@@ -1,0 +1,244 @@
+"""vLLM's whole life under supervision: started, watched, started again, stopped.
+
+`VllmServer` is a context. Entering it starts the server and waits until it answers; a server that
+cannot be started is refused before anything else is done. From then on a task of its own looks
+after it: a server that died or is stuck is ended to its last process and started again, at the same
+address, so that whoever asks there has only to ask again. Leaving the context leaves nothing behind.
+"""
+
+import asyncio
+import contextlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn, Self
+
+import aiohttp
+
+from generators.engine.vllm.command import (
+    ServeCommand,
+    chosen_port,
+    hold_port,
+    serve_command,
+    server_environment,
+)
+from generators.engine.vllm.fallback_command import adapted
+from generators.engine.vllm.process import Serving, broken, fine, health
+from generators.engine.vllm.restart_policy import Deaths, Patience
+from generators.engine.vllm.startup_log import StartupLog
+from schemas.errors import NoEngine
+from schemas.sections import EngineSection
+
+_POLL_SECONDS = 0.25
+"""Between two looks at a server that is starting."""
+
+_GONE = "the server was stopped"
+
+
+def _say_nothing(_: str) -> None:
+    pass
+
+
+class _Death(Exception):
+    """One life of the server is over: how it ended, and how long it had served, if it had."""
+
+    def __init__(self, how: str, served_seconds: float | None = None) -> None:
+        super().__init__(how)
+        self.how = how
+        self.served_seconds = served_seconds
+
+
+class VllmServer:
+    """A vLLM that runs as long as the context is open."""
+
+    def __init__(
+        self,
+        section: EngineSection,
+        *,
+        say: Callable[[str], None] = _say_nothing,
+        environ: Mapping[str, str] | None = None,
+        log: Path | None = None,
+        patience: Patience | None = None,
+    ) -> None:
+        """Say what to serve; `say` hears how far it is, `log` is where the server's log goes."""
+        self._section = section
+        self._say = say
+        self._environ = server_environment(os.environ if environ is None else environ)
+        self._log = log
+        self._patience = patience or Patience()
+        self._ready = asyncio.Event()
+        self._stack = contextlib.AsyncExitStack()
+        self._life: asyncio.Task[NoReturn] | None = None
+        self._command: ServeCommand | None = None
+        self.restarts = 0
+        """How often it was started again."""
+
+    async def __aenter__(self) -> Self:
+        """Start the server and wait until it answers.
+
+        Raises:
+            NoEngine: it cannot be started, or died; the message says why, with its last words.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            holder = hold_port(chosen_port(self._section))
+            stack.callback(holder.close)
+            command = serve_command(self._section, holder.getsockname()[1])
+            log = self._log or _new_log()
+            http = await stack.enter_async_context(aiohttp.ClientSession())
+            self._command = command
+            self._say(f"vLLM starts; its log is {log}")
+            self._life = asyncio.create_task(self._live(command, http, log))
+            stack.push_async_callback(_stopped, self._life)
+            await self.ready()
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stop the server, with everything it started."""
+        await self._stack.aclose()
+
+    @property
+    def url(self) -> str:
+        """The base of its OpenAI interface; the same for as long as the context is open."""
+        if self._command is None:
+            raise NoEngine("the server was not started")
+        return f"{self._command.origin}/v1"
+
+    @property
+    def serving(self) -> bool:
+        """It answered when it was last looked at."""
+        return self._ready.is_set()
+
+    async def ready(self) -> None:
+        """Wait until it serves, also while it is being started again.
+
+        Raises:
+            NoEngine: it will not any more.
+        """
+        if self._life is None:
+            raise NoEngine("the server was not started")
+        waiting = asyncio.ensure_future(self._ready.wait())
+        try:
+            await asyncio.wait({waiting, self._life}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            waiting.cancel()
+        if not self.serving:
+            await self.given_up()
+
+    async def given_up(self) -> NoReturn:
+        """Wait until the server is given up, which may be never.
+
+        Raises:
+            NoEngine: it is; the message says why, with its last words.
+        """
+        if self._life is None:
+            raise NoEngine("the server was not started")
+        await asyncio.wait({self._life})
+        if self._life.cancelled():
+            raise NoEngine(_GONE)
+        raise self._life.exception() or NoEngine(_GONE)
+
+    async def _live(
+        self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
+    ) -> NoReturn:
+        """Start the server again and again, until it is given up."""
+        deaths = Deaths(self._patience)
+        while True:
+            startup = StartupLog(log)
+            try:
+                async with Serving(command, self._environ, log) as server:
+                    await self._watch(server, command, http=http, startup=startup)
+            except _Death as death:
+                over = death
+            finally:
+                self._ready.clear()
+            list(startup.read())
+            if over.served_seconds is None and (other := adapted(command, startup)):
+                command, why = other
+                self._say(why)
+                continue
+            seconds = deaths.died(over.served_seconds)
+            if seconds is None:
+                often = f", {deaths.row} times in a row" if deaths.row > 1 else ""
+                raise NoEngine(f"vLLM {over.how}{often}; {startup.last_words()}")
+            self._say(f"vLLM {over.how}; starting it again in {seconds:g} s")
+            await asyncio.sleep(seconds)
+            self.restarts += 1
+
+    async def _watch(
+        self,
+        server: Serving,
+        command: ServeCommand,
+        *,
+        http: aiohttp.ClientSession,
+        startup: StartupLog,
+    ) -> NoReturn:
+        """Watch one life of the server.
+
+        Raises:
+            _Death: it is over.
+        """
+        begun = time.monotonic()
+        await self._start(server, command, http=http, startup=startup)
+        since = answered = time.monotonic()
+        self._ready.set()
+        self._say(f"vLLM is ready at {self.url} ({since - begun:.0f} s)")
+        while True:
+            await asyncio.sleep(self._patience.look_seconds)
+            list(startup.read())
+            status, now = await health(http, command), time.monotonic()
+            if server.code is not None:
+                raise _Death(f"ended with code {server.code}", now - since)
+            if broken(status):
+                raise _Death(f"says that it is broken ({status})", now - since)
+            if fine(status):
+                answered = now
+            elif now - answered > self._patience.wedged_seconds:
+                raise _Death(f"gave no answer for {now - answered:.0f} s", now - since)
+
+    async def _start(
+        self,
+        server: Serving,
+        command: ServeCommand,
+        *,
+        http: aiohttp.ClientSession,
+        startup: StartupLog,
+    ) -> None:
+        """Wait until the server answers.
+
+        Raises:
+            _Death: it ended before, or its log stood still for too long.
+        """
+        begun = heard = time.monotonic()
+        while True:
+            size = startup.size
+            for phase in startup.read():
+                self._say(f"vLLM: {phase} ({time.monotonic() - begun:.0f} s)")
+            if startup.size > size:
+                heard = time.monotonic()
+            if server.code is not None:
+                raise _Death(f"ended with code {server.code} before it served")
+            if fine(await health(http, command)):
+                return
+            if time.monotonic() - heard > self._patience.silent_seconds:
+                raise _Death(
+                    f"did not serve, and said nothing for {self._patience.silent_seconds:g} s"
+                )
+            await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _stopped(life: asyncio.Task[NoReturn]) -> None:
+    """End the task that looks after the server, and with it the server."""
+    life.cancel()
+    await asyncio.wait({life})
+    if not life.cancelled():
+        life.exception()  # it was told already
+
+
+def _new_log() -> Path:
+    """Return a new file for a log; it is kept, because whoever wants it comes later."""
+    descriptor, name = tempfile.mkstemp(prefix="stepmill-vllm-", suffix=".log")
+    os.close(descriptor)
+    return Path(name)

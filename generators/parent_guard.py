@@ -1,0 +1,138 @@
+"""Runs a command that ends with its parent: `python generators/parent_guard.py COMMAND …`.
+
+Standard input is a pipe that nothing is ever written to. It ends when the other side is gone,
+however that came about, `kill -9` included; the command is then asked to end, and soon made to.
+Asking this process to end does the same. When the command has ended, in whatever way, nothing that
+it started goes on, not even in a session of its own: this process adopts the orphans of all that
+is below it, asks them to end too, and soon makes them.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Collection, Sequence
+
+import psutil
+
+GRACE_SECONDS = 10.0
+"""How long the command may take to end once it was asked to."""
+
+LEFT_SECONDS = 5.0
+"""How long what it left behind may take; after as long again nothing more is tried."""
+
+END_SECONDS = GRACE_SECONDS + 2 * LEFT_SECONDS + 5.0
+"""Within these all of it has ended."""
+
+_LOOK_SECONDS = 0.05
+
+_SIGNALLED = 128
+"""Shells add the number of the signal that ended a command to this."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+"""From Linux's <sys/prctl.h>."""
+
+
+def main(command: Sequence[str]) -> int:
+    """Run `command` and return its exit code."""
+    adopt()
+    process = subprocess.Popen(  # noqa: S603 - what it is for
+        command, stdin=subprocess.DEVNULL, process_group=0
+    )
+    over = threading.Event()
+
+    def end() -> None:
+        if not over.is_set():
+            _signal(process.pid, signal.SIGTERM)
+        if not over.wait(GRACE_SECONDS):
+            _signal(process.pid, signal.SIGKILL)
+
+    def watch() -> None:
+        os.read(0, 1)
+        end()
+
+    for number in (signal.SIGINT, signal.SIGTERM):  # a signal's handler must not wait
+        signal.signal(number, lambda *_: threading.Thread(target=end, daemon=True).start())
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        _await(process.pid)
+    finally:
+        over.set()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        code = process.wait()
+        clear()
+    return exit_code(code)
+
+
+def exit_code(returned: int) -> int:
+    """Return the exit code a shell would give for what a process returned."""
+    return returned if returned >= 0 else _SIGNALLED - returned
+
+
+def adopt() -> None:
+    """Make this process the parent of every orphan below it, where the system can."""
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def clear(keep: Collection[int] = ()) -> None:
+    """End all children of this process and what is below them, but for those with ids in `keep`.
+
+    They are asked to end, and soon made to; what that orphans has been adopted and follows.
+    """
+    asked = set[int]()
+    patient = time.monotonic() + LEFT_SECONDS
+    while children := _children(keep):  # until a look finds none: one that ended may leave others
+        now = time.monotonic()
+        if now > patient + LEFT_SECONDS:
+            return
+        for child in children:
+            if _taken(child):
+                continue
+            if now > patient:
+                _kill(child)
+            elif child.pid not in asked:
+                _signal(child.pid, signal.SIGTERM)
+                asked.add(child.pid)
+        threading.Event().wait(_LOOK_SECONDS)
+
+
+def _children(keep: Collection[int]) -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if child.pid not in keep]
+
+
+def _taken(child: psutil.Process) -> bool:
+    """Take a child's end from the system if it has come."""
+    with contextlib.suppress(ChildProcessError):
+        return os.waitpid(child.pid, os.WNOHANG) != (0, 0)
+    return True
+
+
+def _kill(child: psutil.Process) -> None:
+    """Kill a child and all below it."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for one in (child, *child.children(recursive=True)):
+            _signal(one.pid, signal.SIGKILL)
+
+
+def _await(command: int) -> None:
+    """Wait for the command's end, without taking it: its number stays its own. Orphans are taken."""
+    while True:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        if ended is None or ended.si_pid == command:
+            return
+        os.waitpid(ended.si_pid, 0)
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
