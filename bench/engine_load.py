@@ -30,9 +30,9 @@ from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Sampling
-from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import DEFAULT, make_dialect
-from generators.policy.window import Budget
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.registry import DEFAULT, make_dialect
+from generators.policy.model.context_window import Budget
 from schemas.base import JsonObject
 from schemas.errors import NoEngine, Refusal, StepmillError
 from schemas.sections import MODEL_VIEWPORT

@@ -12,9 +12,9 @@ import sys
 import time
 
 from generators.engine.protocol import Message, Picture
-from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import make_dialect
-from generators.policy.window import Budget, Window
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.registry import make_dialect
+from generators.policy.model.context_window import Budget, Window
 from schemas.action import Click
 from schemas.observation import PageState
 

@@ -37,7 +37,7 @@ from flows.engines import open_policies
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import PageReader
 from generators.browser.slots import Slots, page_slots
-from generators.policy.account import Account
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy, PolicyCard
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from columns import kind_in
 
-from generators.policy.dialects.browsing import EVERYTHING
-from generators.policy.dialects.make import DIALECTS, make_dialect
+from generators.policy.dialects.registry import DIALECTS, make_dialect
+from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.make import NAMES
 from schemas.base import Record
 from schemas.config import RunConfig, identity
@@ -49,12 +49,14 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "generators/policy/dialects/holo.py": _all(OPTIONS, "page_line extended max_pixels"),
     "generators/policy/dialects/holotron.py": _all(OPTIONS, "page_line note_key thought_key")
     + _all(OPTIONS, "call_key name_key observation_tag output_tag error_tag done leave_out tiles"),
-    "generators/policy/dialects/spoken.py": _all(OPTIONS, "convention placeholder page_line")
+    "generators/policy/dialects/shared/json_dialect.py": _all(
+        OPTIONS, "convention placeholder page_line"
+    )
     + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit"),
-    "generators/policy/dialects/written.py": _all(OPTIONS, "convention"),
-    "generators/policy/make.py": _all("policy", "name script"),
-    "generators/policy/speaker.py": _all("engine", "usd_per_hour usd_per_million"),
-    "generators/policy/voices.py": _all("policy", "dialect dialect_options temperature top_p")
+    "generators/policy/dialects/shared/text_dialect.py": _all(OPTIONS, "convention"),
+    "generators/policy/factory.py": _all("policy", "name script"),
+    "generators/policy/model/model_call.py": _all("engine", "usd_per_hour usd_per_million"),
+    "generators/policy/model/setup.py": _all("policy", "dialect dialect_options temperature top_p")
     + _all("policy", "max_tokens context_tokens logprobs keep_images slack_images")
     + _all("policy", "localizer validator")
     + _all("policy.localizer", "dialect temperature max_tokens"),

@@ -14,7 +14,7 @@ from pydantic import Field
 from flows.plan import PlannedAttempt, make_plan
 from flows.provenance import code_version
 from flows.stage import Stage
-from generators.policy.make import PolicyMaker
+from generators.policy.factory import PolicyMaker
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import rollout

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from flows import signals
 from flows.cli_terminal import answer, log_to_stderr, note, tell
+from generators.endpoint_check.check import examine
+from generators.endpoint_check.result import Line, fit
 from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.retry_policy import Pauses
 from generators.policy.dialects.protocol import Dialect
-from generators.policy.fitness.examine import examine
-from generators.policy.fitness.lines import Line, fit
-from generators.policy.voices import dialect_of
+from generators.policy.model.setup import dialect_of
 from schemas.sections import PolicySection
 
 PATIENCE_SECONDS = 600.0

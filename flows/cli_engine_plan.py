@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterator
 
 from flows.cli_terminal import answer, table, tell
-from generators.policy.dialects.make import make_dialect
-from generators.policy.plan import Plan, PlanRow, plan
+from generators.endpoint_check.capacity_plan import Plan, PlanRow, plan
+from generators.policy.dialects.registry import make_dialect
 
 _HEAD = ("viewport", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
 

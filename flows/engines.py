@@ -19,9 +19,9 @@ from generators.engine.client.governor import FixedGovernor
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import ScriptedEngineServer
 from generators.engine.vllm.supervisor import VllmServer
-from generators.policy.make import PolicyMaker, Whispers
-from generators.policy.rehearsal import rehearse
-from generators.policy.voices import Engines, Place
+from generators.policy.factory import PolicyMaker, Whispers
+from generators.policy.model.preflight import rehearse
+from generators.policy.model.setup import Engines, Place
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flows.engine_rules import check_engine
-from generators.policy.make import check_policy
+from generators.policy.factory import check_policy
 from generators.sites import miniwob
 from generators.tasks.sources import load_tasks
 from generators.verify.make import check_names

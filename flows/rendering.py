@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
-from generators.policy.account import Account
-from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import DEFAULT, make_dialect
+from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
-from generators.policy.model import ModelPolicy
-from generators.policy.naming import named
-from generators.policy.speaker import Voice, make_prompt
-from generators.policy.window import Budget
+from generators.policy.dialects.registry import DEFAULT, make_dialect
+from generators.policy.model.context_window import Budget
+from generators.policy.model.element_names import named
+from generators.policy.model.model_call import Voice, make_prompt
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.usage import Account
 from schemas.action import NoAction
 from schemas.base import JsonObject
 from schemas.config import RunConfig

@@ -15,7 +15,7 @@ from flows.fleet import Fleet, SlottedSessions
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots, page_slots
-from generators.policy.make import PolicyMaker
+from generators.policy.factory import PolicyMaker
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Site

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from generators.browser.protocol import Sessions
 from generators.browser.scripted import Page
-from generators.policy.account import Account
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.attempt import Attempt

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import make_dialect
+from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
+from generators.policy.dialects.registry import make_dialect
 
 VARIANTS: Mapping[str, tuple[str, dict[str, JsonValue]]] = {
     "holotron": ("holotron", {}),

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from asked import SESSION, called, configured, history, seen
 
-from generators.policy.account import Account
+from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.surfer import Surfer
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision
-from generators.policy.surfer import Surfer
-from generators.policy.voices import Engines, Voices
 from schemas.action import Action
 from schemas.sections import PolicyName, PolicySection
 

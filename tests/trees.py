@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page
-from generators.policy.teacher.plan import Plan
+from generators.policy.teacher.primitives import Plan
 from schemas.observation import Box
 
 URL = "http://miniwob.localhost/miniwob/click-test.html"

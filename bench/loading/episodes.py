@@ -18,9 +18,9 @@ from PIL import Image, ImageDraw
 from bench.loading.figures import Answer
 from bench.loading.thinking import think_seconds
 from generators.engine.protocol import EnginePrompt, Picture
-from generators.policy.dialects.geometry import Frame
+from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect, Unreadable
-from generators.policy.window import Budget, Window, text_tokens
+from generators.policy.model.context_window import Budget, Window, text_tokens
 from schemas.action import Click
 from schemas.base import JsonObject
 from schemas.observation import PageState

@@ -16,7 +16,7 @@ from typing import TypeGuard
 from pydantic import JsonValue
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
-from generators.policy.account import Account
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy
 from generators.rollout.attempt import Attempt, Try, to_episode
 from generators.rollout.limits import Limits, stop_reason

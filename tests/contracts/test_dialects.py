@@ -8,10 +8,10 @@ from factories import make_step
 from grammar import allows, check
 from spoken import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
 
-from generators.policy.dialects.geometry import Convention
-from generators.policy.dialects.make import DIALECTS, make_dialect
+from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
-from generators.policy.dialects.replies import LONGEST
+from generators.policy.dialects.registry import DIALECTS, make_dialect
+from generators.policy.dialects.shared.json_reply import LONGEST
 from schemas.action import (
     Action,
     Answer,

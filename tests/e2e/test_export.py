@@ -15,7 +15,7 @@ from exported import lines
 from factories import MadeRun, make_whole_run
 from PIL import Image
 
-from generators.policy.dialects.make import DEFAULT, DIALECTS
+from generators.policy.dialects.registry import DEFAULT, DIALECTS
 from storage.export.registry import FormatName
 
 FAMILIES = "['click-test','enter-text','click-checkboxes-large','choose-list']"

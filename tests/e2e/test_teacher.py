@@ -7,8 +7,8 @@ import pytest
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
-from generators.policy.account import Account
-from generators.policy.make import PolicyMaker
+from generators.policy.factory import PolicyMaker
+from generators.policy.model.usage import Account
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE, UNSURE
 from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES

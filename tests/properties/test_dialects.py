@@ -12,11 +12,11 @@ from spoken import COMPLETE, VARIANTS, cannot, framed, variant
 from strategies import actions, json_values
 
 from generators.browser.keyboard import parse_chord
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.keys import NAMED_KEYS
-from generators.policy.dialects.pictures import Tiled
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
-from generators.policy.dialects.shown import OPENING
+from generators.policy.dialects.shared.keys import NAMED_KEYS
+from generators.policy.dialects.shared.sanitize import OPENING
 from schemas.action import (
     Action,
     Answer,

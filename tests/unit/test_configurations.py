@@ -12,8 +12,8 @@ import pytest
 from sources import ROOT
 
 from flows.settings import Sources, load
-from generators.policy.dialects.make import make_dialect
-from generators.policy.plan import TOKENS_PER_SECOND, Workload, tokens_per_step
+from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
+from generators.policy.dialects.registry import make_dialect
 from schemas.config import RunConfig
 from schemas.sections import LimitsSection
 

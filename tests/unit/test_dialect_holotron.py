@@ -7,10 +7,10 @@ from factories import make_step
 from spoken import framed, variant
 
 from generators.policy.dialects.holotron import holotron
-from generators.policy.dialects.make import make_dialect
 from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.registry import make_dialect
 from generators.policy.dialects.settings import HolotronSettings
-from generators.policy.dialects.spoken import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import SpokenDialect
 from schemas.action import (
     Click,
     Tab,

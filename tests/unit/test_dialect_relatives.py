@@ -6,7 +6,7 @@ import pytest
 from factories import make_step
 from spoken import framed, variant
 
-from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
 from generators.policy.dialects.protocol import CannotSay
 from schemas.action import (

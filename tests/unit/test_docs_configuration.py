@@ -26,7 +26,7 @@ from configuration_keys import (
 from sources import PACKAGES, ROOT
 from sources import modules as sources
 
-from generators.policy.dialects.make import DEFAULT, DIALECTS
+from generators.policy.dialects.registry import DEFAULT, DIALECTS
 from schemas.config import RunConfig, known_keys, resolve
 from schemas.sections import PriceSection, RoleSection
 

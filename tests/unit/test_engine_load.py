@@ -20,10 +20,10 @@ from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.server import ScriptedEngineServer
-from generators.policy.dialects.geometry import Frame
-from generators.policy.dialects.make import make_dialect
-from generators.policy.dialects.spoken import SpokenDialect
-from generators.policy.window import Budget
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.registry import make_dialect
+from generators.policy.dialects.shared.json_dialect import SpokenDialect
+from generators.policy.model.context_window import Budget
 
 SIDE = 64
 FRAME = Frame(

@@ -4,9 +4,9 @@ import pytest
 from wires import PNG, ask, chat, engine, picture, text_of, under, user
 
 from generators.engine.simulator.options import Coordinates, ScriptedOptions
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.make import DIALECTS, make_dialect
+from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import Dialect
+from generators.policy.dialects.registry import DIALECTS, make_dialect
 from schemas.action import Click
 from schemas.base import JsonObject
 

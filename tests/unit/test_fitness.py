@@ -7,26 +7,26 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from engines import engine
 
-from generators.engine.client.metrics import EngineMetrics
-from generators.engine.client.retry_policy import Pauses
-from generators.engine.simulator.faults import Fault, FaultKind
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
-from generators.policy.dialects.make import make_dialect
-from generators.policy.fitness.accounts import (
+from generators.endpoint_check.actions import look_at_action
+from generators.endpoint_check.check import examine
+from generators.endpoint_check.coordinates import look_at_coordinates
+from generators.endpoint_check.endpoint import Subject, user
+from generators.endpoint_check.limits import look_at_context, look_at_pictures
+from generators.endpoint_check.prefix_cache import look_at_cache
+from generators.endpoint_check.result import Fitness, Line, fit
+from generators.endpoint_check.structured_output import follows, has_raw_control, look_at_structure
+from generators.endpoint_check.usage_metrics import (
     look_at_accounts,
     look_at_metrics,
     look_at_reply,
     missing_of,
 )
-from generators.policy.fitness.acting import look_at_action
-from generators.policy.fitness.caching import look_at_cache
-from generators.policy.fitness.examine import examine
-from generators.policy.fitness.limits import look_at_context, look_at_pictures
-from generators.policy.fitness.lines import Fitness, Line, fit
-from generators.policy.fitness.pointing import look_at_coordinates
-from generators.policy.fitness.structure import follows, has_raw_control, look_at_structure
-from generators.policy.fitness.subject import Subject, user
+from generators.engine.client.metrics import EngineMetrics
+from generators.engine.client.retry_policy import Pauses
+from generators.engine.simulator.faults import Fault, FaultKind
+from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.server import ScriptedEngineServer
+from generators.policy.dialects.registry import make_dialect
 from schemas.errors import NoEngine
 
 Look = Callable[[Subject], Awaitable[list[Line]]]

@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
-from generators.policy.dialects.geometry import Convention
-from generators.policy.dialects.make import make_dialect
-from generators.policy.fitness.drawing import TARGETS, Target, board
-from generators.policy.fitness.pointing import point_in
-from generators.policy.fitness.readings import READINGS, SIZE, Point, Reading, agreeing, fits
-from generators.policy.fitness.subject import frame_of
+from generators.endpoint_check.coordinate_fit import READINGS, SIZE, Point, Reading, agreeing, fits
+from generators.endpoint_check.coordinates import point_in
+from generators.endpoint_check.endpoint import frame_of
+from generators.endpoint_check.probe_images import TARGETS, Target, board
+from generators.policy.dialects.coordinates import Convention
+from generators.policy.dialects.registry import make_dialect
 
 
 def _said(reading: Reading, *, blur: float = 0.0) -> list[tuple[Target, Point]]:

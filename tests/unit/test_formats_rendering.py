@@ -9,9 +9,9 @@ from factories import make_episode, make_step
 
 from flows.rendering import renderer_of
 from generators.engine.protocol import Message, Picture, Reply
-from generators.policy.account import Account
-from generators.policy.model import ModelPolicy
-from generators.policy.voices import Engines, Voices
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.usage import Account
 from schemas.action import Action, Click, Drag, NoAction, Select
 from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from factories import make_screenshot
 
-from generators.policy.clumsy import MISS_PX, Clumsy
+from generators.policy.noisy import MISS_PX, Clumsy
 from generators.policy.scripted import ScriptedPolicy
 from schemas.action import Action, Answer, Click, TypeText, Wait
 from schemas.observation import Element, Observation, PageState

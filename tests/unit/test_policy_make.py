@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from factories import make_task
 
-from generators.policy.account import Account
-from generators.policy.make import PolicyMaker, check_policy
+from generators.policy.factory import PolicyMaker, check_policy
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Policy
 from schemas.config import RunConfig
 from schemas.episode import PolicyKind

@@ -16,10 +16,10 @@ from asked import (
     size_of,
 )
 
-from generators.policy.account import Account
-from generators.policy.model import ModelPolicy
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision
-from generators.policy.voices import Engines, Voices
 from schemas.action import Action, Answer, Click
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure

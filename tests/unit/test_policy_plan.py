@@ -3,7 +3,14 @@
 import pytest
 from spoken import variant
 
-from generators.policy.plan import VIEWPORTS, Plan, PlanRow, Workload, plan, tokens_per_step
+from generators.endpoint_check.capacity_plan import (
+    VIEWPORTS,
+    Plan,
+    PlanRow,
+    Workload,
+    plan,
+    tokens_per_step,
+)
 from schemas.sections import MODEL_VIEWPORT
 
 

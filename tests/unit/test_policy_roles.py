@@ -5,10 +5,10 @@ from asked import SESSION, WrittenEngine, called, clicked, configured
 from surfing import ELSEWHERE, LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.engine.protocol import Engine
-from generators.policy.cues import AGREED, Cues
-from generators.policy.dialects.make import make_dialect
-from generators.policy.make import check_policy
-from generators.policy.voices import Engines, Place, Voices
+from generators.policy.dialects.registry import make_dialect
+from generators.policy.factory import check_policy
+from generators.policy.model.setup import Engines, Place, Voices
+from generators.policy.testing.teacher_cues import AGREED, Cues
 from schemas.action import Answer, Click, Key
 from schemas.errors import BadConfig
 from schemas.sections import PolicySection, PriceSection, RoleSection

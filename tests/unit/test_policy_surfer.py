@@ -7,7 +7,7 @@ from asked import SIDE, WrittenEngine, called, clicked, size_of
 from surfing import LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.engine.protocol import Picture
-from generators.policy.voices import Engines
+from generators.policy.model.setup import Engines
 from schemas.action import Answer, Click, Drag, Key
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.sections import RoleSection

@@ -11,7 +11,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from generators.engine.protocol import Message, Picture
-from generators.policy.window import Budget, Window
+from generators.policy.model.context_window import Budget, Window
 from schemas.errors import RolloutFailure
 
 PICTURE_TOKENS = 20

@@ -14,7 +14,7 @@ from scripted import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_t
 
 from generators.browser.protocol import PageReader, Session, SessionSpec
 from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
-from generators.policy.account import Account
+from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for

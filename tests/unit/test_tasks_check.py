@@ -8,7 +8,7 @@ from factories import make_episode, make_task, make_verdict
 from flows.check import CheckReport, FamilyCheck, by_family, check, share_of
 from flows.stage import Stage
 from generators.browser.protocol import Session, SessionSpec
-from generators.policy.make import PolicyMaker
+from generators.policy.factory import PolicyMaker
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.tasks.sources import load_tasks

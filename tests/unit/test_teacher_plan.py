@@ -6,7 +6,7 @@ from trees import node, page, play
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import (
+from generators.policy.teacher.primitives import (
     SCROLLS,
     Plan,
     button,

@@ -5,7 +5,7 @@ from generators.policy.teacher.choosing import tick
 from generators.policy.teacher.mail import Errand, understand
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.reading import solve
-from generators.policy.teacher.words import alike
+from generators.policy.teacher.synonyms import alike
 from schemas.action import Click, TypeText
 
 SENDERS = ["Ada", "Bo", "Cleo"]

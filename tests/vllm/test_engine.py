@@ -22,14 +22,14 @@ from sources import ROOT
 from tokenizers import Tokenizer
 
 from flows.settings import Sources, load
+from generators.endpoint_check.endpoint import Subject
+from generators.endpoint_check.result import Fitness
+from generators.endpoint_check.usage_metrics import look_at_accounts
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
 from generators.engine.vllm.command import BESIDE, serve_command
-from generators.policy.dialects.make import make_dialect
-from generators.policy.fitness.accounts import look_at_accounts
-from generators.policy.fitness.lines import Fitness
-from generators.policy.fitness.subject import Subject
+from generators.policy.dialects.registry import make_dialect
 from schemas.base import Record
 from schemas.episode import StructuredMode
 from schemas.sections import EngineKind, EngineSection

@@ -7,15 +7,21 @@ words and the tool's input as JSON; one without a call is the answer itself.
 from typing import ClassVar
 
 from generators.browser.keyboard import UnknownKey, key_name
-from generators.policy.dialects.called import argument, milliseconds, pointed, pointing, seconds
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.keys import said_keys
-from generators.policy.dialects.kinds import Choice, Scale, Text, quoted, whole_number
-from generators.policy.dialects.pictures import Bounded, PictureRule
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Bounded, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.replies import compact, find_object, spoken
-from generators.policy.dialects.shown import mended
-from generators.policy.dialects.written import (
+from generators.policy.dialects.shared.arguments import Choice, Scale, Text, quoted, whole_number
+from generators.policy.dialects.shared.computer_tool import (
+    argument,
+    milliseconds,
+    pointed,
+    pointing,
+    seconds,
+)
+from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.keys import said_keys
+from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
     made,

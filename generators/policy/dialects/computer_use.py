@@ -7,15 +7,21 @@ picture as sent. A drag starts where the pointer is and cannot be said in one ca
 
 from typing import ClassVar
 
-from generators.policy.dialects.called import argument, milliseconds, pointed, pointing, seconds
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.keys import Chord
-from generators.policy.dialects.kinds import Scale, Text, quoted, whole_number
-from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.replies import compact, find_object, spoken
-from generators.policy.dialects.shown import mended
-from generators.policy.dialects.written import (
+from generators.policy.dialects.shared.arguments import Scale, Text, quoted, whole_number
+from generators.policy.dialects.shared.computer_tool import (
+    argument,
+    milliseconds,
+    pointed,
+    pointing,
+    seconds,
+)
+from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.keys import Chord
+from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
     made,

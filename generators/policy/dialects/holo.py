@@ -8,51 +8,45 @@ and under names of their own; an action is said with a published one wherever th
 
 from functools import partial
 
-from generators.policy.dialects import browsing
-from generators.policy.dialects.geometry import Convention
-from generators.policy.dialects.kinds import Scale
-from generators.policy.dialects.pictures import Patched
-from generators.policy.dialects.prompting import RULES, listed, measured
+from generators.policy.dialects.coordinates import Convention
+from generators.policy.dialects.image_size import Patched
 from generators.policy.dialects.settings import HoloSettings
-from generators.policy.dialects.spoken import Keys, Manner, SpokenDialect
-from generators.policy.dialects.tools import (
-    ELEMENT,
-    SECONDS,
-    PageScroll,
-    Tool,
-    WaitSeconds,
-)
+from generators.policy.dialects.shared import browser_tools
+from generators.policy.dialects.shared.arguments import Scale
+from generators.policy.dialects.shared.json_dialect import Keys, Manner, SpokenDialect
+from generators.policy.dialects.shared.prompt_text import RULES, listed, measured
+from generators.policy.dialects.shared.tools import ELEMENT, SECONDS, PageScroll, Tool, WaitSeconds
 
 PUBLISHED: tuple[Tool, ...] = (
-    Tool("click_element", "click at a point", "click", (ELEMENT, browsing.X, browsing.Y)),
+    Tool("click_element", "click at a point", "click", (ELEMENT, browser_tools.X, browser_tools.Y)),
     Tool(
         "write_element_abs",
         "click at a point, replace what the field holds by content, then press Enter",
         "type",
-        (browsing.CONTENT, ELEMENT, browsing.X, browsing.Y),
+        (browser_tools.CONTENT, ELEMENT, browser_tools.X, browser_tools.Y),
         {"overwrite": True, "enter": True},
     ),
-    PageScroll("scroll", "scroll by a page", "scroll", (browsing.DIRECTION,)),
-    browsing.GO_BACK,
-    browsing.REFRESH,
-    browsing.GOTO,
+    PageScroll("scroll", "scroll by a page", "scroll", (browser_tools.DIRECTION,)),
+    browser_tools.GO_BACK,
+    browser_tools.REFRESH,
+    browser_tools.GOTO,
     WaitSeconds("wait", "let seconds pass on the page", "wait", (SECONDS,)),
-    browsing.RESTART,
-    browsing.ANSWER,
+    browser_tools.RESTART,
+    browser_tools.ANSWER,
 )
 """The cookbook's actions. Its runner clears a field before it writes, and presses Enter after."""
 
 ADDED: tuple[Tool, ...] = (
-    browsing.click("click_element_with"),
-    browsing.write("write_text"),
-    browsing.select_option("select_option"),
-    browsing.scroll("scroll_by"),
-    browsing.move_mouse("hover_element"),
-    browsing.drag("drag_element"),
-    *browsing.keys(),
-    browsing.GO_FORWARD,
-    *browsing.tabs(),
-    browsing.wait("wait_exactly"),
+    browser_tools.click("click_element_with"),
+    browser_tools.write("write_text"),
+    browser_tools.select_option("select_option"),
+    browser_tools.scroll("scroll_by"),
+    browser_tools.move_mouse("hover_element"),
+    browser_tools.drag("drag_element"),
+    *browser_tools.keys(),
+    browser_tools.GO_FORWARD,
+    *browser_tools.tabs(),
+    browser_tools.wait("wait_exactly"),
 )
 """What the cookbook's actions cannot say."""
 

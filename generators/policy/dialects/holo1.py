@@ -9,11 +9,16 @@ from typing import ClassVar
 
 from pydantic import JsonValue
 
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.replies import find_object, spoken
-from generators.policy.dialects.written import WrittenDialect, made, point_read, point_said
+from generators.policy.dialects.shared.json_reply import find_object, spoken
+from generators.policy.dialects.shared.text_dialect import (
+    WrittenDialect,
+    made,
+    point_read,
+    point_said,
+)
 from schemas.action import Action, Button, Click
 
 _CALL = re.compile(r"Click\(\s*(-?[\d.]{1,12})\s*,\s*(-?[\d.]{1,12})\s*\)", re.IGNORECASE)

@@ -4,10 +4,10 @@ Source: hcompai/hai-cookbook, `utils/navigation.py` and the Holo1.5 notebooks: Q
 processor with patches of 28 px, between 56×56 and 1280×28×28 pixels.
 """
 
-from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import Published, holo
 from generators.policy.dialects.settings import HoloSettings
-from generators.policy.dialects.spoken import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import SpokenDialect
 
 NAME = "holo1_5"
 """As configurations name it."""

@@ -5,10 +5,10 @@ between 64×32×32 and 16384×32×32 pixels, and `thinking` as the chat template
 navigation prompt is not published; the one of Holo1.5 is taken to have stayed.
 """
 
-from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import Published, holo
 from generators.policy.dialects.settings import HoloSettings
-from generators.policy.dialects.spoken import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import SpokenDialect
 
 NAME = "holo2"
 """As configurations name it."""

@@ -8,14 +8,14 @@ or `<error>`, the schema in the system prompt too. Each of these is a setting.
 
 from functools import partial
 
-from generators.policy.dialects.browsing import EVERYTHING
-from generators.policy.dialects.geometry import Convention
-from generators.policy.dialects.kinds import Scale
-from generators.policy.dialects.pictures import Tiled
-from generators.policy.dialects.prompting import RULES, listed, measured
+from generators.policy.dialects.coordinates import Convention
+from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.settings import HolotronSettings
-from generators.policy.dialects.spoken import Keys, Manner, SpokenDialect
-from generators.policy.dialects.tools import Tool
+from generators.policy.dialects.shared.arguments import Scale
+from generators.policy.dialects.shared.browser_tools import EVERYTHING
+from generators.policy.dialects.shared.json_dialect import Keys, Manner, SpokenDialect
+from generators.policy.dialects.shared.prompt_text import RULES, listed, measured
+from generators.policy.dialects.shared.tools import Tool
 from schemas.errors import BadConfig
 
 NAME = "holotron"

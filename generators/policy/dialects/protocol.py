@@ -7,8 +7,8 @@ asks nobody. What it writes of an earlier step never changes, because the prompt
 
 from typing import Protocol
 
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.pictures import PictureRule
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import PictureRule
 from schemas.action import Action
 from schemas.base import JsonObject, Record
 from schemas.episode import Step

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from generators.policy.dialects.geometry import Convention
+from generators.policy.dialects.coordinates import Convention
 from schemas.base import Record
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_-]{0,39}$")]

@@ -12,15 +12,14 @@ from typing import ClassVar
 from pydantic import JsonValue
 
 from generators.browser.keyboard import UnknownKey, key_name
-from generators.policy.dialects.geometry import Convention, Frame
-from generators.policy.dialects.keys import said_keys
-from generators.policy.dialects.kinds import Scale, Text, quoted
-from generators.policy.dialects.pictures import Patched, PictureRule
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.replies import spoken
-from generators.policy.dialects.shown import mended
-from generators.policy.dialects.tools import page_of
-from generators.policy.dialects.written import (
+from generators.policy.dialects.shared.arguments import Scale, Text, quoted
+from generators.policy.dialects.shared.json_reply import spoken
+from generators.policy.dialects.shared.keys import said_keys
+from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
     made,
@@ -28,6 +27,7 @@ from generators.policy.dialects.written import (
     point_said,
     thinking,
 )
+from generators.policy.dialects.shared.tools import page_of
 from schemas.action import Action, Answer, Click, Drag, Key, Scroll, TypeText, Wait
 
 _CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<inside>.*)\)\s*\Z", re.DOTALL)

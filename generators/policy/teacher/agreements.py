@@ -4,7 +4,7 @@ import re
 
 from generators.policy.teacher.goals import parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import (
+from generators.policy.teacher.primitives import (
     Plan,
     button,
     click_at,

@@ -5,8 +5,8 @@ from functools import partial
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import part, quote, quoted, whole
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.plan import Find, Plan, choose, press, submit, the, write
-from generators.policy.teacher.words import alike
+from generators.policy.teacher.primitives import Find, Plan, choose, press, submit, the, write
+from generators.policy.teacher.synonyms import alike
 
 _LISTED = r"Select (?:words similar to )?(.*?)(?: from the (?:scroll )?list)? and click Submit"
 

@@ -10,15 +10,7 @@ from functools import partial
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, ordinal, part, quote, whole
 from generators.policy.teacher.page import Page
-from generators.policy.teacher.plan import (
-    Plan,
-    button,
-    click_at,
-    press,
-    spot,
-    submit,
-    the,
-)
+from generators.policy.teacher.primitives import Plan, button, click_at, press, spot, submit, the
 
 
 def click_button(page: Page) -> Plan:

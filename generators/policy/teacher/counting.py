@@ -2,7 +2,7 @@
 
 from generators.policy.teacher.goals import nth, whole
 from generators.policy.teacher.page import Page
-from generators.policy.teacher.plan import Plan, named, press, submit, the, write
+from generators.policy.teacher.primitives import Plan, named, press, submit, the, write
 
 
 def add_blocks(page: Page) -> Plan:

@@ -5,7 +5,7 @@ from functools import partial
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import parts
 from generators.policy.teacher.page import Page
-from generators.policy.teacher.plan import Find, Plan, do, press, reveal, submit, the
+from generators.policy.teacher.primitives import Find, Plan, do, press, reveal, submit, the
 from schemas.action import TypeText
 
 MONTHS = (

@@ -4,7 +4,7 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import Point, drop
 from generators.policy.teacher.goals import nth, parts, whole
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.plan import Plan, drag, named, spot, submit, the
+from generators.policy.teacher.primitives import Plan, drag, named, spot, submit, the
 
 _WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 

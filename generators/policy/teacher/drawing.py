@@ -12,7 +12,7 @@ from generators.policy.teacher.geometry import (
 )
 from generators.policy.teacher.goals import part
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.plan import Plan, click_at, drag, named, press, submit
+from generators.policy.teacher.primitives import Plan, click_at, drag, named, press, submit
 from schemas.observation import Box
 
 HALF_LINE = 20

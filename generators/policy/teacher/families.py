@@ -2,7 +2,7 @@
 
 from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES
-from generators.policy.teacher.plan import Skill
+from generators.policy.teacher.primitives import Skill
 
 FAMILIES: dict[str, Skill] = PAGE_FAMILIES | HAND_FAMILIES
 """The skill for each family of MiniWoB++ that the teacher takes on."""

@@ -3,7 +3,7 @@
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import parts, quote
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Plan, named, press, submit, the, write
+from generators.policy.teacher.primitives import Plan, named, press, submit, the, write
 
 
 def enter_quoted(page: Page) -> Plan:

@@ -8,7 +8,7 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import inset, pixels, telling_point
 from generators.policy.teacher.goals import nth
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.plan import Plan, click_at, do, named, press, submit
+from generators.policy.teacher.primitives import Plan, click_at, do, named, press, submit
 from schemas.action import Hover, TypeText
 
 EMPTY, MINE, THEIRS = ".", "x", "o"

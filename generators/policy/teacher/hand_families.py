@@ -16,7 +16,7 @@ from generators.policy.teacher import (
     sliding,
     timing,
 )
-from generators.policy.teacher.plan import Skill
+from generators.policy.teacher.primitives import Skill
 
 HAND_FAMILIES: dict[str, Skill] = {
     "bisect-angle": drawing.bisect_angle,

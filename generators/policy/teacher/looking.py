@@ -11,7 +11,7 @@ from PIL import Image
 from generators.policy.teacher.geometry import Point, sides
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.plan import Plan, button, press, submit, the
+from generators.policy.teacher.primitives import Plan, button, press, submit, the
 
 _MIDDLE_GREY = 128
 _DEGREES = 360

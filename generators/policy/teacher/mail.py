@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Find, Plan, named, press, the, write
+from generators.policy.teacher.primitives import Find, Plan, named, press, the, write
 
 _SET = r"Find the email by (\w+) and forward that email to (\w+)\."
 _DELETING = re.compile(

@@ -3,7 +3,7 @@
 from generators.policy.teacher.colours import hue_name, parse
 from generators.policy.teacher.goals import ordinal, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Find, Plan, drag, key, press, submit, the
+from generators.policy.teacher.primitives import Find, Plan, drag, key, press, submit, the
 from schemas.observation import Box
 
 _BUTTONS = {"bold": "ql-bold", "italics": "ql-italic", "underlined": "ql-underline"}

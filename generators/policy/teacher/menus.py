@@ -3,7 +3,7 @@
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import part, quoted
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.plan import Find, Plan, button, hover, press
+from generators.policy.teacher.primitives import Find, Plan, button, hover, press
 
 
 def _item(text: str) -> Find:

@@ -1,6 +1,7 @@
 """Which skill does which family of pages: buttons, forms, lists, tables, mail."""
 
 from generators.policy.teacher import (
+    calendar,
     choosing,
     clicking,
     dates,
@@ -8,12 +9,11 @@ from generators.policy.teacher import (
     mail,
     menus,
     paging,
-    planning,
     posts,
     reading,
     shopping,
 )
-from generators.policy.teacher.plan import Skill
+from generators.policy.teacher.primitives import Skill
 
 PAGE_FAMILIES: dict[str, Skill] = {
     "ascending-numbers": clicking.click_ascending,
@@ -53,7 +53,7 @@ PAGE_FAMILIES: dict[str, Skill] = {
     "click-widget": clicking.click_widget,
     "copy-paste": reading.copy_text,
     "copy-paste-2": reading.copy_text,
-    "daily-calendar": planning.create_event,
+    "daily-calendar": calendar.create_event,
     "email-inbox": mail.do_errand,
     "email-inbox-delete": mail.do_errand,
     "email-inbox-forward": mail.do_errand,

@@ -2,7 +2,7 @@
 
 from generators.policy.teacher.goals import nth, ordinal, part, quote
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Plan, button, named, press, the, write
+from generators.policy.teacher.primitives import Plan, button, named, press, the, write
 
 MOST_PAGES = 10
 """How many pages of a book are leafed through before giving up."""

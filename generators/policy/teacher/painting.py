@@ -3,7 +3,7 @@
 from generators.policy.teacher.colours import Colour, hexadecimal, hue_name, parse
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.plan import Plan, named, press, spot, submit, the, write
+from generators.policy.teacher.primitives import Plan, named, press, spot, submit, the, write
 
 
 def click_colour(page: Page) -> Plan:

@@ -12,7 +12,7 @@ from generators.browser.protocol import PageReader
 from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Plan
+from generators.policy.teacher.primitives import Plan
 from generators.sites.miniwob import templates
 from schemas.action import Answer
 from schemas.episode import PolicyKind, Step, ThoughtSource

@@ -3,7 +3,7 @@
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, part, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Find, Plan, hover, press, submit
+from generators.policy.teacher.primitives import Find, Plan, hover, press, submit
 
 _ON_THE_POST = frozenset({"reply", "retweet", "like", "share"})
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from generators.policy.teacher.goals import nth, ordinal, part, whole
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import (
+from generators.policy.teacher.primitives import (
     Plan,
     button,
     named,

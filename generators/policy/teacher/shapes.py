@@ -5,7 +5,7 @@ from generators.policy.teacher.figures import COLOURS, Figure, Wish, figures, wi
 from generators.policy.teacher.geometry import Point
 from generators.policy.teacher.goals import parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Plan, button, click_at, drag, press, spot, submit
+from generators.policy.teacher.primitives import Plan, button, click_at, drag, press, spot, submit
 
 _COLUMNS = 3
 _MARGIN = 13

@@ -8,7 +8,7 @@ from generators.policy.teacher.choosing import pick_suggestion
 from generators.policy.teacher.dates import pick_date
 from generators.policy.teacher.goals import part, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.plan import Find, Plan, button, named, press, the
+from generators.policy.teacher.primitives import Find, Plan, button, named, press, the
 
 _BY_WISH: dict[str, tuple[str, Callable[[list[int]], int]]] = {
     "cheapest": ("price", min),

@@ -2,7 +2,7 @@
 
 from generators.policy.teacher.goals import nth, numbers, parts, whole
 from generators.policy.teacher.page import Lost, Page, centre, classes
-from generators.policy.teacher.plan import Find, Plan, drag, key, named, press, submit, the
+from generators.policy.teacher.primitives import Find, Plan, drag, key, named, press, submit, the
 
 _KEYS = 12
 """The most presses of an arrow key to set right what a drag missed."""

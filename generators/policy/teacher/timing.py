@@ -11,7 +11,16 @@ from generators.policy.teacher.colours import hue_name, parse
 from generators.policy.teacher.geometry import Point
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.plan import Plan, button, click_at, do, named, press, spot, wait
+from generators.policy.teacher.primitives import (
+    Plan,
+    button,
+    click_at,
+    do,
+    named,
+    press,
+    spot,
+    wait,
+)
 from schemas.action import Hover
 
 ACT_MS = Clock().step_ms + Clock().settle_ms

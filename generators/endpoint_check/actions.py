@@ -1,0 +1,84 @@
+"""Whether the model acts in the dialect: the real prompt, a drawn page, and its replies are read."""
+
+import asyncio
+import math
+
+from generators.endpoint_check.endpoint import Subject
+from generators.endpoint_check.probe_images import TARGETS, Target, board, radius_of
+from generators.endpoint_check.prompts import begin, see, sent_size
+from generators.endpoint_check.result import Fitness, Line
+from generators.engine.protocol import Reply
+from generators.policy.dialects.protocol import Unreadable
+from generators.policy.model.repair import WHOLE
+from schemas.action import Action, point_of
+from schemas.sections import PolicySection
+
+NAME = "action"
+
+_ASKED = TARGETS[2], TARGETS[5], TARGETS[8]
+"""Far from the corner where all conventions agree."""
+
+_MOST_MISSED = 1
+
+
+async def look_at_action(subject: Subject) -> list[Line]:
+    """Say whether replies to the dialect's own prompt are actions, and where they act.
+
+    Raises:
+        RolloutFailure: there is no reply.
+        Refused: the server does not take such a request.
+    """
+    if not subject.pictures:
+        return [Line(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_act(subject, target)) for target in _ASKED]
+    return [_judged(subject, [task.result() for task in tasks])]
+
+
+async def _act(subject: Subject, target: Target) -> Action | str:
+    """Return the action of a reply, or why it is none."""
+    window = begin(subject, f"Click the {target.words} ({target.colour}).", keep=1, slack=0)
+    see(subject, window, board(sent_size(subject)), step=0)
+    reply = await subject.ask(
+        window.messages,
+        tokens=PolicySection().max_tokens,
+        schema=subject.dialect.schema(subject.frame),
+    )
+    return _read(subject, reply)
+
+
+def _read(subject: Subject, reply: Reply) -> Action | str:
+    if reply.finish_reason not in WHOLE:
+        return f"the reply ended early ({reply.finish_reason})"
+    try:
+        return subject.dialect.read(reply.text, subject.frame).action
+    except Unreadable as error:
+        return str(error)
+
+
+def _judged(subject: Subject, found: list[Action | str]) -> Line:
+    wrong = [one for one in found if isinstance(one, str)]
+    right = [
+        (target, one) for target, one in zip(_ASKED, found, strict=True) if not isinstance(one, str)
+    ]
+    if wrong:
+        return Line(
+            name=NAME,
+            fitness=Fitness.POOR if right else Fitness.UNFIT,
+            found=f"{len(right)} of {len(found)} replies could be read; {wrong[0]}",
+            remedy="see that the dialect is the model's own; see 'structure'",
+        )
+    hit = sum(_on(subject, target, action) for target, action in right)
+    told = f"{len(found)} of {len(found)} replies read, {hit} of them clicks on their target"
+    if hit >= len(found) - _MOST_MISSED:
+        return Line(name=NAME, fitness=Fitness.FIT, found=told)
+    return Line(name=NAME, fitness=Fitness.POOR, found=told, remedy="see 'coordinates'")
+
+
+def _on(subject: Subject, target: Target, action: Action) -> bool:
+    point, frame = point_of(action), subject.frame
+    if point is None:
+        return False
+    size = frame.viewport_width, frame.viewport_height
+    apart = math.hypot(point[0] - target.across * size[0], point[1] - target.down * size[1])
+    return apart <= radius_of(size)

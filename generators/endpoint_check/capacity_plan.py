@@ -1,0 +1,213 @@
+"""The table behind `stepmill engine plan`: what a viewport costs an engine, before any is started.
+
+For each viewport: the picture that is sent and what the model sees of it, its tokens, how legible
+it stays, and how many steps a second one GPU can be expected to make. Rows are arithmetic over
+published and simulated figures, whose sources stand beside them; nothing is measured here. The
+figures are of an H100 and compare viewports; a bench against the real engine gives the real ones.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from pydantic import Field
+
+from generators.policy.dialects.image_size import Tiled
+from generators.policy.dialects.protocol import Dialect
+from schemas.base import Record
+from schemas.sections import MODEL_VIEWPORT
+
+VIEWPORTS = (
+    *((1_024, 512), (1_024, 768), (1_024, 1_024), (1_200, 1_200), (1_204, 1_204)),
+    *((1_280, 640), (1_280, 720), (1_280, 800), (1_280, 1_024), (1_366, 768)),
+    *((1_440, 900), (1_536, 1_024), (1_536, 1_536), (1_920, 1_080), (2_048, 1_024)),
+)
+"""Those that are planned unless others are asked for: common screens, and the tile grid's own."""
+
+TOKENS_PER_SECOND: Mapping[str, tuple[float, str]] = {
+    "holotron": (
+        8_900.0,
+        (
+            "H Company's Holotron-12B post: prompt and reply together, one H100, vLLM 0.14.1, "
+            "WebVoyager at 100 workers, no prefix cache"
+        ),
+    ),
+    "holo2": (
+        5_100.0,
+        (
+            "H Company's Holotron-12B post, for Holo2-8B: prompt and reply together, one H100, "
+            "no prefix cache"
+        ),
+    ),
+}
+"""Tokens a second of a GPU by dialect, and who says so; what is not here was not published."""
+
+CACHED_SHARES = ((768, 0.16), (1_280, 0.21), (1_792, 0.245), (2_560, 0.31))
+"""Tokens of a picture, and the share of the published loop's tokens that is left with a cache."""
+
+CACHE_SOURCE = (
+    "simulated for Holotron's cache, 1 picture kept and 2 of slack, episodes of 8 to 40 steps, cache blocks of 672 "
+    "tokens, states saved where prompts part (vLLM 0.32); an upper bound, as decoding and the "
+    "cache's size are left out"
+)
+"""Where the shares come from. The same simulation, decoding and cache size reckoned, gave 2.9 steps a
+second at 1,280 tokens a picture and 64 to 100 live episodes, with 16-bit states on an H100."""
+
+_PUBLISHED_PICTURES = 3
+_PUBLISHED_TOKENS = 2_560
+_SAMPLED_KEEP, _SAMPLED_SLACK = 1, 2
+
+
+class Workload(Record):
+    """What a step is taken to consist of."""
+
+    steps: int = Field(default=15, ge=1, le=1_000)
+    """Of an episode; a WebVoyager task takes 15 to 18."""
+    system_tokens: int = Field(default=1_800, ge=0)
+    """System prompt and task."""
+    text_tokens: int = Field(default=300, ge=0)
+    """Text that each earlier step leaves in the prompt."""
+    placeholder_tokens: int = Field(default=8, ge=0)
+    """What an evicted picture leaves."""
+    reply_tokens: int = Field(default=150, ge=0)
+    """Of a reply."""
+    keep_images: int = Field(default=_SAMPLED_KEEP, ge=1)
+    """Pictures kept after an eviction."""
+    slack_images: int = Field(default=_SAMPLED_SLACK, ge=0)
+    """Pictures let in beyond that."""
+
+
+class PlanRow(Record):
+    """What one viewport costs."""
+
+    width: int
+    """CSS px."""
+    height: int
+    """CSS px."""
+    sent_width: int
+    """Of the picture as sent, px."""
+    sent_height: int
+    """Of the picture as sent, px."""
+    seen_width: int
+    """Of the picture as the model's vision gets it, px."""
+    seen_height: int
+    """Of the picture as the model's vision gets it, px."""
+    grid: tuple[int, int] | None = None
+    """Tiles across and down; None where the family has no tiles."""
+    image_tokens: int
+    """Prompt tokens of one picture."""
+    legibility: float
+    """Seen px per CSS px on the worse axis; below 1 small print is lost."""
+    on_grid: bool
+    """The model sees the viewport pixel by pixel, stretched on neither axis."""
+    default: bool
+    """The viewport of policies that ask an engine, unless a configuration names another."""
+    tokens_per_step: float
+    """Prompt and reply, averaged over an episode, all of it computed."""
+    steps_per_second: float | None = None
+    """Of one GPU without a prefix cache; None where no rate was published."""
+    cached_tokens_per_step: float | None = None
+    """Tokens still computed with a prefix cache; None where that was not simulated."""
+    cached_steps_per_second: float | None = None
+    """At most, of one GPU with a prefix cache; None where either is unknown."""
+
+
+class Plan(Record):
+    """The table, and what its figures rest on."""
+
+    dialect: str
+    """Whose pictures."""
+    workload: Workload
+    """What a step is taken to consist of."""
+    rows: tuple[PlanRow, ...]
+    """By viewport, the cheapest picture first."""
+    rate_source: str
+    """Where the rate of a GPU comes from."""
+    cache_source: str
+    """Where the effect of a cache comes from."""
+
+
+def plan(
+    dialect: Dialect,
+    *,
+    viewports: Sequence[tuple[int, int]] = VIEWPORTS,
+    workload: Workload | None = None,
+) -> Plan:
+    """Return what each viewport costs in a dialect, the cheapest picture first."""
+    work = workload or Workload()
+    sizes = sorted({*viewports, MODEL_VIEWPORT})
+    rows = [_row(dialect, size, work) for size in sizes]
+    return Plan(
+        dialect=dialect.name,
+        workload=work,
+        rows=tuple(sorted(rows, key=lambda row: row.image_tokens)),
+        rate_source=TOKENS_PER_SECOND.get(dialect.name, (0.0, "no rate was published"))[1],
+        cache_source=CACHE_SOURCE if _simulated(work) else "simulated for 1 kept and 2 of slack",
+    )
+
+
+def tokens_per_step(image_tokens: int, work: Workload) -> float:
+    """Return the tokens of a prompt and its reply, averaged over the steps of an episode."""
+    pictures = _pictures(work)
+    evicted = [step + 1 - shown for step, shown in enumerate(pictures)]
+    text = work.text_tokens * (work.steps - 1) / 2
+    seen = sum(pictures) * image_tokens + sum(evicted) * work.placeholder_tokens
+    return work.system_tokens + text + seen / work.steps + work.reply_tokens
+
+
+def _pictures(work: Workload) -> list[int]:
+    """Return how many pictures the prompt of each step holds."""
+    counts: list[int] = []
+    shown = 0
+    for _ in range(work.steps):
+        shown += 1
+        if shown > work.keep_images + work.slack_images:
+            shown = work.keep_images
+        counts.append(shown)
+    return counts
+
+
+def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload) -> PlanRow:
+    sent = dialect.sent_size(*viewport)
+    rule = dialect.pictures
+    seen = rule.seen_size(*sent)
+    tokens = dialect.image_tokens(*viewport)
+    rate = TOKENS_PER_SECOND.get(dialect.name, (None, ""))[0]
+    computed = tokens_per_step(tokens, work)
+    cached = _cached(tokens, work)
+    return PlanRow(
+        width=viewport[0],
+        height=viewport[1],
+        sent_width=sent[0],
+        sent_height=sent[1],
+        seen_width=seen[0],
+        seen_height=seen[1],
+        grid=rule.grid(*viewport) if isinstance(rule, Tiled) else None,
+        image_tokens=tokens,
+        legibility=min(seen[0] / viewport[0], seen[1] / viewport[1]),
+        on_grid=seen == viewport,
+        default=viewport == MODEL_VIEWPORT,
+        tokens_per_step=computed,
+        steps_per_second=None if rate is None else rate / computed,
+        cached_tokens_per_step=cached,
+        cached_steps_per_second=None if rate is None or cached is None else rate / cached,
+    )
+
+
+def _simulated(work: Workload) -> bool:
+    return (work.keep_images, work.slack_images) == (_SAMPLED_KEEP, _SAMPLED_SLACK)
+
+
+def _cached(image_tokens: int, work: Workload) -> float | None:
+    """Return the tokens that are still computed, from their share of the published loop's."""
+    if not _simulated(work):
+        return None
+    loop = work.model_copy(update={"keep_images": _PUBLISHED_PICTURES, "slack_images": 0})
+    return _share(image_tokens) * tokens_per_step(_PUBLISHED_TOKENS, loop)
+
+
+def _share(image_tokens: int) -> float:
+    """Return the share for that many tokens: on the line between its neighbours, or past the last."""
+    pairs = list(pairwise(CACHED_SHARES))
+    below, above = next((pair for pair in pairs if image_tokens <= pair[1][0]), pairs[-1])
+    slope = (above[1] - below[1]) / (above[0] - below[0])
+    return below[1] + (image_tokens - below[0]) * slope

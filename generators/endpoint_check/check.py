@@ -1,0 +1,80 @@
+"""A whole examination of an endpoint: every question in order, a few lines from each.
+
+What the server says of itself comes first, then whether it replies at all: an endpoint that does
+not is not asked further. A question that breaks is a line that says so, and the next one is asked.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from generators.endpoint_check.actions import look_at_action
+from generators.endpoint_check.coordinates import look_at_coordinates
+from generators.endpoint_check.endpoint import Refused, Subject
+from generators.endpoint_check.limits import look_at_context, look_at_pictures
+from generators.endpoint_check.prefix_cache import look_at_cache
+from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.structured_output import look_at_structure
+from generators.endpoint_check.usage_metrics import look_at_accounts, look_at_metrics, look_at_reply
+from generators.engine.client.client import OpenAIEngine
+from generators.policy.dialects.protocol import Dialect
+from schemas.errors import RolloutFailure
+
+_Look = Callable[[Subject], Awaitable[list[Line]]]
+
+_QUESTIONS: tuple[tuple[str, _Look], ...] = (
+    ("context", look_at_context),
+    ("reply", look_at_reply),
+    ("structure", look_at_structure),
+    ("metrics", look_at_metrics),
+    ("pictures", look_at_pictures),
+    ("accounts", look_at_accounts),
+    ("cache", look_at_cache),
+    ("action", look_at_action),
+    ("coordinates", look_at_coordinates),
+)
+"""By name, in order: later ones know what earlier ones found."""
+
+
+async def examine(
+    engine: OpenAIEngine, dialect: Dialect, *, say: Callable[[str], None]
+) -> AsyncIterator[Line]:
+    """Yield a line for each thing that a run in `dialect` needs; `say` is told what is asked now."""
+    subject = Subject(engine, dialect)
+    yield _model(subject)
+    for name, look in _QUESTIONS:
+        say(f"asking: {name}")
+        lines, broken = await _answers(subject, name, look)
+        for line in lines:
+            yield line
+        if broken and name == "reply":
+            return
+
+
+def _model(subject: Subject) -> Line:
+    card = subject.card
+    who = " ".join(filter(None, (card.product, card.version)))
+    found = f"{card.model} on {who or 'a server that does not say what it is'}"
+    return Line(name="model", fitness=Fitness.FIT, found=found)
+
+
+async def _answers(subject: Subject, name: str, look: _Look) -> tuple[list[Line], bool]:
+    """Return the lines of a question, and whether it broke."""
+    why = ""
+    try:
+        return await look(subject), False
+    except* (Refused, RolloutFailure) as broken:  # questions are put several at a time
+        why = _first(broken)
+    line = Line(
+        name=name,
+        fitness=Fitness.POOR if name == "cache" else Fitness.UNFIT,
+        found=why,
+        remedy="see the server's own log",
+    )
+    return [line], True
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> str:
+    """Return what the first error in a group says."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error)

@@ -1,0 +1,135 @@
+"""The endpoint under examination, and how a run would speak to it.
+
+Every question goes through the client that runs use, so that what is found here is what a run
+finds. A refusal by the server is an answer too: it comes back as `Refused`, with its words.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Sequence
+
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.metrics import EngineMetrics
+from generators.engine.protocol import (
+    EngineCard,
+    EnginePrompt,
+    Message,
+    Part,
+    Reply,
+    Role,
+    Sampling,
+)
+from generators.engine.stopwatch import Stopwatch
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.protocol import Dialect
+from schemas.base import JsonObject
+from schemas.errors import NoEngine, RolloutFailure, StepmillError
+from schemas.sections import MODEL_VIEWPORT
+
+GONE_SECONDS = 20.0
+"""An endpoint that has been away for so long is not waited for."""
+
+_LOOK_SECONDS = 0.5
+_REFUSAL = ": HTTP 4"
+
+
+class Refused(StepmillError):
+    """The server does not take such a request; the text is what it says."""
+
+
+class Subject:
+    """One endpoint and the dialect it is to be asked in."""
+
+    def __init__(
+        self, engine: OpenAIEngine, dialect: Dialect, *, gone_seconds: float = GONE_SECONDS
+    ) -> None:
+        self._engine = engine
+        self._gone_seconds = gone_seconds
+        self.dialect = dialect
+        """How it would be spoken to."""
+        self.frame = frame_of(dialect)
+        """Of a run with the usual viewport."""
+        self.salt = secrets.token_hex(6)
+        """Begins prompts that must not lie in any cache yet."""
+        self.pictures = 0
+        """How many a prompt may hold, once that was asked."""
+
+    @property
+    def card(self) -> EngineCard:
+        """What it said of itself."""
+        return self._engine.card
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tokens: int = 64,
+        schema: JsonObject | None = None,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        logprobs: bool = False,
+    ) -> Reply:
+        """Return the reply to `messages`.
+
+        Raises:
+            Refused: the server does not take such a request.
+            RolloutFailure: there is no reply for another reason.
+            NoEngine: the endpoint has gone away.
+        """
+        sampling = Sampling(
+            temperature=temperature, max_tokens=tokens, seed=seed, logprobs=logprobs
+        )
+        prompt = EnginePrompt(messages=tuple(messages), reply_schema=schema)
+        try:
+            return await self._reply(prompt, sampling)
+        except RolloutFailure as failure:
+            _, refusal, words = failure.message.partition(_REFUSAL)
+            if refusal:
+                raise Refused(f"HTTP 4{words}") from failure
+            raise
+
+    async def _reply(self, prompt: EnginePrompt, sampling: Sampling) -> Reply:
+        """Return the reply, unless the endpoint goes: the client would wait for its return."""
+        stopwatch, begun = Stopwatch(), time.perf_counter()
+        session = f"check-{self.salt}"
+        task = asyncio.create_task(
+            self._engine.reply(prompt, sampling, session=session, stopwatch=stopwatch)
+        )
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+                away = time.perf_counter() - begun - stopwatch.seconds
+                if away > self._gone_seconds and not task.done():
+                    raise NoEngine(f"{self.card.endpoints[0]} has gone away; start it again")
+        finally:
+            task.cancel()
+        return await task
+
+    async def metrics(self) -> EngineMetrics | None:
+        """Return what the server says of itself; None: nothing."""
+        return next(iter((await self._engine.metrics()).values()))
+
+
+def frame_of(dialect: Dialect) -> Frame:
+    """Return the frame of a run with the usual viewport."""
+    width, height = MODEL_VIEWPORT
+    sent = dialect.sent_size(width, height)
+    return Frame(
+        viewport_width=width,
+        viewport_height=height,
+        picture_width=width,
+        picture_height=height,
+        sent_width=sent[0],
+        sent_height=sent[1],
+    )
+
+
+def system(text: str) -> Message:
+    """Return a system's message."""
+    return Message(role=Role.SYSTEM, parts=(text,))
+
+
+def user(*parts: Part) -> Message:
+    """Return a user's message."""
+    return Message(role=Role.USER, parts=parts)

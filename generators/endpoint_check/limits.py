@@ -1,0 +1,86 @@
+"""How much an endpoint takes: its context, and pictures in one prompt."""
+
+from generators.endpoint_check.endpoint import Refused, Subject, user
+from generators.endpoint_check.probe_images import page
+from generators.endpoint_check.result import Fitness, Line
+from generators.policy.model.context_window import text_tokens
+from generators.policy.model.setup import ROOM
+from schemas.sections import PolicySection
+
+MOST_PICTURES = 8
+"""More are not tried."""
+
+_SMALL = (64, 64)
+_USUAL = PolicySection()
+
+
+async def look_at_context(subject: Subject) -> list[Line]:
+    """Say whether the context holds a prompt of the dialect and its reply."""
+    context, dialect, frame = subject.card.context_tokens, subject.dialect, subject.frame
+    picture = dialect.image_tokens(frame.sent_width, frame.sent_height)
+    least = text_tokens(dialect.system(frame)) + ROOM + _USUAL.max_tokens + picture
+    good = least + (_USUAL.keep_images + _USUAL.slack_images - 1) * picture
+    remedy = f"serve at least {good} (vLLM: --max-model-len), or lower policy.max_tokens"
+    if context is None:
+        found = "it does not say"
+        remedy = f"see that it is at least {good}, and set policy.context_tokens"
+        fitness = Fitness.POOR
+    else:
+        found = f"{context} tokens; a prompt and its reply need {least}, better {good}"
+        fitness = (
+            Fitness.UNFIT if context < least else Fitness.POOR if context < good else Fitness.FIT
+        )
+    return [
+        Line(
+            name="context",
+            fitness=fitness,
+            found=found,
+            remedy="" if fitness is Fitness.FIT else remedy,
+        )
+    ]
+
+
+async def look_at_pictures(subject: Subject) -> list[Line]:
+    """Say whether it sees, and how many pictures a prompt may hold; the subject keeps the number.
+
+    Raises:
+        RolloutFailure: there is no reply.
+        Refused: the server refuses text alone.
+    """
+    without = (await subject.ask([user("What is on the pictures?")], tokens=4)).prompt_tokens
+    refusal = ""
+    for count in range(1, MOST_PICTURES + 1):
+        shown = [page(_SMALL, seed=f"{subject.salt}-{n}") for n in range(count)]
+        try:
+            reply = await subject.ask([user(*shown, "What is on the pictures?")], tokens=4)
+        except Refused as refused:
+            refusal = str(refused)
+            break
+        if without is not None and reply.prompt_tokens == without:
+            refusal = "a picture makes the prompt no longer: it is dropped in silence"
+            break
+        subject.pictures = count
+    return [_judged(subject.pictures, refusal)]
+
+
+def _judged(count: int, refusal: str) -> Line:
+    wanted = _USUAL.keep_images + _USUAL.slack_images
+    if not count:
+        return Line(
+            name="pictures",
+            fitness=Fitness.UNFIT,
+            found=f"none: {refusal}",
+            remedy="serve a model that sees, with its pictures allowed",
+        )
+    found = f"{count} in a prompt" if refusal else f"{count} in a prompt and perhaps more"
+    if count >= wanted:
+        return Line(name="pictures", fitness=Fitness.FIT, found=found)
+    return Line(
+        name="pictures",
+        fitness=Fitness.UNFIT,
+        found=f"{found}; {count + 1}: {refusal}",
+        remedy=(
+            f"allow {wanted} (vLLM: --limit-mm-per-prompt '{{\"image\": {wanted}}}'), or set "
+            f"policy.keep_images = 1 and policy.slack_images = {count - 1}"
+        ),
+    )

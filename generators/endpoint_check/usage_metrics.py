@@ -1,0 +1,129 @@
+"""What an endpoint tells of a reply and of itself: usage, token ids, log-probabilities, metrics."""
+
+from generators.endpoint_check.endpoint import Subject, user
+from generators.endpoint_check.probe_images import board
+from generators.endpoint_check.result import Fitness, Line
+from generators.engine.client.metrics import EngineMetrics
+from generators.engine.protocol import Reply
+from generators.engine.vllm.command import ACCOUNTS
+
+_NEEDED = {
+    "requests running": ("running",),
+    "requests waiting": ("waiting",),
+    "cache usage": ("kv_usage",),
+    "preemptions": ("preemptions",),
+    "prompt tokens": ("prompt_tokens",),
+    "generation tokens": ("generation_tokens",),
+    "prefix cache hits": ("prefix_hits", "prefix_hit_rate"),
+    "time to first token": ("first_token",),
+    "time in the queue": ("queue",),
+}
+"""What a governor decides by: in words, and the fields of which one is enough."""
+
+_SMALL = (320, 240)
+"""Of a picture, px."""
+
+
+async def look_at_reply(subject: Subject) -> list[Line]:
+    """Say what comes with a plain reply.
+
+    Raises:
+        RolloutFailure: there is no reply.
+        Refused: the server does not take such a request.
+    """
+    reply = await subject.ask([user("Say what a web browser is.")], tokens=16, logprobs=True)
+    counts = reply.prompt_tokens, reply.completion_tokens
+    ids, numbers = reply.completion_token_ids, reply.completion_logprobs
+    return [
+        _line(
+            "usage",
+            f"{counts[0]} prompt and {counts[1]} completion tokens",
+            good=None not in counts,
+            lacking="no token counts",
+            remedy="tokens, their limit and their price stay unknown; no setting of ours mends it",
+        ),
+        _line(
+            "token ids",
+            "of prompt and reply",
+            good=ids is not None and reply.prompt_token_ids is not None,
+            lacking="none, or not of both prompt and reply",
+            remedy="needed to train on the very tokens; vLLM gives them (return_token_ids)",
+        ),
+        _line(
+            "logprobs",
+            "one finite number for each token",
+            good=numbers is not None,
+            lacking="none, or not one finite number for each token",
+            remedy="needed to train on what was drawn; vLLM: --logprobs-mode processed_logprobs; "
+            "where they are NaN, the weights or their precision are broken",
+        ),
+    ]
+
+
+async def look_at_accounts(subject: Subject) -> list[Line]:
+    """Say whether a reply tells how its prompt's tokens divide, and how long it took.
+
+    Raises:
+        RolloutFailure: there is no reply.
+        Refused: the server does not take such a request.
+    """
+    pictures = [board(_SMALL)] if subject.pictures else []
+    reply = await subject.ask([user(*pictures, "Say what you see.")], tokens=16)
+    missing = _untold(reply, pictures=bool(pictures))
+    return [
+        _line(
+            "token details",
+            f"{reply.cached_tokens} tokens cached, {reply.image_tokens or 0} of pictures",
+            good=not missing,
+            lacking=f"without {' and '.join(missing)}",
+            remedy=f"what a cache served stays unknown; vLLM: {ACCOUNTS[0]} (counts pictures from "
+            "0.24 on); SGLang: --enable-cache-report",
+        ),
+        _line(
+            "times",
+            f"{reply.queue_ms or 0:.0f} ms in the queue, the first token after "
+            f"{reply.ttft_ms or 0:.0f} ms",
+            good=None not in (reply.queue_ms, reply.ttft_ms),
+            lacking="none in the reply",
+            remedy=f"whether a call waited or worked stays unknown; vLLM from 0.25 on: {ACCOUNTS[1]}",
+        ),
+    ]
+
+
+def _untold(reply: Reply, *, pictures: bool) -> list[str]:
+    """Return what is not told of the tokens of a prompt."""
+    told = {"cached tokens": reply.cached_tokens}
+    if pictures:
+        told["picture tokens"] = reply.image_tokens
+    return [words for words, count in told.items() if count is None]
+
+
+async def look_at_metrics(subject: Subject) -> list[Line]:
+    """Say which of the figures that a governor needs are there."""
+    metrics = await subject.metrics()
+    missing = [] if metrics is None else missing_of(metrics)
+    return [
+        _line(
+            "metrics",
+            "all that a governor needs",
+            good=metrics is not None and not missing,
+            lacking=f"without {', '.join(missing)}" if metrics else "no page at /metrics",
+            remedy="sessions are then limited by engine.requests alone; serve with metrics "
+            "(vLLM: without --disable-log-stats; SGLang: --enable-metrics)",
+        )
+    ]
+
+
+def missing_of(metrics: EngineMetrics) -> list[str]:
+    """Return what a governor needs and these metrics lack."""
+    return [
+        words
+        for words, fields in _NEEDED.items()
+        if all(getattr(metrics, field) is None for field in fields)
+    ]
+
+
+def _line(name: str, found: str, *, good: bool, lacking: str, remedy: str) -> Line:
+    if good:
+        return Line(name=name, fitness=Fitness.FIT, found=found)
+    return Line(name=name, fitness=Fitness.POOR, found=lacking, remedy=remedy)

@@ -1,0 +1,148 @@
+"""How large a picture is sent, and how many tokens it takes: one rule for each kind of processor.
+
+A rule follows what the family was trained with. It reckons with sizes alone and touches no
+picture.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from generators.policy.dialects.coordinates import smart_resize
+
+
+class PictureRule(Protocol):
+    """From the size of a screenshot to what a model is given of it."""
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size a picture is resized to before it is sent."""
+        ...
+
+    def tokens(self, width: int, height: int) -> int:
+        """Return how many prompt tokens a picture of that size takes."""
+        ...
+
+    def seen_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size at which the model's vision gets a picture of that size."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """Square tiles on the grid nearest to the picture's shape, and a thumbnail of the whole.
+
+    Source: the static tiling of InternVL, as vLLM 0.32 carries it out for Nemotron Nano VL: the
+    server itself stretches a picture to the grid whose aspect is closest, and takes the larger of
+    two such grids if the picture has more than half its pixels. So a screenshot is sent as it is:
+    no second JPEG, and the bytes that are recorded are the bytes that were sent. Only one with
+    more pixels than the largest grid is scaled down first, to the very grid the server would
+    choose, because the rest would be thrown away there.
+    """
+
+    side: int = 512
+    """Of a tile, px."""
+    tile_tokens: int = 256
+    """A tile's tokens."""
+    most: int = 12
+    """Tiles of a grid."""
+
+    def grid(self, width: int, height: int) -> tuple[int, int]:
+        """Return how many tiles lie across and down."""
+        return _closest_grid(width, height, self.side, self.most)
+
+    def seen_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the grid's size."""
+        across, down = self.grid(width, height)
+        return across * self.side, down * self.side
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the picture's own size, or its grid's where it has more pixels than any grid."""
+        if width * height <= self.most * self.side**2:
+            return width, height
+        return self.seen_size(width, height)
+
+    def tokens(self, width: int, height: int) -> int:
+        """Return the tokens of all tiles, and of the thumbnail where there are several."""
+        across, down = self.grid(width, height)
+        tiles = across * down
+        return (tiles + 1 if tiles > 1 else 1) * self.tile_tokens
+
+
+@lru_cache(maxsize=256)
+def _closest_grid(width: int, height: int, side: int, most: int) -> tuple[int, int]:
+    grids = sorted(
+        ((a, d) for a in range(1, most + 1) for d in range(1, most // a + 1)),
+        key=lambda grid: grid[0] * grid[1],
+    )
+    best, nearest = (1, 1), float("inf")
+    for across, down in grids:
+        apart = abs(width / height - across / down)
+        larger_fits = apart == nearest and width * height > 0.5 * side**2 * across * down
+        if apart < nearest or larger_fits:
+            best, nearest = (across, down), apart
+    return best
+
+
+@dataclass(frozen=True)
+class Patched:
+    """Square patches at the picture's own shape, its area within bounds: Qwen's processors.
+
+    Source: `smart_resize` with the bounds that H Company publishes for each generation. We resize
+    before sending, so that the server's own resize changes nothing and what a point means does
+    not depend on the server's settings.
+    """
+
+    side: int
+    """Of a patch that makes a token, px."""
+    least: int
+    """Pixels of a picture."""
+    most: int
+    """Pixels of a picture."""
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the nearest multiples of a patch, with an area within bounds."""
+        return smart_resize(
+            width, height, factor=self.side, min_pixels=self.least, max_pixels=self.most
+        )
+
+    def seen_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size as sent: nothing is resized after that."""
+        return self.sent_size(width, height)
+
+    def tokens(self, width: int, height: int) -> int:
+        """Return one token for each patch."""
+        wide, high = self.sent_size(width, height)
+        return (wide // self.side) * (high // self.side)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """The picture's own shape, scaled down to a longest edge and a pixel count.
+
+    Source: Anthropic's published limits, 1568 px and about 1,600 tokens of 750 pixels each, beyond
+    which its service scales pictures itself and points would mean another size.
+    """
+
+    longest: int = 1_568
+    """Of the longer edge, px."""
+    most: int = 1_200_000
+    """Pixels."""
+    pixels_per_token: int = 750
+    """Of the published estimate."""
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the largest size of the same shape within bounds, never a larger one."""
+        shrink = min(
+            1.0, self.longest / max(width, height), math.sqrt(self.most / (width * height))
+        )
+        return max(1, math.floor(width * shrink)), max(1, math.floor(height * shrink))
+
+    def seen_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size as sent."""
+        return self.sent_size(width, height)
+
+    def tokens(self, width: int, height: int) -> int:
+        """Return the estimate, at least one."""
+        wide, high = self.sent_size(width, height)
+        return max(1, round(wide * high / self.pixels_per_token))

@@ -1,0 +1,1 @@
+"""What several dialects share: tools, arguments, JSON replies, prompt text, escaping."""

@@ -1,0 +1,88 @@
+"""What `computer_use` and `claude` share: one function with an `action`, and points as pairs.
+
+Both grew from the same tool and differ in how keys, waits, scrolls and the end are said; those
+are each family's own.
+"""
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.shared.arguments import Scale, Text, quoted
+from generators.policy.dialects.shared.text_dialect import Fields, point_read, point_said
+from schemas.action import Action, Click, Hover, TypeText
+from schemas.base import JsonObject
+
+CLICKS = {
+    "left_click": ("left", 1),
+    "right_click": ("right", 1),
+    "middle_click": ("middle", 1),
+    "double_click": ("left", 2),
+    "triple_click": ("left", 3),
+}
+"""Each click's button and count."""
+
+
+def argument(given: JsonObject, name: str) -> JsonValue:
+    """Return an argument of a call.
+
+    Raises:
+        Unreadable: it is missing.
+    """
+    if name not in given:
+        raise Unreadable(f"'{name}' is missing")
+    return given[name]
+
+
+def pointed(given: JsonObject, scale: Scale) -> Fields | None:
+    """Return the fields of what both families say alike; None for anything else.
+
+    Raises:
+        Unreadable: its arguments are not what they must be.
+    """
+    name = given.get("action")
+    if isinstance(name, str) and name in CLICKS:
+        button, count = CLICKS[name]
+        point = point_read(argument(given, "coordinate"), scale)
+        return {"type": "click", **point, "button": button, "count": count}
+    if name == "mouse_move":
+        return {"type": "hover", **point_read(argument(given, "coordinate"), scale)}
+    if name == "type":
+        return {"type": "type", "text": Text().check(argument(given, "text"), scale)}
+    return None
+
+
+def pointing(action: Action, scale: Scale) -> JsonObject | None:
+    """Return the arguments of what both families say alike; None for anything else.
+
+    Raises:
+        CannotSay: a part of it lies beyond what they can say.
+    """
+    match action:
+        case Click():
+            names = {value: name for name, value in CLICKS.items()}
+            name = names.get((action.button.value, action.count))
+            if name is None:
+                raise CannotSay(f"there is no click {action.count} times with {action.button}")
+            return {"action": name, "coordinate": point_said(action.x, action.y, scale)}
+        case Hover():
+            return {"action": "mouse_move", "coordinate": point_said(action.x, action.y, scale)}
+        case TypeText(x=None, overwrite=False, enter=False):
+            return {"action": "type", "text": Text().say(action.text, scale)}
+        case _:
+            return None
+
+
+def milliseconds(value: JsonValue) -> int:
+    """Return a length of time given in seconds, decimals and all.
+
+    Raises:
+        Unreadable: it is no length of time.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 600:  # noqa: PLR2004
+        raise Unreadable(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")
+    return max(1, round(value * 1_000))
+
+
+def seconds(ms: int) -> JsonValue:
+    """Return milliseconds as seconds, whole where they are."""
+    return ms // 1_000 if ms % 1_000 == 0 else ms / 1_000

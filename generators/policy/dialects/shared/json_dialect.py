@@ -1,0 +1,270 @@
+"""A family that answers with one JSON object: reasoning, a note, and a call of one tool.
+
+What such families differ in is a `Manner`: the names of the keys, the tools, the picture's rule and
+the texts around. Everything they share, from the schema to the echo, is here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import PictureRule
+from generators.policy.dialects.protocol import Understood, Unreadable
+from generators.policy.dialects.settings import Settings
+from generators.policy.dialects.shared import json_schema
+from generators.policy.dialects.shared.arguments import Scale, quoted
+from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.keys import key_schema
+from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
+from generators.policy.dialects.shared.tools import Arguments, Tool, called, choose, find
+from schemas.action import Action, point_of
+from schemas.base import JsonObject
+from schemas.episode import Step
+from schemas.observation import PageState
+
+TOLD = 2_000
+"""Characters of a result that are told, as in H Company's published harness."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What the parts of a reply are called."""
+
+    note: str
+    """What is to be remembered."""
+    thought: str
+    """Why."""
+    call: str
+    """The call."""
+    name: str
+    """The tool's name, within the call."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What one family does its own way."""
+
+    name: str
+    """As configurations name it."""
+    version: str
+    """Grows when the prompt's text or the reading of a reply changes."""
+    convention: Convention
+    """What the numbers of its points mean."""
+    pictures: PictureRule
+    """How large they are sent."""
+    keys: Keys
+    """What the parts of a reply are called."""
+    empty_note: str | None
+    """How it says that there is nothing to remember."""
+    tools: tuple[Tool, ...]
+    """In the order in which they are offered and tried."""
+    system: Callable[[Scale], str]
+    """Writes the system prompt, but for the schema."""
+    schema_block: str
+    """Around the schema in the system prompt; `{}` is its place."""
+    task: str
+    """States the task; `{}` is its place."""
+    observation: Callable[[int, str], tuple[str, str]]
+    """Writes what stands before and after a picture, from the step and the page's words."""
+    done: Callable[[str, str], str]
+    """Tells what came of an action, from the tool's name and the words, which may be empty."""
+    failed: Callable[[str, str], str]
+    """Tells why an action failed, from the tool's name and the words."""
+
+
+class SpokenDialect:
+    """A family that answers with one JSON object, set as a configuration wants it."""
+
+    asks: ClassVar[bool] = True
+
+    def __init__(self, manner: Manner, settings: Settings) -> None:
+        self._manner = manner
+        self._settings = settings
+
+    @property
+    def name(self) -> str:
+        """As configurations name it."""
+        return self._manner.name
+
+    @property
+    def version(self) -> str:
+        """Grows when the prompt's text or the reading of a reply changes."""
+        return self._manner.version
+
+    @property
+    def convention(self) -> Convention:
+        """What the numbers of its points mean."""
+        return self._settings.convention or self._manner.convention
+
+    @property
+    def pictures(self) -> PictureRule:
+        """How large pictures are sent."""
+        return self._manner.pictures
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """What it can do, in the order in which it is offered."""
+        return self._manner.tools
+
+    @property
+    def gone(self) -> str:
+        """What stands in the place of a picture that was taken out."""
+        return self._settings.placeholder
+
+    @property
+    def request_fields(self) -> JsonObject:
+        """Fields of a request's body that the settings ask for, beside the prompt."""
+        if self._settings.thinking is None:
+            return {}
+        switch: JsonObject = {self._settings.thinking_key: self._settings.thinking}
+        return {"chat_template_kwargs": switch}
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size a picture of `width`×`height` px is resized to before it is sent."""
+        return self._manner.pictures.sent_size(width, height)
+
+    def image_tokens(self, width: int, height: int) -> int:
+        """Return how many prompt tokens a picture of that size takes once it is sent."""
+        return self._manner.pictures.tokens(width, height)
+
+    def system(self, frame: Frame) -> str:
+        """Return the system prompt, with the reply's schema unless that is switched off."""
+        parts = [self._manner.system(self._scale(frame))]
+        if self._settings.schema_in_prompt:
+            parts.append(self._manner.schema_block.replace("{}", compact(self.schema(frame))))
+        if self._settings.more_instructions:
+            parts.append(self._settings.more_instructions)
+        return "\n\n".join(parts)
+
+    def schema(self, frame: Frame) -> JsonObject:
+        """Return the JSON schema of a reply."""
+        scale, keys = self._scale(frame), self._manner.keys
+        words = json_schema.text(scale.text_limit)
+        calls = json_schema.either([tool.schema(keys.name, scale) for tool in self.tools])
+        note = json_schema.nullable(words) if self._manner.empty_note is None else words
+        whole = json_schema.form({keys.note: note, keys.thought: words, keys.call: calls})
+        if '"$ref"' not in compact(calls):
+            return whole
+        defined: dict[str, JsonValue] = {"key": key_schema()}
+        return {**whole, "$defs": defined}
+
+    def opening(self, instruction: str) -> str:
+        """Return the text that states the task, before the first observation."""
+        return self._manner.task.replace("{}", harmless(instruction, 20_000))
+
+    def around(self, step: int, page: PageState) -> tuple[str, str]:
+        """Return the text before and after the picture of an observation."""
+        words = ""
+        if self._settings.page_line:
+            words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
+        return self._manner.observation(step, words)
+
+    def result(self, step: Step) -> str:
+        """Return what is told of an action that was carried out; empty if nothing."""
+        if step.action.type in ("none", "answer"):
+            return ""
+        if step.action_error is not None:
+            return self.refused(step.action, step.action_error)
+        tool = called(self.tools, step.action)
+        return self._manner.done(tool, harmless(step.result_text or "", TOLD))
+
+    def refused(self, action: Action, why: str) -> str:
+        """Return what is told of an action that was not carried out."""
+        return self._manner.failed(called(self.tools, action), harmless(why, TOLD))
+
+    def repair(self, problem: str) -> str:
+        """Return what is said to a model whose reply could not be read."""
+        keys = self._manner.keys
+        return (
+            f"Your last reply could not be used and nothing was done: {problem}.\n"
+            f"Reply again to the same screenshot: one JSON object with {keys.note}, "
+            f"{keys.thought} and {keys.call}, and nothing else."
+        )
+
+    def read(self, reply: str, frame: Frame) -> Understood:
+        """Understand a reply.
+
+        Raises:
+            Unreadable: it is no valid action, and why.
+        """
+        scale, keys = self._scale(frame), self._manner.keys
+        whole = find_object(spoken(reply), with_key=keys.call)
+        for name in whole:
+            if name not in (keys.note, keys.thought, keys.call):
+                raise Unreadable(
+                    f"there is no field {quoted(name)}; give {keys.note}, {keys.thought} "
+                    f"and {keys.call}"
+                )
+        note, thought = _words(whole, keys.note), _words(whole, keys.thought)
+        tool, arguments = self._call(whole[keys.call], scale)
+        named = arguments.get("element")
+        return Understood(
+            action=tool.read(arguments, scale),
+            thought=thought,
+            note=note,
+            element=named if isinstance(named, str) and named else None,
+            echo=self._written(tool, arguments, thought=thought, note=note),
+        )
+
+    def say(
+        self,
+        action: Action,
+        frame: Frame,
+        *,
+        thought: str | None = None,
+        note: str | None = None,
+        element: str | None = None,
+    ) -> str:
+        """Return the reply by which a model of the family would say `action`.
+
+        Raises:
+            CannotSay: it has no words for it.
+        """
+        acted_on = mended(element) if element else _something(action)
+        tool, arguments = choose(self.tools, action, self._scale(frame), element=acted_on)
+        return self._written(
+            tool,
+            arguments,
+            thought=None if thought is None else mended(thought),
+            note=None if note is None else mended(note),
+        )
+
+    def _scale(self, frame: Frame) -> Scale:
+        return Scale(frame=frame, convention=self.convention, text_limit=self._settings.text_limit)
+
+    def _call(self, call: JsonValue, scale: Scale) -> tuple[Tool, Arguments]:
+        keys = self._manner.keys
+        if not isinstance(call, dict) or keys.name not in call:
+            raise Unreadable(f"'{keys.call}' must be an object with '{keys.name}' in it")
+        tool = find(self.tools, call[keys.name])
+        given = {name: value for name, value in call.items() if name != keys.name}
+        return tool, tool.check(given, scale)
+
+    def _written(
+        self, tool: Tool, arguments: Arguments, *, thought: str | None, note: str | None
+    ) -> str:
+        keys = self._manner.keys
+        return compact(
+            {
+                keys.note: note or self._manner.empty_note,
+                keys.thought: thought or "",
+                keys.call: {keys.name: tool.name, **arguments},
+            }
+        )
+
+
+def _words(whole: JsonObject, key: str) -> str | None:
+    value = whole.get(key)
+    if value is not None and not isinstance(value, str):
+        raise Unreadable(f"'{key}' must be a text in quotation marks, but is {quoted(value)}")
+    return mended(value) if value else None
+
+
+def _something(action: Action) -> str:
+    """Return what an action is said to act on when nobody says it."""
+    if point_of(action) is not None:
+        return "the element at this point"
+    return "the page" if action.type == "scroll" else "the focused element"

@@ -1,0 +1,122 @@
+"""Finding the one JSON object in a reply, and writing it out again.
+
+Models wrap their object in fences, think aloud before it, and add a sentence after it; a reader
+takes no offence at that, and neither does this. It does at two objects that differ, at a field
+given twice, and at anything that is no JSON.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Never
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.shared.sanitize import OPENING, one_line
+from schemas.base import JsonObject
+
+LONGEST = 200_000
+"""Characters of a reply that are looked at; a longer one is no answer."""
+
+_STARTS = 50
+"""Braces at which an object is looked for."""
+
+_THINKING = re.compile(r"\A.*</think>|<think>.*?</think>|<think>.*\Z", re.DOTALL)
+
+
+def spoken(reply: str) -> str:
+    """Return a reply without the thinking that a server left in it.
+
+    Raises:
+        Unreadable: it is empty, or too long to be an answer.
+    """
+    if len(reply) > LONGEST:
+        raise Unreadable(f"the reply has {len(reply)} characters; give one short answer")
+    text = reply.strip()
+    if not text.startswith("{"):
+        text = _THINKING.sub("", text).strip()
+    if not text:
+        raise Unreadable("the reply is empty")
+    return text
+
+
+def find_object(text: str, *, with_key: str) -> JsonObject:
+    """Return the one JSON object in `text` that has `with_key`.
+
+    Raises:
+        Unreadable: there is none, it is broken, or there are several that differ.
+    """
+    seen = list(_values(text))
+    found = [value for value in seen if isinstance(value, dict) and with_key in value]
+    if not found:
+        problem = f"has no '{with_key}'" if seen else "holds no JSON object"
+        broken = next((value for value in seen if isinstance(value, json.JSONDecodeError)), None)
+        if broken is not None:
+            problem = f"is broken JSON: {broken.msg} at character {broken.pos}"
+        raise Unreadable(f"the reply {problem}; give one JSON object with '{with_key}' and no more")
+    if any(other != found[0] for other in found):
+        raise Unreadable(f"the reply holds {len(found)} different answers; give exactly one")
+    return found[0]
+
+
+def _values(text: str) -> Iterator[JsonValue | json.JSONDecodeError]:
+    """Yield what stands at the first braces of `text`, values or what is wrong with them."""
+    at = text.find("{")
+    for _ in range(_STARTS):
+        if at < 0:
+            return
+        value, end = _value(text, at)
+        yield value
+        at = text.find("{", end)
+
+
+def _value(text: str, at: int) -> tuple[JsonValue | json.JSONDecodeError, int]:
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError as error:
+        raise Unreadable("the reply is nested too deeply; give one flat object") from error
+    except json.JSONDecodeError as error:
+        return error, at + 1
+    except Unreadable:
+        raise
+    except ValueError as error:
+        raise Unreadable("the reply has a number with too many digits") from error
+    return value, end
+
+
+def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Unreadable(f"'{one_line(twice, 40)}' is given twice in one object")
+    return made
+
+
+def _no_number(word: str) -> Never:
+    raise Unreadable(f"{word} is no number; give whole numbers")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise Unreadable("a number is too large; give whole numbers within their bounds")
+    return value
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_float=_finite, parse_constant=_no_number, strict=False
+)
+"""Lets raw line ends in texts pass, as models write them; NaN is none of JSON's words."""
+
+
+def compact(value: JsonValue) -> str:
+    """Return `value` as one line of JSON, its keys in their own order.
+
+    Angle brackets that may begin a tag are escaped: what stands in the history can end neither a
+    tag nor a turn.
+    """
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return OPENING.sub(lambda _: "\\u003c", line)

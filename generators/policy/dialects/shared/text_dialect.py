@@ -1,0 +1,154 @@
+"""Families that are read and written here but not asked: their replies become records, and back.
+
+They give a trajectory its words in an export and understand logs of theirs; what would be needed
+to drive an engine with them (tool definitions on the wire, a loop of their own) is not here. What
+they say of a page is kept plain, and the same for all.
+"""
+
+from typing import ClassVar
+
+from pydantic import JsonValue, ValidationError
+
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import PictureRule
+from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.settings import TextSettings
+from generators.policy.dialects.shared.arguments import Coordinate, Scale, quoted
+from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
+from schemas.action import ACTION, Action
+from schemas.base import JsonObject
+from schemas.episode import Step
+from schemas.observation import PageState
+
+Fields = dict[str, JsonValue]
+"""An action's fields, `type` among them."""
+
+ACROSS, DOWN = Coordinate("x"), Coordinate("y")
+
+
+class WrittenDialect:
+    """What the families that only read and write have in common."""
+
+    asks: ClassVar[bool] = False
+    version: ClassVar[str] = "1"
+    name: ClassVar[str]
+    prompt: ClassVar[str]
+    processor: ClassVar[PictureRule]
+    published: ClassVar[Convention]
+
+    def __init__(self, settings: TextSettings) -> None:
+        self._convention = settings.convention or self.published
+
+    @property
+    def convention(self) -> Convention:
+        """What the numbers of its points mean."""
+        return self._convention
+
+    @property
+    def pictures(self) -> PictureRule:
+        """How large pictures are sent."""
+        return self.processor
+
+    @property
+    def gone(self) -> str:
+        """What stands in the place of a picture that was taken out."""
+        return "[screenshot removed]"
+
+    @property
+    def request_fields(self) -> JsonObject:
+        """Return none: nobody is asked."""
+        return {}
+
+    def sent_size(self, width: int, height: int) -> tuple[int, int]:
+        """Return the size a picture of `width`×`height` px is resized to before it is sent."""
+        return self.pictures.sent_size(width, height)
+
+    def image_tokens(self, width: int, height: int) -> int:
+        """Return how many prompt tokens a picture of that size takes once it is sent."""
+        return self.pictures.tokens(width, height)
+
+    def system(self, frame: Frame) -> str:
+        """Return a short system prompt that names the format."""
+        wide, high = (edge for edge in frame.span(self.convention))
+        return self.prompt.format(wide=f"{wide:g}", high=f"{high:g}")
+
+    def schema(self, frame: Frame) -> JsonObject | None:
+        """Return None: replies are free text."""
+        del frame
+        return None
+
+    def opening(self, instruction: str) -> str:
+        """Return the task in words."""
+        return f"Task: {harmless(instruction, 20_000)}"
+
+    def around(self, step: int, page: PageState) -> tuple[str, str]:
+        """Return the page's address before the picture, and nothing after it."""
+        del step
+        return f"URL: {one_line(page.url, 500)}\n", ""
+
+    def result(self, step: Step) -> str:
+        """Return why an action failed, or what it gave back; empty if nothing."""
+        if step.action_error is not None:
+            return self.refused(step.action, step.action_error)
+        return harmless(step.result_text or "", 2_000)
+
+    def refused(self, action: Action, why: str) -> str:
+        """Return why an action was not carried out, whatever it was."""
+        del action
+        return f"Error: {harmless(why, 2_000)}"
+
+    def repair(self, problem: str) -> str:
+        """Return what is said to a model whose reply could not be read."""
+        return f"Your last reply could not be used: {problem}. Reply again with one action."
+
+    def _scale(self, frame: Frame) -> Scale:
+        return Scale(frame=frame, convention=self.convention)
+
+
+def made(fields: Fields) -> Action:
+    """Return the action of these fields.
+
+    Raises:
+        Unreadable: they make none.
+    """
+    try:
+        return ACTION.validate_python(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:])
+        raise Unreadable(f"{where}: {first['msg']}".removeprefix(": ")) from error
+
+
+def point_read(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x", "y")) -> Fields:
+    """Return the fields that a list of two numbers stands for.
+
+    Raises:
+        Unreadable: it is no point of the picture.
+    """
+    if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a point
+        raise Unreadable(f"a point must be two numbers, but is {quoted(value)}")
+    fields: Fields = {}
+    for name, axis, part in zip(names, (ACROSS, DOWN), value, strict=True):
+        try:
+            fields[name] = axis.read(axis.check(part, scale), scale)
+        except Unreadable as error:
+            raise Unreadable(f"{axis.axis} of the point {error}") from error
+    return fields
+
+
+def point_said(x: float, y: float, scale: Scale) -> list[JsonValue]:
+    """Return the two numbers of a CSS point.
+
+    Raises:
+        CannotSay: it lies outside the picture.
+    """
+    return [ACROSS.say(x, scale), DOWN.say(y, scale)]
+
+
+def thinking(thought: str | None) -> str | None:
+    """Return a thought fit to stand before a call: on lines of its own, without a tag or brace."""
+    plain = mended(thought or "").translate(_PLAIN).strip()
+    return plain or None
+
+
+_PLAIN = str.maketrans({"<": "‹", ">": "›", "{": "(", "}": ")"})  # noqa: RUF001 - look-alikes on purpose

@@ -1,0 +1,141 @@
+"""From a configuration's policy sections to the policy of one episode.
+
+Each episode gets a policy of its own, made from the run's seed and the task, so that what a policy
+remembers or draws at random belongs to that episode alone. What all episodes share (the engine,
+the dialect, the system prompt, the budget) is made once, when the maker is.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from generators.policy.model.localizer import ROLE as LOCALIZER
+from generators.policy.model.model_call import Voice
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.setup import Engines, Voices, dialect_of
+from generators.policy.model.surfer import Roles, Surfer
+from generators.policy.model.usage import Account
+from generators.policy.model.validator import ROLE as VALIDATOR
+from generators.policy.noisy import Clumsy
+from generators.policy.protocol import Policy
+from generators.policy.scripted import ScriptedPolicy, load_script
+from generators.policy.teacher.policy import Teacher
+from generators.policy.testing.teacher_cues import Cues
+from generators.policy.testing.teacher_driven import Puppet
+from schemas.config import RunConfig
+from schemas.errors import BadConfig, BadTasks
+from schemas.sections import ASKING, EngineKind, PolicyName, PolicySection
+from schemas.task import Task
+
+Whispers = Callable[[str, str], None]
+"""Tells the scripted engine what to say next in a conversation."""
+
+
+def check_policy(section: PolicySection, config: RunConfig) -> None:
+    """Refuse a section that no policy can be made from, before any work.
+
+    Raises:
+        BadConfig: it needs an engine and there is none, an option is unknown, or a script is
+            missing or out of place.
+        BadTasks: the script is unreadable or holds something that is no action.
+    """
+    if section.name in ASKING:
+        if config.engine.kind is EngineKind.NONE:
+            raise BadConfig(
+                f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
+                "engine.urls), vllm (with engine.model) or scripted"
+            )
+        dialect_of(section)
+    _check_roles(section)
+    if section.name is PolicyName.SCRIPTED:
+        if section.script is None:
+            raise BadConfig("policy.script: 'scripted' needs a JSON file of actions by template")
+        load_script(Path(section.script))
+    elif section.script is not None:
+        raise BadConfig(f"policy.script: '{section.name}' reads no script; leave it out")
+
+
+def _check_roles(section: PolicySection) -> None:
+    for name, role in ((LOCALIZER, section.localizer), (VALIDATOR, section.validator)):
+        if role is None:
+            continue
+        if section.name is not PolicyName.SURFER:
+            raise BadConfig(
+                f"policy.{name}: '{section.name}' has no roles; leave it out, or set policy.name "
+                f"to '{PolicyName.SURFER}'"
+            )
+        if role.model is not None and not role.urls:
+            raise BadConfig(
+                f"policy.{name}.model: '{role.model}' needs endpoints of its own; set "
+                f"policy.{name}.urls, or leave the model out to ask the run's engine"
+            )
+        try:
+            dialect_of(section, role)
+        except BadConfig as error:
+            raise BadConfig(f"policy.{name}{str(error).removeprefix('policy')}") from error
+
+
+class PolicyMaker:
+    """Makes the policy of every episode of a run."""
+
+    def __init__(
+        self, config: RunConfig, engines: Engines | None = None, *, whispers: Whispers | None = None
+    ) -> None:
+        """Make what episodes share.
+
+        With `whispers` every policy that asks is a puppet of the teacher.
+
+        Raises:
+            BadConfig: a section needs an engine and there is none, or its context is too small.
+        """
+        self._whispers = whispers
+        self._voices = Voices(config, engines) if engines is not None else None
+
+    @property
+    def voices(self) -> tuple[Voice, ...]:
+        """How the policies speak to their engines; empty where none asks."""
+        return self._voices.made if self._voices is not None else ()
+
+    def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
+        """Return the policy of one episode of `task`, which books its calls to `account`.
+
+        `seed` decides whatever it draws at random, and names its conversation with the engine.
+
+        Raises:
+            BadConfig: it needs an engine and there is none.
+            BadTasks: the script is unreadable or has no list for the task's template.
+        """
+        match section.name:
+            case PolicyName.TEACHER:
+                return Teacher()
+            case PolicyName.CLUMSY:
+                return Clumsy(Teacher(), seed=seed)
+            case PolicyName.SCRIPTED:
+                return _scripted(Path(section.script or ""), task)
+            case _:
+                return self._asking(section, seed=seed, account=account)
+
+    def _asking(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
+        if self._voices is None:
+            raise BadConfig(f"policy.name: '{section.name}' needs an engine")
+        voice, budget = self._voices.of(section)
+        if section.name is not PolicyName.SURFER:
+            model = ModelPolicy(voice, account, budget=budget, session=seed)
+            return self._led(model, voice, seed=seed)
+        roles = self._voices.roles_of(section)
+        surfer = Surfer(voice, roles, account, budget=budget, session=seed)
+        return self._led(surfer, voice, seed=seed, roles=roles)
+
+    def _led(self, model: Policy, voice: Voice, *, seed: str, roles: Roles | None = None) -> Policy:
+        """Return a policy as it is, or as a puppet of the teacher."""
+        if self._whispers is None:
+            return model
+        whispers = self._whispers
+        cues = Cues(voice, roles, session=seed, whisper=whispers) if roles is not None else None
+        return Puppet(model, Teacher(), voice, whisper=lambda text: whispers(seed, text), cues=cues)
+
+
+def _scripted(path: Path, task: Task) -> Policy:
+    scripts = load_script(path)
+    if task.template_id not in scripts:
+        raise BadTasks(f"{path}: there is no list of actions for '{task.template_id}'")
+    return ScriptedPolicy(scripts[task.template_id])

@@ -1,0 +1,1 @@
+"""Policies that ask a model: conversation, context window, calls, repair, the surfer's roles."""

@@ -1,0 +1,132 @@
+"""From words to a point: a model is shown the page and asked where something is on it.
+
+The request follows the manner that H Company published for its localizers: one turn of the user,
+the picture before the words, and a point as JSON back, in the convention and at the picture size
+of the localizer's own dialect. Every question stands alone: no task, no history, no answer of
+before. A point that cannot be read, not even after a repair turn, is the asker's matter.
+"""
+
+from functools import partial
+
+from generators.engine.protocol import Message, Picture, Role
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.protocol import Dialect, Understood, Unreadable
+from generators.policy.dialects.shared import json_schema
+from generators.policy.dialects.shared.arguments import Coordinate, Scale
+from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.prompt_text import measured
+from generators.policy.dialects.shared.sanitize import one_line
+from generators.policy.model.model_call import Speaker, Voice
+from generators.policy.model.repair import Heard, Listener
+from generators.policy.model.usage import Account
+from schemas.action import Action, point_of
+from schemas.base import JsonObject
+
+ROLE = "localizer"
+"""What rows of `calls` name it."""
+
+Point = tuple[float, float]
+"""CSS px of the viewport."""
+
+MOST_WORDS = 500
+"""Characters of a description that are sent."""
+
+_X, _Y = Coordinate("x"), Coordinate("y")
+
+_REQUEST = """\
+Localize one element of a web page on its screenshot, and give the position to click to hit it.
+- {measured}
+- Aim at the middle of the element, or of the part of it that can be seen.
+- Reply with one JSON object that follows this schema, and nothing else: {schema}
+The element is described as:"""
+
+
+def localizer_schema(dialect: Dialect, frame: Frame) -> JsonObject:
+    """Return the JSON schema of a point on the picture."""
+    scale = _scale(dialect, frame)
+    return json_schema.form({"x": _X.schema(scale), "y": _Y.schema(scale)})
+
+
+def localizer_request(dialect: Dialect, frame: Frame) -> str:
+    """Return the words of the request, up to the description of the element."""
+    return _REQUEST.format(
+        measured=measured(_scale(dialect, frame)),
+        schema=compact(localizer_schema(dialect, frame)),
+    )
+
+
+class Localizer:
+    """Says where things are, for one episode."""
+
+    def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
+        self._request = voice.prompt.text
+        self._asked = 0
+        self._listener: Listener[Point] = Listener(
+            Speaker(voice, account, session=session),
+            ROLE,
+            read=partial(read_point, dialect=voice.dialect, frame=voice.frame),
+            repair=_repair,
+        )
+
+    async def place(self, picture: Picture, element: str, *, step: int) -> Heard[Point]:
+        """Return where `element` is on `picture`.
+
+        Raises:
+            Unreadable: two replies are no point on the picture, and why.
+            RolloutFailure: the engine gives no reply.
+        """
+        words = f"{self._request}\n{one_line(element, MOST_WORDS)}"
+        question = Message(role=Role.USER, parts=(picture, words))
+        self._asked += 1
+        return await self._listener.hear((question,), step=step, segment=self._asked - 1)
+
+
+def looked_for(understood: Understood) -> str | None:
+    """Return what has to be found for an action, in words; None if nothing has to, or can be."""
+    return understood.element if point_of(understood.action) is not None else None
+
+
+def placed(action: Action, point: Point) -> Action:
+    """Return `action` at another point; where a drag ends stays as it is."""
+    return action.model_copy(update={"x": point[0], "y": point[1]})
+
+
+def read_point(reply: str, dialect: Dialect, frame: Frame) -> Point:
+    """Return the point that a reply gives.
+
+    Raises:
+        Unreadable: it is none on the picture, and why.
+    """
+    given, scale = find_object(spoken(reply), with_key="x"), _scale(dialect, frame)
+    for axis in (_X, _Y):
+        if axis.axis not in given:
+            raise Unreadable(f"'{axis.axis}' is missing")
+        try:
+            given[axis.axis] = axis.read(axis.check(given[axis.axis], scale), scale)
+        except Unreadable as error:
+            raise Unreadable(f"'{axis.axis}' {error}") from error
+    x, y = given["x"], given["y"]
+    assert isinstance(x, float)  # noqa: S101 - a frame carries numbers to numbers
+    assert isinstance(y, float)  # noqa: S101 - as above
+    return x, y
+
+
+def write_point(point: Point, dialect: Dialect, frame: Frame) -> str:
+    """Return the reply that gives `point`.
+
+    Raises:
+        CannotSay: it lies outside the picture.
+    """
+    scale = _scale(dialect, frame)
+    return compact({"x": _X.say(point[0], scale), "y": _Y.say(point[1], scale)})
+
+
+def _repair(problem: str) -> str:
+    return (
+        f"Your last reply could not be used: {problem}.\n"
+        "Reply again to the same screenshot: one JSON object with x and y, and nothing else."
+    )
+
+
+def _scale(dialect: Dialect, frame: Frame) -> Scale:
+    return Scale(frame=frame, convention=dialect.convention)

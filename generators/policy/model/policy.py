@@ -1,0 +1,52 @@
+"""A policy that asks an engine: picture, prompt, reply, action.
+
+Each step shows the model the page as the screenshot has it, in a prompt that only grows, and reads
+its reply by the rules of its dialect. A reply that cannot be read gets one repair turn; a second
+one ends the episode as the policy's own failure.
+"""
+
+from collections.abc import Sequence
+
+from generators.browser.protocol import PageReader
+from generators.policy.model.context_window import Budget
+from generators.policy.model.conversation import Talk, decision_of, model_card
+from generators.policy.model.model_call import Voice
+from generators.policy.model.usage import Account
+from generators.policy.protocol import Decision, PolicyCard
+from schemas.episode import Step
+from schemas.observation import Observation
+
+NAME = "model"
+"""What runs call it."""
+
+
+class ModelPolicy:
+    """A `Policy` for one episode."""
+
+    def __init__(self, voice: Voice, account: Account, *, budget: Budget, session: str) -> None:
+        self._voice = voice
+        self._talk = Talk(voice, account, budget=budget, session=session)
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is."""
+        return model_card(self._voice, name=NAME)
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return what the model says to do.
+
+        Raises:
+            RolloutFailure: the engine gives no reply, or two replies cannot be read.
+        """
+        del reader
+        await self._talk.look(instruction, history, seen)
+        heard = await self._talk.decide(step=len(history))
+        self._talk.settle(heard.meant.echo)
+        problems = () if heard.problem is None else (heard.problem,)
+        return decision_of(heard, problems=problems)

@@ -1,0 +1,59 @@
+"""Asks an engine once what every episode will ask it, before the first episode begins.
+
+A model without eyes, a context that is too short or a request that the server refuses for good
+would fail every episode of a run in the same way. One prompt, with the real system prompt, the
+real schema and a blank picture of the real size, finds that out while nothing is written yet.
+"""
+
+import io
+import logging
+
+from PIL import Image
+
+from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role
+from generators.policy.model.model_call import Voice
+from schemas.errors import NoEngine, RolloutFailure
+
+LOG = logging.getLogger(__name__)
+
+REPLY_TOKENS = 16
+"""Enough to see that it replies at all."""
+
+WHITE = (255, 255, 255)
+
+
+async def rehearse(voice: Voice) -> Reply:
+    """Ask once, and return the reply, which may be anything.
+
+    Raises:
+        NoEngine: the engine refuses the request, or does not answer in its time.
+    """
+    frame, dialect = voice.frame, voice.dialect
+    picture = _blank(frame.sent_width, frame.sent_height)
+    shown = (dialect.opening("Say anything."), picture)
+    messages = (
+        Message(role=Role.SYSTEM, parts=(voice.prompt.text,)),
+        Message(role=Role.USER, parts=shown),
+    )
+    sampling = voice.sampling.model_copy(update={"max_tokens": REPLY_TOKENS})
+    prompt = EnginePrompt(messages=messages, reply_schema=voice.schema)
+    try:
+        reply = await voice.engine.reply(prompt, sampling, session="rehearsal")
+    except RolloutFailure as failure:
+        card = voice.engine.card
+        raise NoEngine(
+            f"the engine takes no prompt with a picture of {picture.width}×{picture.height} px "
+            f"({card.model} at {', '.join(card.endpoints)}): {failure.message}"
+        ) from failure
+    if voice.schema is not None and not reply.structured:
+        LOG.warning(
+            "the engine does not follow a reply's schema (%s): expect repairs and failed episodes",
+            reply.endpoint,
+        )
+    return reply
+
+
+def _blank(width: int, height: int) -> Picture:
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), WHITE).save(out, "JPEG")
+    return Picture(jpeg=out.getvalue(), step=-1, width=width, height=height)

@@ -1,0 +1,166 @@
+"""A policy of three roles, as Surfer-H has them: one decides, one finds, one looks at the answer.
+
+The policy role decides as the `model` policy does, over the same kind of prompt. Where its action
+has a point and says what is there, the localizer is asked for the point, and its point is the one
+that is acted on and remembered; a drag's end stays the policy's own, because its words name only
+what is dragged. Where the policy answers, the validator may object: the objection is told as the
+outcome of the answer, and the policy goes on from the same picture.
+
+A role that cannot be understood, not even after its repair turn, has no say: the policy's own
+point is used, or its answer stands. That is on record in the step's `parse_error`, beside what was
+wrong with the policy's own reply, and every word of it in `calls`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from generators.browser.protocol import PageReader
+from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.model import localizer as localizer_module
+from generators.policy.model import validator as validator_module
+from generators.policy.model.context_window import Budget
+from generators.policy.model.conversation import Talk, decision_of, model_card
+from generators.policy.model.localizer import Localizer, looked_for, placed
+from generators.policy.model.model_call import Voice, picture_of
+from generators.policy.model.usage import Account
+from generators.policy.model.validator import NO_REASON, Validator
+from generators.policy.protocol import Decision, PolicyCard
+from schemas.action import Action, Answer
+from schemas.episode import Step
+from schemas.observation import Observation
+
+NAME = "surfer"
+"""What runs call it."""
+
+NOT_ACCEPTED = "the answer was looked at and is not accepted: {why}\nGo on with the task."
+"""What the policy is told of an answer that the validator objects to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """How the two roles beside the policy are spoken to."""
+
+    localizer: Voice
+    """Finds what is described."""
+    validator: Voice
+    """Looks at the answer."""
+    pictures: int
+    """The last pictures that the validator is shown, at most."""
+
+
+class Surfer:
+    """A `Policy` for one episode."""
+
+    def __init__(
+        self, voice: Voice, roles: Roles, account: Account, *, budget: Budget, session: str
+    ) -> None:
+        """`session` names the policy's conversation, and with its role each of the others'."""
+        self._voice = voice
+        self._roles = roles
+        self._talk = Talk(voice, account, budget=budget, session=session)
+        self._localizer = Localizer(
+            roles.localizer, account, session=session_of(session, localizer_module.ROLE)
+        )
+        self._validator = Validator(
+            roles.validator,
+            account,
+            pictures=roles.pictures,
+            session=session_of(session, validator_module.ROLE),
+        )
+
+    @property
+    def card(self) -> PolicyCard:
+        """Who it is: engine, dialect and sampling are those of the role that decides."""
+        prompts = (self._voice.prompt, self._roles.localizer.prompt, self._roles.validator.prompt)
+        return model_card(self._voice, name=NAME).model_copy(update={"prompts": prompts})
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Return what the three of them say to do.
+
+        Raises:
+            RolloutFailure: an engine gives no reply, or two of the policy's cannot be read.
+        """
+        del reader
+        await self._talk.look(instruction, history, seen)
+        problems: list[str] = []
+        while True:
+            heard = await self._talk.decide(step=len(history))
+            _note(problems, heard.problem)
+            decided = heard.meant.action
+            if not isinstance(decided, Answer) or not self._validator.looks:
+                break
+            objection = await self._objection(instruction, history, seen, decided, problems)
+            if objection is None:
+                break
+            self._talk.settle(heard.meant.echo)
+            self._talk.refuse(decided, NOT_ACCEPTED.format(why=objection))
+        action = await self._placed(heard.meant, seen, len(history), problems)
+        self._talk.settle(self._remembered(heard.meant, action))
+        return decision_of(heard, action=action, problems=problems)
+
+    async def _objection(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        answer: Answer,
+        problems: list[str],
+    ) -> str | None:
+        try:
+            heard = await self._validator.judge(instruction, history, seen, answer)
+        except Unreadable as error:
+            _note(problems, str(error), role=validator_module.ROLE)
+            return None
+        _note(problems, heard.problem, role=validator_module.ROLE)
+        return None if heard.meant.success else heard.meant.thought or NO_REASON
+
+    async def _placed(
+        self, understood: Understood, seen: Observation, step: int, problems: list[str]
+    ) -> Action:
+        """Return the action at the point that the localizer gives, if it has to and can."""
+        element = looked_for(understood)
+        if element is None:
+            return understood.action
+        frame = self._roles.localizer.frame
+        picture, size = self._talk.picture, (frame.sent_width, frame.sent_height)
+        if (picture.width, picture.height) != size:
+            picture = await picture_of(seen, step=step, size=size)
+        try:
+            heard = await self._localizer.place(picture, element, step=step)
+        except Unreadable as error:
+            _note(problems, str(error), role=localizer_module.ROLE)
+            return understood.action
+        _note(problems, heard.problem, role=localizer_module.ROLE)
+        return placed(understood.action, heard.meant)
+
+    def _remembered(self, understood: Understood, action: Action) -> str:
+        """Return the reply as the policy will remember it: with the point that was acted on."""
+        if action == understood.action:
+            return understood.echo
+        try:
+            return self._voice.dialect.say(
+                action,
+                self._voice.frame,
+                thought=understood.thought,
+                note=understood.note,
+                element=understood.element,
+            )
+        except CannotSay:
+            return understood.echo
+
+
+def session_of(session: str, role: str) -> str:
+    """Return what a role's conversation is called in the episode of `session`."""
+    return f"{session}/{role}"
+
+
+def _note(problems: list[str], problem: str | None, *, role: str | None = None) -> None:
+    """Take down what could not be read, and whose it was; None: nothing."""
+    if problem is not None:
+        problems.append(problem if role is None else f"{role}: {problem}")

@@ -1,0 +1,1 @@
+"""A policy whose model replies are the teacher's, for tests and benches of everything below it."""
