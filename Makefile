@@ -92,7 +92,7 @@ bench: setup ## every benchmark: a line of JSON each; fails when a figure misses
 	if [ -n "$$failed" ]; then echo "missed their lines:$$failed" >&2; exit 1; fi
 
 prefect: setup ## a Prefect server, a work pool, a worker and the deployments, on this machine
-	@$(BIN)/python -m flows.serve
+	@$(BIN)/python -m flows.orchestration.serve
 
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --upgrade \
   --generate-hashes --no-emit-index-url --custom-compile-command "make lock"

@@ -27,9 +27,9 @@ from weed import Weed
 
 from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb
-from flows.plan import make_plan
-from flows.survey import survey
-from flows.wiring import Workshop
+from flows.job.plan import make_plan
+from flows.job.resume_state import survey
+from flows.resources.resources import Workshop
 from schemas.base import content_hash
 from schemas.sections import StorageSection
 from storage.audit import audit

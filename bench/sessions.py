@@ -33,7 +33,7 @@ from pathlib import Path
 
 import psutil
 
-from flows.engines import open_policies
+from flows.resources.engines import open_policies
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import PageReader
 from generators.browser.slots import Slots, page_slots

@@ -15,8 +15,8 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from flows.prefect_env import set_up
-from flows.prefect_server import embedded_server
+from flows.orchestration.server import embedded_server
+from flows.orchestration.settings import set_up
 
 ROOT = Path(__file__).parents[1]
 MOST_HELP_SECONDS = 0.4

@@ -32,15 +32,15 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
-    "flows/attempts.py": _all("browser", "viewport device_scale_factor"),
-    "flows/engines.py": (
+    "flows/job/attempt_runner.py": _all("browser", "viewport device_scale_factor"),
+    "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
     ),
-    "flows/generation.py": ("limits.drain_seconds", "publish.to"),
-    "flows/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
-    "flows/prepare.py": _all("scale", "runner workers"),
-    "flows/wiring.py": (
+    "flows/job/job.py": ("limits.drain_seconds", "publish.to"),
+    "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
+    "flows/job/validate.py": _all("scale", "runner workers"),
+    "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),
         *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
     ),

@@ -4,15 +4,15 @@ from os import environ
 
 from prefect.client.schemas.objects import State
 
-from flows.calling import served_flow
-from flows.current import joined
-from flows.dates import dated, dated_all, scheduled_day
-from flows.generation import Generation
-from flows.observing import observe
-from flows.prepare import prepare
-from flows.report import Report
-from flows.run import open_generation
-from flows.settings import Sources, load
+from flows.job.config_loader import Sources, load
+from flows.job.job import Generation
+from flows.job.open import open_generation
+from flows.job.report import Report
+from flows.job.validate import prepare
+from flows.orchestration.current_job import joined
+from flows.orchestration.date_templates import dated, dated_all, scheduled_day
+from flows.orchestration.observer import observe
+from flows.orchestration.served_flow import served_flow
 
 
 @served_flow("generate")

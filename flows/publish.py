@@ -2,12 +2,12 @@
 
 from prefect.client.schemas.objects import State
 
-from flows.calling import served_flow
-from flows.current import joined
-from flows.dates import dated, dated_all, scheduled_day
-from flows.observing import observe_publication
-from flows.publication import Publication, open_publication
-from flows.settings import Sources
+from flows.job.config_loader import Sources
+from flows.job.publish_job import Publication, open_publication
+from flows.orchestration.current_job import joined
+from flows.orchestration.date_templates import dated, dated_all, scheduled_day
+from flows.orchestration.observer import observe_publication
+from flows.orchestration.served_flow import served_flow
 from storage.publish.publish import PublishReport
 
 

@@ -54,7 +54,7 @@ _FORKS.set_forkserver_preload(
     [
         "PIL.GifImagePlugin",
         "PIL.JpegImagePlugin",
-        "flows.cli_generate",
+        "flows.cli.generate",
         "generators.browser.scripted",
         "miniwob",
         "pyarrow.acero",

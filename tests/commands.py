@@ -18,7 +18,7 @@ from unittest.mock import patch
 from pydantic import JsonValue
 from sources import ROOT
 
-from flows.cli import main
+from flows.cli.main import main
 
 SECONDS = 200.0
 """How long a command may take on a busy machine."""

@@ -23,7 +23,7 @@ ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 _WORKER = ["-m", "prefect", "worker", "start"]
 
-COMMAND = (sys.executable, "-m", "flows.serve")
+COMMAND = (sys.executable, "-m", "flows.orchestration.serve")
 """What `make prefect` runs."""
 
 

@@ -118,10 +118,10 @@ def run(doom: Doom) -> int:
         import playact  # noqa: PLC0415 - heavy, and only for this
 
         playact.install()
-    from flows import cli_progress  # noqa: PLC0415 - not before the hook is there
-    from flows.cli import main  # noqa: PLC0415 - the same
+    from flows.cli import progress  # noqa: PLC0415 - not before the hook is there
+    from flows.cli.main import main  # noqa: PLC0415 - the same
 
-    cli_progress.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
+    progress.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
 
     if doom.gate is not None:
         _wait_at(doom.gate)

@@ -6,9 +6,9 @@ scripted site. Everything else, from the command line to the tables, is the prog
 
 from scripted import RUNNING, WON, pages
 
-from flows import run
-from flows.fleet import SlottedSessions
-from flows.wiring import Workshop
+from flows.job import open as open_module
+from flows.resources.browser_pool import SlottedSessions
+from flows.resources.resources import Workshop
 from generators.browser.scripted import ScriptedSessions
 from generators.sites.protocol import Site, Visit
 from generators.sites.scripted import ScriptedSite
@@ -53,4 +53,4 @@ class ScriptedWorkshop(Workshop):
 
 def install() -> None:
     """Let commands work with such a workshop."""
-    setattr(run, "Workshop", ScriptedWorkshop)  # noqa: B010 - a name, not an attribute of ours
+    setattr(open_module, "Workshop", ScriptedWorkshop)  # noqa: B010 - a name, not an attribute of ours

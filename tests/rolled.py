@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from factories import RUN_ID, make_episode, make_task
 
-from flows.attempts import Attempts, Stopping
-from flows.plan import PlannedUnit, make_plan
-from flows.tally import Tally
-from flows.units import Units
-from flows.wiring import Workshop
+from flows.job.attempt_runner import Attempts, Stopping
+from flows.job.plan import PlannedUnit, make_plan
+from flows.job.progress import Tally
+from flows.job.unit_runner import Units
+from flows.resources.resources import Workshop
 from schemas.config import RunConfig
 from schemas.episode import Episode
 

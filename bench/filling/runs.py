@@ -12,9 +12,9 @@ from pathlib import Path
 from deltalake import Transaction
 
 from bench.filling.rows import made_up
-from flows.judging import panel_id
-from flows.plan import PlannedUnit, make_plan
-from flows.wiring import Workshop
+from flows.job.judging import panel_id
+from flows.job.plan import PlannedUnit, make_plan
+from flows.resources.resources import Workshop
 from schemas.base import content_hash
 from schemas.config import RunConfig
 from schemas.ids import verdict_transaction

@@ -7,7 +7,7 @@ import psutil
 import pytest
 from pages import browsing
 
-from flows.provenance import provenance
+from flows.job.provenance import provenance
 from generators.browser.launch import exposure, launch_options
 
 NOBODY = 65_534

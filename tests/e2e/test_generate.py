@@ -19,9 +19,9 @@ from commands import SMALL, Said, called, contents, end, interrupt, start, stepm
 from places import Place, at
 from weed import Weed
 
-from flows.plan import make_plan
-from flows.prepare import prepare
-from flows.settings import Sources, load
+from flows.job.config_loader import Sources, load
+from flows.job.plan import make_plan
+from flows.job.validate import prepare
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
 

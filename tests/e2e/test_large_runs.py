@@ -8,9 +8,9 @@ from flaky import Flaky
 from weed import Weed, credentials
 
 from bench.filling.runs import configured, lay_out
-from flows.plan import make_plan
-from flows.survey import survey
-from flows.wiring import Workshop
+from flows.job.plan import make_plan
+from flows.job.resume_state import survey
+from flows.resources.resources import Workshop
 from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.objects.s3 import Address

@@ -77,7 +77,12 @@ def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path
     run = tmp_path / "run"
     many = ("--set=tasks.include=['click-*']", "--set=tasks.seeds=[0,9]")
     running = start("generate", "--json", *many, f"--run={run}", env=_environment(home))
-    until(lambda: _below(running) >= {"flows.prefect_child", "--headless"} and _spooled(run))
+    until(
+        lambda: (
+            _below(running) >= {"flows.orchestration.server_process", "--headless"}
+            and _spooled(run)
+        )
+    )
     children = psutil.Process(running.pid).children(recursive=True)
 
     running.kill()

@@ -12,7 +12,7 @@ from deployed import COMMAND, Deployed, gone
 from loopback import free_ports
 from sources import ROOT
 
-from flows.prefect_env import PATIENCE
+from flows.orchestration.settings import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(900)]
 

@@ -9,9 +9,9 @@ import pytest
 from commands import SECONDS, environment
 from sources import ROOT
 
-from flows.calling import ServedFlow
 from flows.generate import generate
-from flows.prefect_env import PATIENCE
+from flows.orchestration.served_flow import ServedFlow
+from flows.orchestration.settings import PATIENCE
 from flows.publish import publish
 from flows.verify import verify
 

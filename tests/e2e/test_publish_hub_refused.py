@@ -9,7 +9,7 @@ from hub.server import TOKEN, LocalHub
 from hub.state import Account
 from published import STORAGE, small_run
 
-from flows.destinations import check_destination
+from flows.job.validate_destination import check_destination
 from schemas.config import RunConfig
 from schemas.errors import (
     BadConfig,

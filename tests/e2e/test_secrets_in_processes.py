@@ -77,7 +77,7 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     assert (said.answer["episodes"], said.answer["failed"]) == (1, 0), said.err
     # They were all looked at, and a process that has something shows it.
     assert all(value in onlooker.root.text for value in SECRETS.values())
-    assert onlooker.running("flows.prefect_child")
+    assert onlooker.running("flows.orchestration.server_process")
     assert onlooker.running("cli.js", "run-driver")
     assert onlooker.running("--type=renderer")
     assert onlooker.running("--user-data-dir", "--remote-debugging-port")

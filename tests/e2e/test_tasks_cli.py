@@ -10,7 +10,7 @@ import psutil
 import pytest
 from PIL import Image
 
-from flows.cli import main
+from flows.cli.main import main
 
 pytestmark = pytest.mark.browser
 

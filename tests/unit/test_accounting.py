@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flows.accounting import account, covered
+from flows.job.engine_usage import account, covered
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ import pytest
 from commands import STEPMILL, called, contents, environment, stepmill
 from sources import ROOT
 
-from flows.cli import main
-from flows.cli_parsers import COMMANDS
-from flows.cli_terminal import plain, table
+from flows.cli.main import main
+from flows.cli.parser import COMMANDS
+from flows.terminal import plain, table
 
 UNREACHABLE = "http://127.0.0.1:9/api"
 """A Prefect server that does not answer: whatever needs one is refused."""
@@ -61,7 +61,7 @@ def test_every_command_explains_itself_with_an_example(
 
 def test_the_version_is_that_of_the_distribution_and_costs_no_heavy_import() -> None:
     code = (
-        "import sys; from flows.cli import main\n"
+        "import sys; from flows.cli.main import main\n"
         "try: main(['--version'])\n"
         "except SystemExit as leaving: assert leaving.code in (0, None), leaving\n"
         "heavy = {'pydantic', 'asyncio', 'prefect', 'pyarrow', 'rich'} & set(sys.modules)\n"

@@ -12,10 +12,11 @@ from types import ModuleType
 import pytest
 from commands import SECONDS, environment
 
-from flows import cli_parsers, serve
-from flows.cli import main
-from flows.cli_parsers import Arguments
-from flows.defects import own_up
+from flows.cli import parser as parser_module
+from flows.cli.main import main
+from flows.cli.parser import Arguments
+from flows.internal_error import own_up
+from flows.orchestration import serve
 from schemas.errors import Refusal
 
 BROKEN = "broken"
@@ -32,14 +33,14 @@ def breaks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[BaseExc
         def run(_: Arguments) -> int:
             raise error
 
-        module = ModuleType(f"flows.cli_{BROKEN}")
+        module = ModuleType(f"flows.cli.{BROKEN}")
         module.run = run  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, module.__name__, module)
 
     def add(parser: ArgumentParser) -> None:
         parser.add_argument("--token")
 
-    monkeypatch.setitem(cli_parsers.COMMANDS, BROKEN, (add, "breaks", "stepmill broken"))
+    monkeypatch.setitem(parser_module.COMMANDS, BROKEN, (add, "breaks", "stepmill broken"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return define
 
@@ -145,10 +146,10 @@ def test_where_no_log_can_be_kept_it_is_printed(
 def test_the_whole_process_ends_with_the_code_of_a_defect(tmp_path: Path) -> None:
     """As `python -m flows.cli` and the installed command end, with all that is done at exit."""
     code = (
-        "import sys, types; from flows import cli_parsers, cli\n"
-        "broken = types.ModuleType('flows.cli_broken')\n"
+        "import sys, types; from flows.cli import parser as cli_parsers; from flows.cli import main as cli\n"
+        "broken = types.ModuleType('flows.cli.broken')\n"
         "broken.run = lambda args: {}['x']\n"
-        "sys.modules['flows.cli_broken'] = broken\n"
+        "sys.modules['flows.cli.broken'] = broken\n"
         "cli_parsers.COMMANDS['broken'] = (lambda parser: None, 'breaks', 'stepmill broken')\n"
         "sys.exit(cli.main())\n"
     )

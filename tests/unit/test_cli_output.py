@@ -13,9 +13,9 @@ import pytest
 from commands import SECONDS, STEPMILL, called, contents, environment
 from factories import make_whole_run
 
-from flows.cli import main
-from flows.cli_parsers import COMMANDS
-from flows.cli_terminal import Unprinted, answer, note, table, tell
+from flows.cli.main import main
+from flows.cli.parser import COMMANDS
+from flows.terminal import Unprinted, answer, note, table, tell
 
 HOSTILE = {
     "half a surrogate": "half \ud83d",

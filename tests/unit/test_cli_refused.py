@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from commands import SECONDS, STEPMILL, called, contents, environment
 
-from flows.cli import main
+from flows.cli.main import main
 
 GENERATE = ("generate", "--no-prefect", "--set=tasks.include=['click-test']")
 

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 from sources import ROOT
 
-from flows.settings import Sources, load
+from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step
 from generators.policy.dialects.registry import make_dialect
 from schemas.config import RunConfig

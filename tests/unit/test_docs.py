@@ -22,7 +22,7 @@ import pytest
 from columns import member_docs, renewed
 from sources import ROOT
 
-from flows.cli_parsers import build, parse
+from flows.cli.parser import build, parse
 from generators.verify.make import NAMES
 from schemas.episode import Actor, StopReason, ThoughtSource
 from schemas.verdict import Acceptance

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
-from flows.engines import open_policies
+from flows.resources.engines import open_policies
 from generators.engine.client.api_keys import endpoint_keys, key_variable
 from generators.engine.client.transport import Wire
 from schemas.config import RunConfig

@@ -1,8 +1,8 @@
 import asyncio
 
-from flows.attempts import Stopping
-from flows.crew import Crew
-from flows.units import UnitReport, UnitState
+from flows.job.attempt_runner import Stopping
+from flows.job.unit_runner import UnitReport, UnitState
+from flows.job.worker_pool import Crew
 
 
 class Hands:

@@ -3,7 +3,7 @@ from contextlib import AsyncExitStack
 
 from scripted import pages
 
-from flows.fleet import Fleet, SlottedSessions
+from flows.resources.browser_pool import Fleet, SlottedSessions
 from generators.browser.protocol import SessionSpec
 from generators.browser.scripted import ScriptedSessions
 from generators.browser.slots import Slots

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 from factories import make_episode, make_task, make_verdict
 
-from flows.dates import dated
-from flows.judging import by_episode, numbered, told
+from flows.job.judging import by_episode, numbered, told
+from flows.orchestration.date_templates import dated
 from schemas.verdict import Status
 
 

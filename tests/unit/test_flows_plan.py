@@ -4,8 +4,8 @@ from factories import RUN_ID, make_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.plan import by_policy, draw_policy, make_plan
-from flows.settings import Sources, load
+from flows.job.config_loader import Sources, load
+from flows.job.plan import by_policy, draw_policy, make_plan
 from schemas.config import RunConfig
 from schemas.task import Task
 

@@ -9,7 +9,7 @@ import pytest
 from commands import environment, until
 from sources import ROOT
 
-from flows.prefect_env import QUIET, SILENT, patience, private_home, set_up
+from flows.orchestration.settings import QUIET, SILENT, patience, private_home, set_up
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_a_tied_command_ends_with_its_own_code() -> None:
 def test_the_module_that_engines_clients_look_at_is_whole_before_prefect_is_loaded() -> None:
     code = """
 import asyncio, importlib.abc, os, sys
-from flows.scheduling import shown
+from flows.orchestration.flow_run import shown
 
 class Looking(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):

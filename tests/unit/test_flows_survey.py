@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from rolled import episodes_of, plan_of, spool, units_of
 
-from flows.judging import Settling, commit, panel_id
-from flows.plan import PlannedUnit
-from flows.settings import Sources, load
-from flows.survey import count, survey
-from flows.tally import Tally
-from flows.wiring import Workshop
+from flows.job.config_loader import Sources, load
+from flows.job.judging import Settling, commit, panel_id
+from flows.job.plan import PlannedUnit
+from flows.job.progress import Tally
+from flows.job.resume_state import count, survey
+from flows.resources.resources import Workshop
 from schemas.config import RunConfig
 from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict

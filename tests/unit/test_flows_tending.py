@@ -7,11 +7,11 @@ from pathlib import Path
 from commands import environment
 from sources import ROOT
 
-from flows.dates import dated_all, scheduled_day
+from flows.orchestration.date_templates import dated_all, scheduled_day
 
 SCRIPT = """
 import asyncio, os, psutil, sys
-from flows.tending import Failed, Tending
+from flows.orchestration.supervisor import Failed, Tending
 from generators.engine.vllm.restart_policy import Patience
 
 DYING = "import sys; open(sys.argv[1], 'a').write('x'); raise SystemExit(7)"

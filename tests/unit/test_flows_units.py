@@ -8,13 +8,13 @@ import pytest
 from factories import RUN_ID
 from rolled import episodes_of, plan_of, spool, units_of
 
-from flows.attempts import Stopping
-from flows.generation import Generation
-from flows.plan import PlannedUnit
-from flows.settings import Sources, load
-from flows.survey import Survey, survey
-from flows.units import UnitState
-from flows.wiring import Workshop
+from flows.job.attempt_runner import Stopping
+from flows.job.config_loader import Sources, load
+from flows.job.job import Generation
+from flows.job.plan import PlannedUnit
+from flows.job.resume_state import Survey, survey
+from flows.job.unit_runner import UnitState
+from flows.resources.resources import Workshop
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
 from storage.run_file import create_run

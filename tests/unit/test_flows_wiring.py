@@ -10,9 +10,9 @@ from playact import SCRIPT, ScriptedWorkshop
 from rolled import plan_of, units_of
 from scripted import RUNNING, WON, pages
 
-from flows.settings import Sources, load
-from flows.survey import survey
-from flows.units import UnitState
+from flows.job.config_loader import Sources, load
+from flows.job.resume_state import survey
+from flows.job.unit_runner import UnitState
 from generators.browser.protocol import SessionSpec
 from generators.browser.scripted import ScriptedSession, ScriptedSessions
 from schemas.config import RunConfig

@@ -7,7 +7,7 @@ import pytest
 from asked import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 from factories import make_episode, make_step
 
-from flows.rendering import renderer_of
+from flows.job.chat_renderer import renderer_of
 from generators.engine.protocol import Message, Picture, Reply
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import Engines, Voices

@@ -7,7 +7,7 @@ import pytest
 from factories import MadeRun, Unit, make_run, make_verdict
 from handles import commit as commit_unit
 
-from flows.judging import commit
+from flows.job.judging import commit
 from schemas.verdict import Status, Verdict
 from storage.lake.delta_table import Entry, Handle
 from storage.lake.lake import Lake

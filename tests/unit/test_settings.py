@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.plan import by_policy
-from flows.prepare import prepare
-from flows.settings import Sources, load, value_of
+from flows.job.config_loader import Sources, load, value_of
+from flows.job.plan import by_policy
+from flows.job.validate import prepare
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 

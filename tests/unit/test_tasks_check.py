@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from factories import make_episode, make_task, make_verdict
 
-from flows.check import CheckReport, FamilyCheck, by_family, check, share_of
-from flows.stage import Stage
+from flows.job.evaluation import CheckReport, FamilyCheck, by_family, check, share_of
+from flows.resources.sandbox import Stage
 from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyMaker
 from generators.sites.gateway import Gateway

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import REFUSED, main
+from flows.cli.main import REFUSED, main
 from generators.sites.miniwob import templates
 from schemas.task import MAX_SEED
 

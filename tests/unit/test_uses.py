@@ -9,11 +9,11 @@ import pytest
 from commands import Said, called, contents
 from factories import MadeRun, make_whole_run
 
-from flows.cli_parsers import build, command_of, parse
-from flows.publication import open_publication
-from flows.run import open_judging
-from flows.settings import Sources
-from flows.uses import USES, check_settings
+from flows.cli.parser import build, command_of, parse
+from flows.job.config_loader import Sources
+from flows.job.open import open_judging
+from flows.job.publish_job import open_publication
+from flows.job.used_keys import USES, check_settings
 from schemas.config import known_keys
 from schemas.errors import BadConfig
 

@@ -21,7 +21,7 @@ from served import Serving
 from sources import ROOT
 from tokenizers import Tokenizer
 
-from flows.settings import Sources, load
+from flows.job.config_loader import Sources, load
 from generators.endpoint_check.endpoint import Subject
 from generators.endpoint_check.result import Fitness
 from generators.endpoint_check.usage_metrics import look_at_accounts

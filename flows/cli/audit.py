@@ -1,0 +1,83 @@
+"""`stepmill audit`: prove a run and its published copies whole, or list what is not."""
+
+import os
+import sys
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.progress import Progress
+
+from flows import signals
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources, load
+from flows.terminal import answer, tell
+from schemas.config import RunConfig
+from schemas.errors import BadConfig, Damaged, NotFound
+from storage.audit import AuditReport, audit
+from storage.objects.protocol import ObjectStore
+from storage.objects.urls import open_store
+from storage.publish.publish import open_destination
+from storage.run_file import KEY, open_run
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
+    report = signals.run(_audit(sources, args.run, deep=args.deep))
+    if args.json:
+        answer({"run": args.run, **_states(report), **report.model_dump(mode="json")})
+    else:
+        tell(_lines(args.run, report))
+    return 1 if report.findings else 0
+
+
+def _states(report: AuditReport) -> dict[str, bool]:
+    """Return whether the run itself is whole, and whether every copy was proven to be."""
+    return {
+        "whole": not report.run_findings,
+        "copies_whole": all(copy.whole for copy in report.published),
+    }
+
+
+def _lines(url: str, report: AuditReport) -> Iterator[str]:
+    """Yield what was found, for people."""
+    yield from (f"not whole: {finding}" for finding in report.run_findings)
+    for copy in report.published:
+        state = "not whole" if copy.unproven is None else "not proven"
+        yield from (f"copy {state}: {finding}" for finding in copy.findings)
+    yield from (f"left behind (harmless): {leftover}" for leftover in report.leftovers)
+    counts = ", ".join(f"{count} {what}" for what, count in report.counts.items())
+    yield f"{url}: {'NOT WHOLE' if report.run_findings else 'whole'} ({counts})"
+    for copy in report.published:
+        if copy.version is None and copy.whole:
+            yield f"{copy.destination}: no published version is to be seen there yet"
+            continue
+        told = "" if copy.version is None else f" (version {copy.version}, {copy.files} files)"
+        state = "NOT PROVEN" if copy.unproven is not None else "NOT WHOLE"
+        yield f"{copy.destination}: {'whole' if copy.whole else state}{told}"
+
+
+async def _audit(sources: Sources, url: str, *, deep: bool) -> AuditReport:
+    given = load(sources, os.environ)
+    store = open_store(url, given.storage)
+    config = await _config(sources, store) or given
+    copies = [open_destination(to, config.publish, config.storage) for to in config.publish.to]
+    if not sys.stderr.isatty():
+        return await audit(store, deep=deep, copies=copies)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("objects", total=None)
+        return await audit(
+            store,
+            deep=deep,
+            copies=copies,
+            progress=lambda done, total: progress.update(bar, completed=done, total=total),
+        )
+
+
+async def _config(sources: Sources, store: ObjectStore) -> RunConfig | None:
+    """Return the run's configuration with what was given on top; None if it cannot be read."""
+    try:
+        made = await open_run(store)
+        return load(sources, os.environ, (f"{store.url}/{KEY}", made.config))
+    except (NotFound, Damaged, BadConfig):
+        return None  # what is wrong with the run's file is for the audit to find

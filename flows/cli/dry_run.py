@@ -1,0 +1,96 @@
+"""`stepmill generate --dry-run`: the resolved configuration and the plan; nothing is started."""
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+
+from pydantic import JsonValue
+
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources, load
+from flows.job.plan import by_policy, cut
+from flows.job.validate import Prepared, prepare
+from flows.terminal import answer, log_to_stderr, tell
+from schemas.base import JsonObject, canonical_json
+from schemas.errors import NotFound
+from schemas.redaction import without_secrets
+from storage.objects.urls import open_store
+from storage.run_file import check_identity, open_run
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
+    prepared = prepare(load(sources, os.environ))
+    plan = _plan(prepared, begun=asyncio.run(_begun(prepared)))
+    config = prepared.config.model_dump(mode="json")
+    config["browser"]["viewport"] = list(prepared.config.viewport)
+    config = {section: without_secrets(table) for section, table in config.items()}
+    if args.json:
+        answer({"config": config, "plan": plan})
+        return 0
+    tell(_toml(config))
+    tell(["", *(f"# {name}: {_shown(value)}" for name, value in plan.items())])
+    return 0
+
+
+async def _begun(prepared: Prepared) -> bool:
+    """Say whether the run is there already.
+
+    Raises:
+        OtherRun: another one is.
+    """
+    config = prepared.config
+    store = open_store(config.run.url, config.storage)
+    try:
+        found = await open_run(store)
+    except NotFound:
+        return False
+    check_identity(found, config, store.url)
+    return True
+
+
+def _plan(prepared: Prepared, *, begun: bool) -> JsonObject:
+    config, tasks = prepared.config, prepared.tasks
+    policies: dict[str, JsonValue] = dict(by_policy(config, tasks))
+    return {
+        "run": config.run.url,
+        "begun": begun,
+        "templates": len({task.template_id for task in tasks}),
+        "tasks": len(tasks),
+        "episodes": len(tasks) * config.tasks.attempts,
+        "units": sum(1 for _ in cut(config, tasks)),
+        "policies": policies,
+    }
+
+
+def _shown(value: JsonValue) -> str:
+    return value if isinstance(value, str) else canonical_json(value)
+
+
+def _toml(tables: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Yield a configuration as TOML; what is not set, which TOML cannot say, as a comment."""
+    for section, value in tables.items():
+        if isinstance(value, dict):
+            yield f"[{section}]"
+            yield from _keys(value)
+            yield ""
+        elif isinstance(value, list):
+            for item in value:
+                yield f"[[{section}]]"
+                yield from _keys(item if isinstance(item, dict) else {})
+                yield ""
+
+
+def _keys(table: Mapping[str, JsonValue]) -> Iterator[str]:
+    for key, value in table.items():
+        yield f"# {key} is not set" if value is None else f"{key} = {_value(value)}"
+
+
+def _value(value: JsonValue) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return canonical_json(value)

@@ -1,0 +1,1 @@
+"""`stepmill engine`: serve a model, check an endpoint, plan a viewport."""

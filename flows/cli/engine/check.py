@@ -1,0 +1,66 @@
+"""`stepmill engine check`: everything a run will need of a live endpoint, a line each.
+
+On a slow engine it takes minutes, so each line is printed as soon as it is known, and what is
+asked now goes to standard error. It changes nothing at the endpoint but the contents of its cache.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from flows import signals
+from flows.terminal import answer, log_to_stderr, note, tell
+from generators.endpoint_check.check import examine
+from generators.endpoint_check.result import Line, fit
+from generators.engine.client.api_keys import endpoint_keys
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.retry_policy import Pauses
+from generators.policy.dialects.protocol import Dialect
+from generators.policy.model.setup import dialect_of
+from schemas.sections import PolicySection
+
+PATIENCE_SECONDS = 600.0
+"""For one reply; a cold engine's first may take long."""
+
+MOST_BROKEN = 3
+"""A question that breaks the server so often is given up."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    dialect = dialect_of(PolicySection(dialect=args.dialect))
+    log_to_stderr()
+    lines = signals.run(_check(args, dialect))
+    good = fit(lines)
+    if args.json:
+        shown = [line.model_dump(mode="json") for line in lines]
+        answer({"fit": good, "url": args.url, "dialect": dialect.name, "lines": shown})
+    return 0 if good else 1
+
+
+async def _check(args: argparse.Namespace, dialect: Dialect) -> list[Line]:
+    """Ask everything.
+
+    Raises:
+        NoEngine: the endpoint does not answer, or does not serve the model.
+    """
+    lines: list[Line] = []
+    engine = OpenAIEngine(
+        (args.url,),
+        model=args.model,
+        keys=endpoint_keys((args.url,), os.environ, main=(args.url,)),
+        total_seconds=PATIENCE_SECONDS,
+        pauses=Pauses(most_broken=MOST_BROKEN),
+    )
+    async with engine:
+        async for line in examine(engine, dialect, say=note):
+            lines.append(line)
+            if not args.json:
+                tell(_shown(line))
+    return lines
+
+
+def _shown(line: Line) -> Iterator[str]:
+    yield f"{line.name:<15} {line.fitness.value:<6} {line.found}"
+    if line.remedy:
+        yield f"{'':<15} {'':<6} → {line.remedy}"

@@ -1,0 +1,53 @@
+"""`stepmill engine plan`: what each viewport costs an engine, before one is started."""
+
+import argparse
+from collections.abc import Iterator
+
+from flows.terminal import answer, table, tell
+from generators.endpoint_check.capacity_plan import Plan, PlanRow, plan
+from generators.policy.dialects.registry import make_dialect
+
+_HEAD = ("viewport", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    found = plan(make_dialect(args.dialect))
+    if args.json:
+        answer(found.model_dump(mode="json"))
+    else:
+        tell(_shown(found))
+    return 0
+
+
+def _shown(found: Plan) -> Iterator[str]:
+    yield from table(_HEAD, (_cells(row) for row in found.rows))
+    work = found.workload
+    yield ""
+    yield "*: the usual viewport of a policy that asks an engine. =: seen pixel by pixel."
+    yield "legible: seen px per CSS px on the worse axis; below 1 small print is lost."
+    yield (
+        f"a step: {work.system_tokens} tokens of system prompt and task, {work.text_tokens} of text "
+        f"for each earlier one, a reply of {work.reply_tokens}; pictures kept {work.keep_images}, slack "
+        f"{work.slack_images}; episodes of {work.steps} steps"
+    )
+    yield f"steps/s of one GPU: {found.rate_source}"
+    yield f"with a cache, at most: {found.cache_source}"
+
+
+def _cells(row: PlanRow) -> tuple[str, ...]:
+    marks = ("*" if row.default else "") + ("=" if row.on_grid else "")
+    return (
+        f"{row.width}×{row.height}{marks}",
+        f"{row.sent_width}×{row.sent_height}",
+        f"{row.seen_width}×{row.seen_height}",
+        str(row.image_tokens),
+        f"{row.legibility:.2f}",
+        f"{row.tokens_per_step:.0f}",
+        _rate(row.steps_per_second),
+        _rate(row.cached_steps_per_second),
+    )
+
+
+def _rate(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"

@@ -1,0 +1,63 @@
+"""`stepmill engine serve`: vLLM under supervision, for as long as nobody interrupts it.
+
+Its address is the one line of standard output, once it answers there; whoever asks it from another
+command sets `engine.kind = "openai"` and `engine.urls`.
+"""
+
+import argparse
+import asyncio
+import os
+
+from flows import signals
+from flows.job.config_loader import Sources, load
+from flows.terminal import answer, log_to_stderr, note, tell
+from generators.engine.vllm.command import without
+from generators.engine.vllm.supervisor import VllmServer
+from schemas.sections import EngineSection
+
+_INTERRUPTED = 130
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    section = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ).engine
+    log_to_stderr()
+    if args.port is not None:
+        section = _at(section, args.port)
+    signals.run(_serve(section, as_json=args.json))
+    return _INTERRUPTED
+
+
+def _at(section: EngineSection, port: int) -> EngineSection:
+    args = (*without(section.args, "--port"), "--port", str(port))
+    return section.model_copy(update={"args": args})
+
+
+async def _serve(section: EngineSection, *, as_json: bool) -> None:
+    """Serve until somebody interrupts; a second interrupt hurries the end."""
+    async with VllmServer(section, say=note) as server:
+        if as_json:
+            answer({"url": server.url, "model": section.model})
+        else:
+            tell([server.url])
+        interrupted = asyncio.Event()
+        with signals.listening(interrupted.set):
+            await _first(interrupted, server)
+        note("stopping vLLM")
+
+
+async def _first(interrupted: asyncio.Event, server: VllmServer) -> None:
+    """Wait for an interrupt, or for the server to be given up.
+
+    Raises:
+        NoEngine: the latter.
+    """
+    waiting = asyncio.create_task(interrupted.wait())
+    ending = asyncio.create_task(server.given_up())
+    try:
+        done, _ = await asyncio.wait({waiting, ending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+        ending.cancel()
+    if ending in done:
+        await ending

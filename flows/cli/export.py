@@ -1,0 +1,92 @@
+"""`stepmill export`: write a version of a run in another program's format."""
+
+import asyncio
+import os
+
+from pydantic import JsonValue
+
+from flows.cli.parser import Arguments
+from flows.job.chat_renderer import renderer_of
+from flows.job.config_loader import Sources, load
+from flows.job.stored_run import Stored, open_stored
+from flows.terminal import answer, log_to_stderr, tell
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from storage.export.export import ExportReport, export
+from storage.export.factory import check_options, make_format
+from storage.export.protocol import Format
+from storage.export.registry import FormatName, Pictures, Shape
+from storage.objects.urls import folder, is_bucket
+from storage.publish.plan.rows import Tables, open_tables
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    name = FormatName(args.format)
+    given: dict[str, JsonValue] = {
+        option: getattr(args, option) for option in ("dialect", "shape", "pictures")
+    }
+    check_options(name, given)
+    if is_bucket(args.to) or args.to.startswith("hf://"):
+        raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
+    stored, tables = asyncio.run(_opened(args))
+    report = export(  # in this thread, so that an interrupt ends it at once
+        tables,
+        _format(args, name, stored.config),
+        folder(args.to),
+        run_id=stored.run.run_id,
+        rule=stored.config.accept,
+        include_rejected=_include_rejected(args),
+    )
+    if args.json:
+        answer({"run": args.run, **report.model_dump(mode="json")})
+    else:
+        tell(_lines(report))
+    return 0 if report.lines or report.files else 1
+
+
+def _include_rejected(args: Arguments) -> bool:
+    """Say whether this very command asks for what the rule does not accept.
+
+    What the run publishes, labelled, is no reason to train on it: neither the run's configuration
+    nor a file nor the environment counts here.
+    """
+    told = load(Sources(settings=tuple(args.settings)), {})
+    return bool(args.include_rejected) or told.publish.include_rejected
+
+
+async def _opened(args: Arguments) -> tuple[Stored, Tables]:
+    """Return the run and the tables of the version that is exported."""
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    stored = await open_stored(args.run, sources, os.environ)
+    try:
+        return stored, await open_tables(await stored.lake.snapshot(args.version))
+    finally:
+        await stored.lake.close()
+
+
+def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
+    renderer = renderer_of(config, args.dialect) if name is FormatName.CHAT else None
+    return make_format(
+        name,
+        renderer=renderer,
+        shape=Shape(args.shape or Shape.OPENAI),
+        pictures=Pictures(args.pictures or Pictures.FILES),
+    )
+
+
+def _lines(report: ExportReport) -> list[str]:
+    counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
+    state = "written" if report.written else "there already, unchanged"
+    told = [
+        f"export   {report.to}  ({report.format} of version {report.version}; {state})",
+        f"episodes {report.episodes}: {counts or 'nothing'}",
+        f"files    {report.lines} lines, {report.files} other files; {report.bytes / 1e6:.1f} MB",
+    ]
+    if not report.episodes:
+        told.append(
+            "nothing is accepted in this version: `stepmill show RUN` says why, and "
+            "`--include-rejected` or `--set publish.include_rejected=true` exports the others too"
+        )
+    return told

@@ -1,0 +1,31 @@
+"""`stepmill generate`: make a run, or go on with it, and say what it came to."""
+
+import os
+
+from flows import signals
+from flows.cli.driver import drive, tell_report
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources, load
+from flows.job.open import nothing, open_generation
+from flows.job.report import Report
+from flows.job.validate import Prepared, prepare
+from flows.orchestration import flow_run
+from flows.terminal import log_to_stderr
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
+    prepared = prepare(load(sources, os.environ))
+    report = signals.run(_make(prepared, None if args.no_prefect else sources))
+    return tell_report(report, as_json=args.json)
+
+
+async def _make(prepared: Prepared, shown: Sources | None) -> Report:
+    """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
+    async with open_generation(prepared, check=flow_run.check if shown else nothing) as work:
+        if not work.pending:
+            return await work.report()
+        parameters = shown.model_dump(mode="json") if shown else None
+        return await drive(work, "flows.generate", parameters)

@@ -1,0 +1,279 @@
+"""The commands and their flags. It is all that help needs, so it loads nothing heavy.
+
+A command or flag that does not exist is refused with the nearest one that does.
+"""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from flows.cli.engine.flags import add_flags as _engine
+from flows.cli.export_flags import add_flags as _export
+from flows.cli.flags import configuration_flags, json_flag
+from flows.cli.tasks.flags import add_flags as _tasks
+from flows.terminal import complain, tell
+from flows.version import DISTRIBUTION, version_of
+from schemas.errors import BadConfig
+
+Arguments = argparse.Namespace
+"""What was asked for; `module` is the module that does it."""
+
+_Adder = Callable[[argparse.ArgumentParser], None]
+
+_USAGE_CODE = 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Ends with a sentence and where to read more."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse, with exit code 2."""
+        complain(f"{message}\nsee '{self.prog} --help'")
+        sys.exit(_USAGE_CODE)
+
+    def print_help(self, file: object = None) -> None:
+        """Print help as results are printed."""
+        del file
+        tell(self.format_help().splitlines())
+
+
+class _Version(argparse.Action):
+    """Prints the program's version and ends it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> NoReturn:
+        """Do it."""
+        del namespace, values, option_string
+        tell([f"{DISTRIBUTION} {version_of()}"])
+        parser.exit()
+
+
+def parse(argv: Sequence[str]) -> Arguments:
+    """Return what `argv` asks for; help, and whatever is no command or flag, ends the program."""
+    parser = build()
+    for word in argv:
+        _refuse_bytes(word)
+    commands = [action for action in parser._actions if action.dest == "command"]  # noqa: SLF001
+    names = list(commands[0].choices or ())
+    if argv and not argv[0].startswith("-") and argv[0] not in names:
+        parser.error(f"there is no command '{argv[0]}'{_nearest(argv[0], names)}")
+    args, unknown = parser.parse_known_args(argv)
+    if unknown:
+        below = _parser_of(parser, args)
+        flags = [flag for action in below._actions for flag in action.option_strings]  # noqa: SLF001
+        what = unknown[0].partition("=")[0]
+        kind = "flag" if what.startswith("-") else "argument"
+        below.error(f"'{below.prog}' has no {kind} '{what}'{_nearest(what, flags)}")
+    return args
+
+
+def _refuse_bytes(word: str) -> None:
+    """Refuse an argument with bytes that are no text: no configuration and no row can hold it.
+
+    Raises:
+        BadConfig: it is one.
+    """
+    try:
+        word.encode()
+    except UnicodeEncodeError:
+        shown = word.encode("ascii", "backslashreplace").decode()
+        coding = sys.getfilesystemencoding()
+        raise BadConfig(
+            f"the argument '{shown}' is not text in this locale's encoding, {coding}"
+        ) from None
+
+
+def _parser_of(parser: argparse.ArgumentParser, args: Arguments) -> argparse.ArgumentParser:
+    """Return the innermost parser that `args` came from."""
+    found: argparse.ArgumentParser = getattr(args, "parser", parser)
+    return found
+
+
+def command_of(args: Arguments) -> str:
+    """Return the command's words, as `tasks check`; for `export` with the format, if it is `chat`."""
+    words: str = args.parser.prog.partition(" ")[2]
+    return f"{words} --format chat" if getattr(args, "format", None) == "chat" else words
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def build() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = _Parser(
+        prog="stepmill",
+        description="Turn web tasks into a dataset of verified, replayable trajectories.",
+        epilog="Example: stepmill generate --config configs/demo.toml",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (add, does, example) in COMMANDS.items():
+        below = commands.add_parser(
+            name,
+            help=does,
+            description=does[0].upper() + does[1:] + ".",
+            epilog=f"Example: {example}",
+            allow_abbrev=False,
+        )
+        below.set_defaults(parser=below, module=f"flows.cli.{name}")
+        add(below)
+    return parser
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", help="the run: a folder or file://…")
+
+
+def _prefect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--no-prefect", action="store_true", help="do the same without telling any Prefect server"
+    )
+
+
+def _generate(parser: argparse.ArgumentParser) -> None:
+    configuration_flags(parser)
+    parser.add_argument("--run", metavar="URL", help="where the run lies; over run.url")
+    parser.add_argument(
+        "--dry-run",
+        action="store_const",
+        dest="module",
+        const="flows.cli.dry_run",
+        help="print the resolved configuration and the plan",
+    )
+    _prefect(parser)
+    json_flag(parser)
+
+
+def _verify(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument(
+        "--verifiers", metavar="A,B", help="who judges, in this order; over verify.verifiers"
+    )
+    configuration_flags(parser)
+    _prefect(parser)
+    json_flag(parser)
+
+
+def _replay(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument("episode", metavar="EPISODE_ID", help="the episode")
+    json_flag(parser)
+
+
+def _publish(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument(
+        "--to",
+        metavar="DEST",
+        required=True,
+        help="a folder, s3://BUCKET/PREFIX or hf://datasets/ORG/NAME[@BRANCH]",
+    )
+    parser.add_argument(
+        "--version", type=int, metavar="N", help="the run's version; the last one by default"
+    )
+    configuration_flags(parser)
+    _prefect(parser)
+    json_flag(parser)
+
+
+def _audit(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument(
+        "--deep",
+        action="store_true",
+        help="read every shard and check every row and picture, read every published file",
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def _compact(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    _run(parser)
+    parser.add_argument(
+        "--version",
+        type=int,
+        metavar="N",
+        help="the run's version; the run as it is now by default",
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def _doctor(parser: argparse.ArgumentParser) -> None:
+    json_flag(parser)
+
+
+COMMANDS: dict[str, tuple[_Adder, str, str]] = {
+    "generate": (
+        _generate,
+        "make a run and publish it, or go on where it was left",
+        "stepmill generate --config configs/demo.toml --set browser.sessions=8",
+    ),
+    "verify": (
+        _verify,
+        "judge again what is stored, without any rollout",
+        "stepmill verify runs/demo --verifiers structure,outcome",
+    ),
+    "replay": (
+        _replay,
+        "execute one episode again and show where it agrees and where it parts",
+        "stepmill replay runs/demo 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7",
+    ),
+    "publish": (
+        _publish,
+        "write a version of a run as a dataset",
+        "stepmill publish runs/demo --to demo-dataset",
+    ),
+    "export": (
+        _export,
+        "write a version of a run in another program's format",
+        "stepmill export runs/demo --format chat --dialect holotron --to demo-chat",
+    ),
+    "audit": (
+        _audit,
+        "prove a run and its published copies whole, or list what is not",
+        "stepmill audit runs/demo --deep",
+    ),
+    "compact": (
+        _compact,
+        "merge a run's small shards, and remove what no kept version needs",
+        "stepmill compact runs/demo --set storage.shard_mb=256",
+    ),
+    "show": (
+        _show,
+        "show what a run holds and lacks, by family and policy, whether it has ended or not",
+        "stepmill show runs/demo",
+    ),
+    "tasks": (
+        _tasks,
+        "list the tasks there are, look at one, or check a policy on many",
+        "stepmill tasks check --policy teacher --seeds 20",
+    ),
+    "engine": (
+        _engine,
+        "run vLLM under supervision, ask whether an endpoint is fit, or plan a viewport",
+        "stepmill engine serve --config configs/laptop-vllm.toml",
+    ),
+    "doctor": (
+        _doctor,
+        "show what this machine has and lacks, each line with its remedy",
+        "stepmill doctor",
+    ),
+}
+"""Every command: its flags, what it does, an example."""

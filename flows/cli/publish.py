@@ -1,0 +1,47 @@
+"""`stepmill publish`: write a version of a run as a dataset."""
+
+from flows import signals
+from flows.cli.parser import Arguments
+from flows.cli.summary import published
+from flows.job.config_loader import Sources
+from flows.job.publish_job import open_publication
+from flows.orchestration import flow_run
+from flows.orchestration.current_job import at_work
+from flows.terminal import answer, log_to_stderr, tell
+from storage.publish.publish import PublishReport
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    report = signals.run(_publish(args))
+    if args.json:
+        answer(report.model_dump(mode="json") | {"run": args.run})
+    else:
+        tell(published(report))
+    return 0 if report.accepted else 1
+
+
+async def _publish(args: Arguments) -> PublishReport:
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    parameters = {
+        "run": args.run,
+        "to": args.to,
+        "version": args.version,
+        "config": sources.config,
+        "settings": list(sources.settings),
+    }
+    if not args.no_prefect:
+        await flow_run.check()
+    async with open_publication(args.run, sources, args.to, args.version) as publication:
+        with at_work(publication, _nothing):
+            shown = flow_run.shown("flows.publish", None if args.no_prefect else parameters)
+            async with shown as seen:
+                report = await publication.report()
+                if not report.put and not report.deleted:
+                    seen.forget()
+            return report
+
+
+def _nothing() -> None:
+    """Interrupts end it: publishing again goes on."""

@@ -1,0 +1,60 @@
+"""`stepmill replay`: execute one episode again, and show where it agrees and where it parts."""
+
+import os
+from collections.abc import Iterator
+
+from flows import signals
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources
+from flows.job.stored_run import open_stored
+from flows.resources.sandbox import open_stage
+from flows.terminal import answer, log_to_stderr, tell
+from generators.verify.replay import Replayed, replay
+from schemas.base import canonical_json
+from schemas.episode import Episode, Step
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    episode, replayed = signals.run(_replay(args))
+    if args.json:
+        answer(
+            {
+                "run": args.run,
+                "episode_id": episode.episode_id,
+                "reproduced": replayed.reproduced,
+                "score": replayed.score,
+                **replayed.model_dump(mode="json"),
+            }
+        )
+    else:
+        tell(_lines(episode, replayed))
+    return 0 if replayed.reproduced else 1
+
+
+async def _replay(args: Arguments) -> tuple[Episode, Replayed]:
+    stored = await open_stored(args.run, Sources(), os.environ)
+    try:
+        task, episode = await stored.lake.episode(args.episode)
+    finally:
+        await stored.lake.close()
+    async with open_stage() as stage:
+        return episode, await replay(task, episode, sites=stage.sites, sessions=stage.sessions)
+
+
+def _lines(episode: Episode, replayed: Replayed) -> Iterator[str]:
+    yield f"episode  {episode.episode_id}  ({episode.policy}: {episode.instruction})"
+    steps = {step.step: step for step in episode.steps}
+    for shown in replayed.steps:
+        agrees = "parts" if shown.differs else "agrees"
+        picture = "same picture" if shown.picture_equal else "another picture"
+        yield f"step {shown.step:>3}  {agrees}, {picture}  {_action(steps[shown.step])}"
+        for difference in shown.differs:
+            yield f"          {difference}"
+    word = "reproduced" if replayed.reproduced else "not reproduced"
+    yield f"{word}: {replayed.because}"
+
+
+def _action(step: Step) -> str:
+    return canonical_json(step.action.model_dump(mode="json", exclude_defaults=False))

@@ -1,0 +1,80 @@
+"""`stepmill show`: what a run holds, by family and policy; finished, under way, cancelled or killed."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+
+from flows.cli.parser import Arguments
+from flows.cli.summary import totals, yields
+from flows.job.completion import Made, look
+from flows.job.config_loader import Sources
+from flows.job.stored_run import open_stored
+from flows.job.summary import Summary, summarise
+from flows.terminal import answer, tell
+from schemas.verdict import Verdict
+from storage.lake import readers
+from storage.lake.lake import Snapshot
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    summary, made = asyncio.run(_summary(args))
+    if args.json:
+        answer({"run": args.run, **summary.model_dump(mode="json"), "made": _as_json(made)})
+    else:
+        tell(_lines(args.run, summary, made))
+    return 0
+
+
+async def _summary(args: Arguments) -> tuple[Summary, Made | None]:
+    """Return what a run holds now and how much of it is made, or what a version of it holds."""
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    stored = await open_stored(args.run, sources, os.environ)
+    rule = stored.config.accept
+    try:
+        if args.version is not None:
+            snapshot = await stored.lake.snapshot(args.version)
+            return await summarise(snapshot, await _verdicts(snapshot), rule), None
+        now = await look(stored)
+        verdicts = await _verdicts(now.snapshot)
+        return await summarise(now.snapshot, verdicts, rule, episodes=now.episodes), now.made
+    finally:
+        await stored.lake.close()
+
+
+async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
+    return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
+
+
+def _as_json(made: Made | None) -> dict[str, object] | None:
+    return None if made is None else {"complete": made.complete, **made.model_dump(mode="json")}
+
+
+def _lines(url: str, summary: Summary, made: Made | None) -> Iterator[str]:
+    """Yield what was found, for people."""
+    version = f"version {summary.version}" if summary.version else "no version yet"
+    more = ", and what was committed since" if made and summary.version and not made.sealed else ""
+    yield f"run      {url}  ({version}{more})"
+    if made is not None and not made.complete:
+        yield from _incomplete(made)
+    if not summary.episodes:
+        return
+    yield from totals(summary)
+    reasons = ", ".join(f"{count} {reason}" for reason, count in summary.stop_reasons.items())
+    yield from (f"ended    {reasons}", "", *yields(summary.groups, policies=True))
+
+
+def _incomplete(made: Made) -> Iterator[str]:
+    """Yield how far a run is that is not complete, or may not be."""
+    planned = "" if made.planned is None else f" of {made.planned} planned"
+    failed = f" ({made.spooled_failed} of them failed)" if made.spooled_failed else ""
+    yield f"made     {made.committed}{planned} episodes committed, {made.spooled} spooled{failed}"
+    if made.spooled_unreadable:
+        yield (
+            f"         {made.spooled_unreadable} spooled objects hold no episode: "
+            "`stepmill audit RUN --deep` names them"
+        )
+    if made.last_ended_at is not None:
+        yield f"         the last one ended at {made.last_ended_at:%Y-%m-%d %H:%M:%S} UTC"
+    if made.complete is False:
+        yield "         not complete: under way, or the same `stepmill generate` goes on with it"

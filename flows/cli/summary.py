@@ -1,0 +1,93 @@
+"""What a run holds, and what a command came to, in lines for people."""
+
+from collections.abc import Iterator, Sequence
+
+from flows.job.engine_usage import EngineAccount
+from flows.job.report import Report
+from flows.job.summary import Count, Summary
+from flows.terminal import table
+from storage.publish.publish import PublishReport
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield what a command on a run came to, for people."""
+    yield f"run      {report.run}  (version {report.summary.version})"
+    yield from totals(report.summary)
+    if report.rolled_out:
+        rate = report.rolled_out / report.seconds
+        yield (
+            f"now      {report.rolled_out} episodes and {report.steps} steps in "
+            f"{report.seconds:.1f} s  ({rate * 3_600:,.0f} episodes/h)"
+        )
+    if report.summary.templates:
+        yield ""
+        yield "yield by family, worst first"
+        yield from yields(report.summary.templates)
+    for publication in report.publications:
+        yield ""
+        yield from published(publication)
+
+
+def published(publication: PublishReport) -> Iterator[str]:
+    """Yield where a dataset is, what it holds and how to load it."""
+    rows = ", ".join(f"{count} {config}" for config, count in publication.rows.items())
+    yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
+    yield ""
+    yield from publication.loading
+
+
+def totals(summary: Summary) -> Iterator[str]:
+    """Yield what a run holds."""
+    yield (
+        f"episodes {summary.episodes} of {summary.tasks} tasks: {summary.accepted} accepted, "
+        f"{summary.rejected} rejected, {summary.unjudged} unjudged; {summary.failed} failed"
+    )
+    yield f"steps    {summary.steps}"
+    if summary.replayed:
+        share = 100 * summary.reproduced / summary.replayed
+        yield f"replay   {summary.reproduced} of {summary.replayed} reproduced ({share:.1f} %)"
+    if summary.engine is not None:
+        yield from _engine(summary.engine)
+
+
+def _engine(did: EngineAccount) -> Iterator[str]:
+    """Yield what the engine did."""
+    roles = ", ".join(f"{count:,} {role}" for role, count in did.roles.items())
+    yield f"engine   {did.calls:,} calls ({roles}); {did.retries:,} asked again"
+    parts = {
+        "cached": did.cached_tokens,
+        "cacheable": did.cacheable_tokens,
+        "pictures": did.image_tokens,
+        "wasted": did.wasted_tokens,
+    }
+    told = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count is not None)
+    yield (
+        f"tokens   {did.prompt_tokens:,} prompt{f' ({told})' if told else ''}, "
+        f"{did.completion_tokens:,} completion; {did.tokens_per_second:,.0f} a second"
+    )
+    yield (
+        f"waiting  on average {did.waiting_for_engine:.1f} sessions for the engine, "
+        f"{did.waiting_for_browser:.1f} for the browser; engine busy {did.busy_percent:.0f} %"
+    )
+    if did.gpu_seconds_per_accepted is not None:
+        dollars = "" if did.usd_per_accepted is None else f", {did.usd_per_accepted:.5f} dollars"
+        yield f"cost     {did.gpu_seconds_per_accepted:.2f} engine seconds{dollars} a trajectory"
+
+
+def yields(counts: Sequence[Count], *, policies: bool = False) -> list[str]:
+    """Return a table of how groups of episodes stand."""
+    head = ["family", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
+    return table(
+        head,
+        (
+            [
+                count.template,
+                *([count.policy] if policies else []),
+                str(count.episodes),
+                str(count.accepted),
+                f"{count.percent:.0f} %",
+                str(count.steps),
+            ]
+            for count in counts
+        ),
+    )

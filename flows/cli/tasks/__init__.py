@@ -1,0 +1,1 @@
+"""`stepmill tasks`: list the tasks there are, show one, check a policy on many."""

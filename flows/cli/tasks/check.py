@@ -1,0 +1,171 @@
+"""`stepmill tasks check`: how good a policy is at which templates, and whether it can be repeated."""
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from rich.console import Console
+from rich.progress import Progress
+
+from flows import signals
+from flows.cli.tasks.flags import DEFAULT_SEEDS
+from flows.job.config_loader import Sources, layers
+from flows.job.evaluation import GOOD_YIELD, CheckReport, FamilyCheck, check
+from flows.job.validate import Prepared, prepare
+from flows.resources.engines import open_policies
+from flows.resources.sandbox import open_stage
+from flows.terminal import answer, log_to_stderr, note, table, tell
+from schemas.base import JsonObject
+from schemas.config import Layer, resolve
+
+LINE_SECONDS = 10.0
+"""Between two lines of progress where there is no terminal."""
+
+_MOST_PROBLEMS = 3
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    prepared = _prepare(args)
+    log_to_stderr()
+    report = signals.run(_check(prepared))
+    if args.json:
+        answer(_as_json(prepared, report))
+    else:
+        tell(_lines(report))
+    return int(report.short)
+
+
+def _prepare(args: argparse.Namespace) -> Prepared:
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
+    told = list(layers(sources, os.environ))
+    return prepare(resolve([("the defaults of a check", defaults), *told, *_flags(args)]))
+
+
+def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
+    """Yield what the flags set, over everything else."""
+    if args.policy is not None:
+        yield f"--policy {args.policy}", {"policy": {"name": args.policy}, "policies": []}
+    if args.seeds is not None or args.first_seed is not None:
+        first = args.first_seed or 0
+        last = first + (args.seeds or DEFAULT_SEEDS) - 1
+        yield "--seeds, --first-seed", {"tasks": {"seeds": [first, last]}}
+    for key in ("include", "exclude"):
+        if getattr(args, key) is not None:
+            yield f"--{key}", {"tasks": {key: getattr(args, key)}}
+    if args.sessions is not None:
+        yield f"--sessions {args.sessions}", {"browser": {"sessions": args.sessions}}
+
+
+async def _check(prepared: Prepared) -> CheckReport:
+    episodes = len(prepared.tasks) * prepared.config.tasks.attempts
+    config = prepared.config
+    async with open_stage() as stage, open_policies(config) as acting:
+        with _telling(episodes) as told:
+            return await check(stage, acting.policies, config, prepared.tasks, told=told)
+
+
+@contextlib.contextmanager
+def _telling(episodes: int) -> Iterator[Callable[[FamilyCheck], None]]:
+    """Show on standard error how far it is: a bar on a terminal, a line now and then elsewhere."""
+    if sys.stderr.isatty():
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            bar = progress.add_task("episodes", total=episodes)
+            yield lambda _: progress.advance(bar)
+        return
+    yield _Lines(episodes).told
+
+
+class _Lines:
+    """Progress where there is no terminal."""
+
+    def __init__(self, episodes: int) -> None:
+        self._episodes = episodes
+        self._done = self._passed = self._reproduced = 0
+        self._begun = self._last = time.monotonic()
+
+    def told(self, share: FamilyCheck) -> None:
+        """Count an episode; print a line if the last one is old."""
+        self._done += 1
+        self._passed += share.passed
+        self._reproduced += share.reproduced
+        now = time.monotonic()
+        if now - self._last >= LINE_SECONDS:
+            self._last = now
+            note(
+                f"[{now - self._begun:.0f} s] {self._done}/{self._episodes} episodes · "
+                f"{self._passed} passed · {self._reproduced} reproduced"
+            )
+
+
+def _lines(report: CheckReport) -> Iterator[str]:
+    rows = [
+        (
+            family.template,
+            f"{family.passed}/{family.episodes}",
+            _percent(family.yields),
+            f"{family.reproduced}/{family.passed}",
+            f"{family.pictures_equal}/{family.states}",
+            f"{family.steps / family.episodes:.1f}",
+        )
+        for family in report.families
+    ]
+    yield from table(("family", "passed", "%", "reproduced", "equal pictures", "steps"), rows)
+    problems = [line for family in report.families for line in _problems(family)]
+    if problems:
+        yield from ["", *problems]
+    yield from ["", *_totals(report)]
+
+
+def _problems(family: FamilyCheck) -> Iterator[str]:
+    for problem in family.problems[:_MOST_PROBLEMS]:
+        yield f"{family.template}: {problem}"
+    if len(family.problems) > _MOST_PROBLEMS:
+        yield f"{family.template}: … and {len(family.problems) - _MOST_PROBLEMS} more"
+
+
+def _totals(report: CheckReport) -> Iterator[str]:
+    episodes, passed = report.total("episodes"), report.total("passed")
+    yield f"{passed} of {episodes} episodes passed ({_percent(passed / episodes)})"
+    yield f"{report.mastered} of {len(report.families)} families at {100 * GOOD_YIELD:.0f} % or more"
+    yield f"{report.total('reproduced')} of {passed} reproduced ({_percent(report.reproduction)})"
+    equal, states = report.total("pictures_equal"), report.total("states")
+    yield f"{equal} of {states} pictures equal byte by byte ({_percent(report.pictures)})"
+    if report.total("broken"):
+        yield f"{report.total('broken')} episodes broke for another reason than the policy's own"
+    yield f"{report.seconds:.0f} s"
+
+
+def _percent(share: float | None) -> str:
+    """Return a share for people; never rounded up to all of it."""
+    return "–" if share is None else f"{int(share * 1_000) / 10:.1f} %"
+
+
+def _as_json(prepared: Prepared, report: CheckReport) -> JsonObject:
+    passed, episodes = report.total("passed"), report.total("episodes")
+    return {
+        "policies": [section.name.value for section in prepared.config.mix],
+        "families": len(report.families),
+        "mastered": report.mastered,
+        "good_yield": GOOD_YIELD,
+        "episodes": episodes,
+        "passed": passed,
+        "yield": passed / episodes,
+        "reproduced": report.total("reproduced"),
+        "reproduction": report.reproduction,
+        "pictures": report.total("states"),
+        "pictures_equal": report.total("pictures_equal"),
+        "pictures_share": report.pictures,
+        "broken": report.total("broken"),
+        "steps": report.total("steps"),
+        "seconds": report.seconds,
+        "by_family": [
+            family.model_dump(mode="json")
+            | {"yield": family.yields, "reproduction": family.reproduction}
+            for family in report.families
+        ],
+    }

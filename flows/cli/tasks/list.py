@@ -1,0 +1,117 @@
+"""`stepmill tasks list`: templates from the shipped catalogue, or a task file's tasks; no browser."""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from flows.terminal import answer, plain, tell
+from generators.sites import miniwob
+from generators.sites.catalogue import Need, catalogue
+from generators.tasks.offers import did_you_mean, offers
+from generators.tasks.selection import select
+from generators.tasks.sources import load_tasks
+from schemas.errors import BadTasks
+from schemas.sections import TasksSection
+from schemas.task import MAX_SEED, Task
+
+_Line = Mapping[str, object]
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    return _list_templates(args) if args.source == miniwob.NAME else _list_tasks(args)
+
+
+def _list_templates(args: argparse.Namespace) -> int:
+    tags = [_need(tag) for tag in args.tag]
+    include = tuple(args.globs) or ("*",)
+    offer = offers()[miniwob.NAME]
+    names = select(offer.templates, include=include, exclude=(), where=offer.name)
+    chosen = [name for name in names if set(tags) <= set(catalogue()[name].needs)]
+    if not chosen:
+        raise BadTasks(f"none of these templates has every tag of {[tag.value for tag in tags]}")
+    templates = [_template(name) for name in chosen]
+    if args.json:
+        answer({"source": offer.name, "site_version": offer.version, "templates": templates})
+        return 0
+    tell(_columns(templates, ("template", "tags", "goal")))
+    tell(["", *_notes(chosen)])
+    tell([f"{len(chosen)} templates of {offer.name} {offer.version}, each with seeds 0–{MAX_SEED}"])
+    return 0
+
+
+def _notes(names: Sequence[str]) -> Iterator[str]:
+    """Yield each remark once, with the templates it is about."""
+    about: dict[str, list[str]] = {}
+    for name in names:
+        note = catalogue()[name].note
+        if note is not None:
+            about.setdefault(note, []).append(name)
+    for note, templates in about.items():
+        yield f"{', '.join(templates)}: {note}"
+
+
+def _need(tag: str) -> Need:
+    try:
+        return Need(tag)
+    except ValueError:
+        hint = did_you_mean(tag, Need)
+        raise BadTasks(
+            f"--tag: no template has '{tag}' (there are: {', '.join(Need)}){hint}"
+        ) from None
+
+
+def _template(name: str) -> _Line:
+    entry = catalogue()[name]
+    return {
+        "template": name,
+        "seeds": [0, MAX_SEED],
+        "tags": [need.value for need in entry.needs],
+        "feasible": entry.feasible,
+        "note": entry.note,
+        "goal": entry.goal,
+    }
+
+
+def _list_tasks(args: argparse.Namespace) -> int:
+    section = TasksSection(source=args.source, include=tuple(args.globs) or ("*",))
+    tasks = [task for task in load_tasks(section) if set(args.tag) <= set(task.tags)]
+    if not tasks:
+        raise BadTasks(f"none of these tasks has every tag of {args.tag}")
+    listed = [_task(task) for task in tasks]
+    if args.json:
+        answer({"source": args.source, "tasks": listed})
+        return 0
+    tell(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
+    tell(["", f"{len(tasks)} tasks in {args.source}"])
+    return 0
+
+
+def _task(task: Task) -> _Line:
+    return {
+        "task_id": task.task_id,
+        "template": task.template_id,
+        "seed": task.seed,
+        "site": task.site,
+        "start_url": task.start_url,
+        "tags": list(task.tags),
+        "goal": task.instruction or None,
+    }
+
+
+def _columns(items: Sequence[_Line], keys: Sequence[str]) -> Iterator[str]:
+    """Yield a head and a line for each item, aligned, no wider than a terminal that shows them."""
+    rows = [tuple(keys), *(tuple(_cell(item[key]) for key in keys) for item in items)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(keys))]
+    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        line = line.rstrip()
+        yield line if most is None or len(line) <= most else line[: most - 1] + "…"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    return "" if value is None else plain(str(value)).replace("\n", " ")

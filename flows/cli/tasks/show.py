@@ -1,0 +1,145 @@
+"""`stepmill tasks show`: one task's real page, opened and looked at once."""
+
+import argparse
+import io
+import os
+from pathlib import Path
+
+from PIL import Image
+
+from flows import signals
+from flows.job.config_loader import Sources, load
+from flows.resources.sandbox import open_stage
+from flows.terminal import answer, complain, table, tell
+from generators.browser.protocol import SessionSpec
+from generators.sites import miniwob
+from generators.sites.catalogue import catalogue
+from generators.tasks.offers import did_you_mean, offers, templated_task
+from schemas.base import JsonObject, Record
+from schemas.config import RunConfig
+from schemas.errors import BadTasks, RolloutFailure, Unwritable
+from schemas.observation import Observation
+from schemas.task import Task
+
+_FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
+_TEXT_CHARS = 40
+
+
+class Look(Record):
+    """What a task's page showed."""
+
+    goal: str
+    """In the page's words."""
+    seen: Observation
+    """The first look."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
+    task = _task(args.template, args.seed)
+    to = None if args.to is None else _writable(Path(args.to))
+    try:
+        look = signals.run(_look(task, config))
+    except RolloutFailure as failure:
+        complain(f"{task.start_url}: {failure.message}")
+        return 1
+    if to is not None:
+        _save(look.seen, to)
+    if args.json:
+        answer(_as_json(task, look, to))
+    else:
+        _tell(task, look, to)
+    return 0
+
+
+def _task(template: str, seed: int) -> Task:
+    offer = offers()[miniwob.NAME]
+    if template not in offer.templates:
+        hint = did_you_mean(template, offer.templates)
+        raise BadTasks(f"{offer.name} has no template '{template}'{hint}")
+    return templated_task(offer, template, seed=seed, source=offer.name)
+
+
+def _writable(path: Path) -> Path:
+    if path.suffix.lower() not in _FORMATS:
+        raise Unwritable(f"--to {path}: pictures are written as {', '.join(_FORMATS)}")
+    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise Unwritable(f"--to {path}: no file can be written there")
+    return path
+
+
+async def _look(task: Task, config: RunConfig) -> Look:
+    async with open_stage() as stage:
+        site = stage.sites[task.site]
+        visit = await site.visit(task)
+        spec = SessionSpec(
+            viewport_width=config.viewport[0],
+            viewport_height=config.viewport[1],
+            device_scale_factor=config.browser.device_scale_factor,
+            allowed_origins=visit.allowed_origins,
+            clock=visit.clock,
+        )
+        async with stage.sessions.session(spec) as session:
+            await session.open(visit.start_url)
+            goal = await site.begin(visit, session)
+            return Look(goal=goal, seen=await session.observe())
+
+
+def _save(seen: Observation, path: Path) -> None:
+    data = seen.screenshot.bytes
+    if _FORMATS[path.suffix.lower()] == "PNG":
+        out = io.BytesIO()
+        with Image.open(io.BytesIO(data)) as picture:
+            picture.save(out, "PNG")
+        data = out.getvalue()
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise Unwritable(f"--to {path}: {error.strerror}") from error
+
+
+def _as_json(task: Task, look: Look, to: Path | None) -> JsonObject:
+    return {
+        "task_id": task.task_id,
+        "template": task.template_id,
+        "seed": task.seed,
+        "goal": look.goal,
+        "url": look.seen.page.url,
+        "title": look.seen.page.title,
+        "tags": list(task.tags),
+        "split": task.split,
+        "note": catalogue()[task.template_id].note,
+        "width": look.seen.width,
+        "height": look.seen.height,
+        "elements": [element.model_dump(mode="json") for element in look.seen.elements],
+        "picture": None if to is None else str(to),
+    }
+
+
+def _tell(task: Task, look: Look, to: Path | None) -> None:
+    seen, note = look.seen, catalogue()[task.template_id].note
+    size = f"{seen.width} × {seen.height}"
+    tell(
+        [
+            f"goal     {look.goal}",
+            f"url      {seen.page.url}",
+            f"task_id  {task.task_id}",
+            f"seed     {task.seed}",
+            f"tags     {' '.join(task.tags)}",
+            f"picture  {to}, {size}" if to else f"picture  {size}; --to FILE saves it",
+            *([f"note     {note}"] if note else []),
+            "",
+        ]
+    )
+    rows = [
+        (
+            element.role or element.tag,
+            (element.name or element.text)[:_TEXT_CHARS],
+            (element.value or "")[:_TEXT_CHARS],
+            " ".join(f"{number:.0f}" for number in element.bbox),
+            "yes" if element.interactive else "",
+        )
+        for element in seen.elements
+    ]
+    tell(table(("role", "name", "value", "x y width height", "interactive"), rows))

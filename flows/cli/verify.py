@@ -1,0 +1,35 @@
+"""`stepmill verify`: judge again what a run has stored."""
+
+import json
+
+from flows import signals
+from flows.cli.driver import drive, tell_report
+from flows.cli.parser import Arguments
+from flows.job.config_loader import Sources
+from flows.job.open import nothing, open_judging
+from flows.job.report import Report
+from flows.orchestration import flow_run
+from flows.terminal import log_to_stderr
+
+
+def run(args: Arguments) -> int:
+    """Carry the command out and return its exit code."""
+    log_to_stderr()
+    settings = list(args.settings)
+    if args.verifiers is not None:
+        names = [name.strip() for name in args.verifiers.split(",") if name.strip()]
+        settings.append(f"verify.verifiers={json.dumps(names)}")
+    sources = Sources(config=args.config, settings=tuple(settings))
+    report = signals.run(_judge(args.run, sources, prefect=not args.no_prefect))
+    return tell_report(report, as_json=args.json)
+
+
+async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
+    parameters = {
+        "run": run_url,
+        "config": sources.config,
+        "settings": list(sources.settings),
+    }
+    check = flow_run.check if prefect else nothing
+    async with open_judging(run_url, sources, check=check) as work:
+        return await drive(work, "flows.verify", parameters if prefect else None)

@@ -1,0 +1,1 @@
+"""A run in progress, from configuration to report; it knows neither Prefect nor argparse."""

@@ -1,0 +1,259 @@
+"""How good a policy is at which templates, and whether what it does can be done again.
+
+Every planned attempt is rolled out, the site's word on it is taken, and what succeeded is replayed
+from a cold start of another browser process. Nothing is stored: an episode is let go as soon as
+it was judged, so a check of any length holds no more than its open sessions do.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pydantic import Field
+
+from flows.job.plan import PlannedAttempt, make_plan
+from flows.job.provenance import code_version
+from flows.resources.sandbox import Stage
+from generators.policy.factory import PolicyMaker
+from generators.rollout.attempt import Attempt
+from generators.rollout.limits import limits_for
+from generators.rollout.rollout import rollout
+from generators.verify.make import make_verifiers
+from generators.verify.panel import Panel
+from schemas.base import Record
+from schemas.config import RunConfig
+from schemas.episode import Episode
+from schemas.errors import FailureKind, Refusal
+from schemas.task import Task
+from schemas.verdict import Status, Verdict
+
+GOOD_YIELD = 0.95
+"""The share of passed episodes from which a family counts as mastered."""
+
+RUN_ID = "0" * 32
+"""Stands for a run where there is none."""
+
+
+class FamilyCheck(Record):
+    """What the episodes of one template came to."""
+
+    template: str
+    """The family."""
+    episodes: int
+    """All of them."""
+    passed: int
+    """That the site called a success."""
+    reproduced: int
+    """Of the passed ones, that a replay repeated in everything but pictures."""
+    broken: int
+    """That broke for another reason than the policy's own, or could not be judged."""
+    states: int
+    """Pictures taken by replays."""
+    pictures_equal: int
+    """Of them, those equal to the recorded ones byte by byte."""
+    steps: int
+    """Actions taken."""
+    problems: tuple[str, ...] = ()
+    """What kept an episode from passing or from being reproduced, each with its seed."""
+
+    @property
+    def yields(self) -> float:
+        """Share of the episodes that passed."""
+        return self.passed / self.episodes
+
+    @property
+    def reproduction(self) -> float | None:
+        """Share of the passed episodes that were reproduced; None if none passed."""
+        return self.reproduced / self.passed if self.passed else None
+
+
+class CheckReport(Record):
+    """What a check came to."""
+
+    families: tuple[FamilyCheck, ...] = Field(min_length=1)
+    """The worst first."""
+    seconds: float
+    """It took, wall s."""
+
+    def total(self, count: str) -> int:
+        """Return the sum of one of the families' counts."""
+        return sum(int(getattr(family, count)) for family in self.families)
+
+    @property
+    def mastered(self) -> int:
+        """Families whose yield is good."""
+        return sum(family.yields >= GOOD_YIELD for family in self.families)
+
+    @property
+    def reproduction(self) -> float | None:
+        """Share of the passed episodes that were reproduced; None if none passed."""
+        passed = self.total("passed")
+        return self.total("reproduced") / passed if passed else None
+
+    @property
+    def pictures(self) -> float | None:
+        """Share of the replays' pictures equal byte by byte; None without any."""
+        states = self.total("states")
+        return self.total("pictures_equal") / states if states else None
+
+    @property
+    def short(self) -> bool:
+        """Something broke that is not the policy's, or nothing passed."""
+        return bool(self.total("broken")) or not self.total("passed")
+
+
+async def check(
+    stage: Stage,
+    policies: PolicyMaker,
+    config: RunConfig,
+    tasks: Sequence[Task],
+    *,
+    told: Callable[[FamilyCheck], None],
+) -> CheckReport:
+    """Attempt `tasks` as configured and return what became of them, by family.
+
+    `told` is called with each episode's own share as soon as it is known.
+
+    Raises:
+        Refusal: the browser is gone and does not start again.
+    """
+    begun = time.perf_counter()
+    attempts = (
+        attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
+    )
+    checker = _Checker(stage, policies, config)
+    shares: list[FamilyCheck] = []
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(config.browser.sessions, len(tasks) * config.tasks.attempts)):
+                group.create_task(_work(checker, attempts, shares, told))
+    except ExceptionGroup as broken:
+        raise _refusal(broken) or broken from None
+    return CheckReport(families=by_family(shares), seconds=time.perf_counter() - begun)
+
+
+async def _work(
+    checker: "_Checker",
+    attempts: Iterator[PlannedAttempt],
+    shares: list[FamilyCheck],
+    told: Callable[[FamilyCheck], None],
+) -> None:
+    for attempt in attempts:
+        share = await checker.check(attempt)
+        shares.append(share)
+        told(share)
+
+
+def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
+    """Return the refusal that stopped everything, if nothing else did."""
+    refusals, others = group.split(Refusal)
+    first = refusals.exceptions[0] if refusals is not None and others is None else None
+    return first if isinstance(first, Refusal) else None
+
+
+class _Checker:
+    """Checks one attempt after another."""
+
+    def __init__(self, stage: Stage, policies: PolicyMaker, config: RunConfig) -> None:
+        self._stage = stage
+        self._policies = policies
+        self._config = config
+        self._version = code_version()
+        verifiers = make_verifiers(
+            ("outcome", "replay"),
+            sites=stage.sites,
+            sessions=stage.replays,
+            min_reward=config.accept.min_reward,
+        )
+        self._panel = Panel(verifiers)
+
+    async def check(self, planned: PlannedAttempt) -> FamilyCheck:
+        """Return the share that one attempt has in its family's check."""
+        task, browser = planned.task, self._config.browser
+        attempt = Attempt(
+            run_id=RUN_ID,
+            unit_id=RUN_ID,
+            task=task,
+            attempt=planned.attempt,
+            viewport_width=self._config.viewport[0],
+            viewport_height=self._config.viewport[1],
+            device_scale_factor=browser.device_scale_factor,
+            code_version=self._version,
+        )
+        episode = await rollout(
+            attempt,
+            site=self._stage.sites[task.site],
+            sessions=self._stage.sessions,
+            make_policy=lambda account: self._policies.make(
+                planned.policy, seed=planned.seed, task=task, account=account
+            ),
+            limits=limits_for(task, self._config.limits),
+        )
+        verdicts = await self._panel.judge(task, episode)
+        return share_of(task, episode, {verdict.verifier: verdict for verdict in verdicts})
+
+
+def share_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> FamilyCheck:
+    """Return what one judged episode adds to its family's check."""
+    outcome, replay = verdicts.get("outcome"), verdicts.get("replay")
+    unjudged = any(verdict.status is Status.ERROR for verdict in verdicts.values())
+    ours = episode.failure_kind not in (None, FailureKind.POLICY.value)
+    problem = _problem(episode, outcome, replay)
+    states, differing = _pictures(replay)
+    return FamilyCheck(
+        template=task.template_id,
+        episodes=1,
+        passed=_passed(outcome),
+        reproduced=_passed(replay),
+        broken=int(unjudged or ours),
+        states=states,
+        pictures_equal=states - differing,
+        steps=episode.n_steps,
+        problems=() if problem is None else (f"seed {task.seed}: {problem}",),
+    )
+
+
+def _problem(episode: Episode, outcome: Verdict | None, replay: Verdict | None) -> str | None:
+    """Return why an episode did not pass or was not reproduced; None if it was."""
+    if episode.failure_message is not None:
+        return episode.failure_message
+    if outcome is not None and outcome.status is not Status.PASSED:
+        thoughts = [step.thought for step in episode.steps if step.thought]
+        return "; ".join([outcome.reason, *(f'last thought: "{text}"' for text in thoughts[-1:])])
+    return replay.reason if replay is not None and replay.status is not Status.PASSED else None
+
+
+def _passed(verdict: Verdict | None) -> int:
+    return int(verdict is not None and verdict.status is Status.PASSED)
+
+
+def _pictures(replay: Verdict | None) -> tuple[int, int]:
+    """Return how many pictures a replay took, and how many of them differ."""
+    match replay.evidence if replay is not None else {}:
+        case {"states": int() as states, "pictures_differ_at": list() as differ}:
+            return states, len(differ)
+        case _:
+            return 0, 0
+
+
+_SUMMED = ("episodes", "passed", "reproduced", "broken", "states", "pictures_equal", "steps")
+
+
+def by_family(shares: Iterable[FamilyCheck]) -> tuple[FamilyCheck, ...]:
+    """Return shares added up by family, the worst family first."""
+    grouped: dict[str, list[FamilyCheck]] = {}
+    for share in shares:
+        grouped.setdefault(share.template, []).append(share)
+    families = [
+        FamilyCheck(
+            template=name,
+            **{key: sum(int(getattr(share, key)) for share in group) for key in _SUMMED},
+            problems=tuple(sorted(text for share in group for text in share.problems)),
+        )
+        for name, group in grouped.items()
+    ]
+    return tuple(sorted(families, key=_badness))
+
+
+def _badness(family: FamilyCheck) -> tuple[float, float, str]:
+    return (family.yields, family.reproduction or 0.0, family.template)

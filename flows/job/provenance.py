@@ -1,0 +1,57 @@
+"""Where the program comes from: what `run.json` keeps of it, and what every episode carries.
+
+Nothing here names a machine, a user or a path.
+"""
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from flows.version import version_of
+from generators.browser.launch import exposure, launch_options
+from generators.child_environment import SYSTEM, inherited
+from schemas.base import JsonObject
+
+_TELLING = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
+_GIT_SECONDS = 5
+_SHA_CHARS = 12
+
+
+def code_version() -> str:
+    """Return the program's version, with its commit where it runs from a checkout."""
+    sha = git_sha()
+    version = version_of()
+    return f"{version}+{sha[:_SHA_CHARS]}" if sha else version
+
+
+def provenance() -> JsonObject:
+    """Return what decides how the program behaves, beside the configuration."""
+    left = exposure(launch_options())
+    return {
+        "version": version_of(),
+        "git_sha": git_sha(),
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": {name: version_of(name) for name in _TELLING},
+        "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
+    }
+
+
+def git_sha() -> str | None:
+    """Return the commit the code was checked out from; None if it was not, or git is missing."""
+    folder = Path(__file__).parents[1]
+    if not (folder.parent / ".git").exists():
+        return None
+    try:
+        shown = subprocess.run(  # noqa: S603 - a fixed command
+            ["git", "-C", str(folder), "rev-parse", "HEAD"],  # noqa: S607 - found on PATH
+            capture_output=True,
+            text=True,
+            timeout=_GIT_SECONDS,
+            check=True,
+            env=inherited(os.environ, SYSTEM),
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return shown.stdout.strip() or None

@@ -1,0 +1,89 @@
+"""What a `generate` came to: the totals of the whole run, and the rates of this command."""
+
+from typing import Literal
+
+from pydantic import Field, JsonValue
+
+from flows.job.summary import Count, Summary
+from schemas.base import Record
+from storage.publish.publish import PublishReport
+
+ExitCode = Literal[0, 1, 2, 130]
+"""0 done, 1 done but short, 2 refused before any work, 130 interrupted."""
+
+_TOTALS = (
+    "tasks",
+    "episodes",
+    "accepted",
+    "rejected",
+    "unjudged",
+    "failed",
+    "steps",
+    "prompt_tokens",
+    "completion_tokens",
+    "engine_seconds",
+    "browser_seconds",
+)
+
+
+class Report(Record):
+    """The end of a command."""
+
+    run: str
+    """The run's URL."""
+    run_id: str
+    """Its id."""
+    summary: Summary
+    """What the run holds now."""
+    seconds: float
+    """What this command took, from the start of its work."""
+    rolled_out: int
+    """Episodes this command made."""
+    steps: int
+    """Actions this command took."""
+    units_failed: int
+    """Units that broke; the same command again resumes them."""
+    planned: int
+    """Episodes of the plan."""
+    publications: tuple[PublishReport, ...] = ()
+    """One for each destination that was reached."""
+    problems: tuple[str, ...] = Field(default=())
+    """What went wrong, each in a sentence."""
+    interrupted: bool = False
+    """Somebody stopped it; the same command again goes on."""
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the command ends with."""
+        if self.interrupted:
+            return 130
+        short = self.units_failed or self.problems or not self.summary.accepted
+        return 1 if short else 0
+
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the one object that `--json` prints."""
+        rate = 1 / self.seconds if self.seconds else 0.0
+        summary = self.summary.model_dump(mode="json")
+        return {
+            "run": self.run,
+            "run_id": self.run_id,
+            "version": self.summary.version,
+            **{name: summary[name] for name in _TOTALS},
+            "seconds": round(self.seconds, 3),
+            "episodes_per_hour": round(self.rolled_out * rate * 3_600, 3),
+            "steps_per_second": round(self.steps * rate, 3),
+            "published": [publication.destination for publication in self.publications],
+            "planned": self.planned,
+            "rolled_out": self.rolled_out,
+            "replayed": self.summary.replayed,
+            "reproduced": self.summary.reproduced,
+            "units_failed": self.units_failed,
+            "problems": list(self.problems),
+            "interrupted": self.interrupted,
+            "templates": [_yield(count) for count in self.summary.templates],
+        }
+
+
+def _yield(count: Count) -> dict[str, JsonValue]:
+    numbers: dict[str, JsonValue] = count.model_dump(mode="json", exclude={"policy"})
+    return numbers

@@ -1,0 +1,211 @@
+"""What a run has made, counted from a sealed version of its tables.
+
+Only narrow columns are read, never a picture. The same rule decides here as at publication, so
+that what is shown and what is published agree.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from pyarrow.dataset import Dataset
+from pydantic import Field
+
+from flows.job.engine_usage import CALL_COLUMNS, EngineAccount, account
+from flows.job.judging import by_episode
+from schemas.acceptance import Standing, standing
+from schemas.base import Record
+from schemas.episode import StopReason
+from schemas.sections import AcceptSection
+from schemas.tables import Row
+from schemas.verdict import Verdict
+from storage.lake import readers
+
+_EPISODES = (
+    "episode_id",
+    "task_id",
+    "policy",
+    "stop_reason",
+    "n_steps",
+    "prompt_tokens",
+    "completion_tokens",
+    "engine_seconds",
+    "browser_seconds",
+    "started_at",
+    "ended_at",
+)
+
+
+class Count(Record):
+    """How a group of episodes stands."""
+
+    template: str
+    """Their tasks' template."""
+    policy: str
+    """Who acted."""
+    episodes: int
+    """All of them."""
+    accepted: int
+    """That meet the rule."""
+    rejected: int
+    """That do not."""
+    unjudged: int
+    """That lack a judgement."""
+    failed: int
+    """That broke."""
+    steps: int
+    """Actions taken."""
+
+    @property
+    def percent(self) -> float:
+        """Share of the episodes that were accepted, 0–100."""
+        return 100.0 * self.accepted / self.episodes
+
+
+class Summary(Record):
+    """What a version of a run holds."""
+
+    version: int
+    """The last version that was sealed; 0 before the first."""
+    tasks: int = 0
+    """That were attempted."""
+    episodes: int = 0
+    """Accepted, rejected and unjudged."""
+    accepted: int = 0
+    """That meet the rule."""
+    rejected: int = 0
+    """That do not."""
+    unjudged: int = 0
+    """That lack a judgement."""
+    failed: int = 0
+    """That broke."""
+    steps: int = 0
+    """Actions taken."""
+    prompt_tokens: int = 0
+    """Over all episodes."""
+    completion_tokens: int = 0
+    """Over all episodes."""
+    engine_seconds: float = 0.0
+    """Waiting for the engine, over all episodes."""
+    browser_seconds: float = 0.0
+    """Observing and acting, over all episodes."""
+    stop_reasons: dict[str, int] = Field(default_factory=dict)
+    """Episodes by why they ended."""
+    replayed: int = 0
+    """Episodes that were replayed."""
+    reproduced: int = 0
+    """Of them did again what they had done."""
+    engine: EngineAccount | None = None
+    """What the engine did; None where nobody asked one."""
+    groups: tuple[Count, ...] = ()
+    """By template and policy, the lowest yield first."""
+
+    @property
+    def templates(self) -> tuple[Count, ...]:
+        """By template, all policies together, the lowest yield first."""
+        return merged(self.groups)
+
+
+class _Snapshot(Protocol):
+    @property
+    def version(self) -> int: ...
+
+    async def dataset(self, table: str) -> Dataset | None: ...
+
+
+async def read_episodes(snapshot: _Snapshot) -> list[Row]:
+    """Return what a summary needs of each episode."""
+    return await _rows(await snapshot.dataset("episodes"), _EPISODES)
+
+
+async def summarise(
+    snapshot: _Snapshot,
+    verdicts: Sequence[Verdict],
+    rule: AcceptSection,
+    *,
+    episodes: Sequence[Row] | None = None,
+) -> Summary:
+    """Return what `snapshot` holds, judged by `rule` from its `verdicts`.
+
+    `episodes` are its `read_episodes`, if the caller has them; None: they are read here.
+    """
+    if episodes is None:
+        episodes = await read_episodes(snapshot)
+    tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
+    said = by_episode(verdicts)
+    templates = {task["task_id"]: task["template_id"] for task in tasks}
+    standings = {
+        row["episode_id"]: standing(rule, said.get(row["episode_id"], {})) for row in episodes
+    }
+    calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
+    accepted = list(standings.values()).count(Standing.ACCEPTED)
+    replays = [found["replay"] for found in said.values() if "replay" in found]
+    return Summary(
+        version=snapshot.version,
+        tasks=len({row["task_id"] for row in episodes}),
+        episodes=len(episodes),
+        **{one.value: list(standings.values()).count(one) for one in Standing},
+        failed=_failed(episodes),
+        steps=sum(row["n_steps"] for row in episodes),
+        prompt_tokens=sum(row["prompt_tokens"] for row in episodes),
+        completion_tokens=sum(row["completion_tokens"] for row in episodes),
+        engine_seconds=sum(row["engine_seconds"] for row in episodes),
+        browser_seconds=sum(row["browser_seconds"] for row in episodes),
+        stop_reasons=dict(Counter(row["stop_reason"] for row in episodes).most_common()),
+        replayed=len(replays),
+        reproduced=sum(verdict.status.value == "passed" for verdict in replays),
+        engine=account(calls, episodes, accepted=accepted),
+        groups=_groups(episodes, templates, standings),
+    )
+
+
+async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:
+    return await asyncio.to_thread(readers.rows, dataset, columns=list(columns))
+
+
+def _failed(rows: Sequence[Row]) -> int:
+    return sum(row["stop_reason"] == StopReason.FAILED.value for row in rows)
+
+
+def _groups(
+    episodes: Sequence[Row], templates: dict[str, str], standings: dict[str, Standing]
+) -> tuple[Count, ...]:
+    grouped: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in episodes:
+        grouped[templates.get(row["task_id"], "?"), row["policy"]].append(row)
+    counts = []
+    for (template, policy), rows in grouped.items():
+        stands = Counter(standings[row["episode_id"]] for row in rows)
+        counts.append(
+            Count(
+                template=template,
+                policy=policy,
+                episodes=len(rows),
+                accepted=stands[Standing.ACCEPTED],
+                rejected=stands[Standing.REJECTED],
+                unjudged=stands[Standing.UNJUDGED],
+                failed=_failed(rows),
+                steps=sum(row["n_steps"] for row in rows),
+            )
+        )
+    return tuple(sorted(counts, key=_worst_first))
+
+
+def merged(groups: Iterable[Count]) -> tuple[Count, ...]:
+    """Return `groups` by template, all policies together, the lowest yield first."""
+    out: dict[str, Count] = {}
+    for group in groups:
+        before = out.get(group.template)
+        out[group.template] = group if before is None else _sum(before, group)
+    return tuple(sorted(out.values(), key=_worst_first))
+
+
+def _sum(one: Count, other: Count) -> Count:
+    numbers = ("episodes", "accepted", "rejected", "unjudged", "failed", "steps")
+    total = {name: getattr(one, name) + getattr(other, name) for name in numbers}
+    return Count(template=one.template, policy="all", **total)
+
+
+def _worst_first(count: Count) -> tuple[float, str, str]:
+    return (count.percent, count.template, count.policy)

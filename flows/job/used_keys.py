@@ -1,0 +1,123 @@
+"""Which keys of a configuration each command uses.
+
+A configuration file or the environment may hold a whole run's keys, and a command takes what it
+needs of them. A key that is given with `--set` is meant for this very command: one that would change
+nothing is refused by name, so that nobody believes it did (`publish RUN --set tasks.include=…`
+publishes every task).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from flows.job.config_loader import Sources, layers
+from schemas.config import Layer, known_keys
+from schemas.errors import BadConfig
+
+_PLACE = ("storage.endpoint_url", "storage.region")
+"""Where a bucket is reached."""
+
+_RULE = ("accept.passed", "accept.min_scores")
+"""What a command that reads verdicts accepts by; `min_reward` counts when they are made."""
+
+_EXPORT = (*_PLACE, *_RULE, "publish.include_rejected")
+
+USES: Mapping[str, tuple[str, ...] | None] = {
+    "generate": None,
+    "verify": (
+        "storage",
+        "verify",
+        "accept",
+        "browser.sessions",
+        "browser.processes",
+        "limits.drain_seconds",
+    ),
+    "publish": (
+        "storage",
+        *_RULE,
+        "publish.include_rejected",
+        "publish.private",
+        "publish.gated",
+        "publish.license",
+    ),
+    "export": _EXPORT,
+    "export --format chat": (*_EXPORT, "policy", "policies"),
+    "audit": (*_PLACE, "publish.to", "publish.private"),
+    "compact": ("storage",),
+    "show": (*_PLACE, *_RULE),
+    "tasks show": (
+        "browser.viewport",
+        "browser.device_scale_factor",
+        "policy.name",  # decides the viewport where none is set
+        "policies",
+    ),
+    "tasks check": (
+        "run.seed",
+        "tasks.source",
+        "tasks.include",
+        "tasks.exclude",
+        "tasks.seeds",
+        "tasks.attempts",
+        "policy",
+        "policies",
+        "engine",
+        "browser.sessions",
+        "browser.viewport",
+        "browser.device_scale_factor",
+        "limits.steps",
+        "limits.seconds",
+        "limits.tokens",
+        "limits.stuck_steps",
+        "accept.min_reward",
+    ),
+    "engine serve": ("engine.model", "engine.command", "engine.args"),
+}
+"""The keys by command, a table's name for all keys of the table; None: every key there is."""
+
+
+def check_settings(command: str, settings: Sequence[str]) -> None:
+    """Refuse what `--set` gives to a command that does not use it.
+
+    A key that does not exist is left to `flows.job.config_loader.load`, which names the nearest
+    one.
+
+    Raises:
+        BadConfig: naming the setting, the key, what the command uses and which commands use it.
+    """
+    used = USES[command]
+    if used is None:
+        return
+    known = set(known_keys())
+    lines = [
+        f"{name}: '{command}' does not use {key}{_others(key)}; it uses {', '.join(used)}"
+        for name, layer in layers(Sources(settings=tuple(settings)), {})
+        for key in _leaves(layer)
+        if _is_known(key, known) and not _covers(used, key)
+    ]
+    if lines:
+        raise BadConfig(
+            "\n".join([*lines, "a whole run's keys may stand in a file: --config FILE"])
+        )
+
+
+def _leaves(layer: Layer, prefix: str = "") -> Iterator[str]:
+    """Yield the dotted keys that have a value in a layer."""
+    for name, value in layer.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name
+
+
+def _is_known(key: str, known: set[str]) -> bool:
+    """Say whether there is such a key, or one that holds a table of any names."""
+    return key in known or _covers([one for one in known if "." in one], key)
+
+
+def _covers(used: Sequence[str], key: str) -> bool:
+    """Say whether `key` is used: itself, a part of it, or the table it is in."""
+    return any(key == one or key.startswith(f"{one}.") or one.startswith(f"{key}.") for one in used)
+
+
+def _others(key: str) -> str:
+    """Return which commands use `key`, in brackets."""
+    names = [name for name, used in USES.items() if used is None or _covers(used, key)]
+    return f" ({', '.join(names)} {'do' if len(names) > 1 else 'does'})"

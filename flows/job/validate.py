@@ -1,0 +1,94 @@
+"""Whether a configuration can be carried out, decided before anything is opened or written."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flows.resources.engine_check import check_engine
+from generators.policy.factory import check_policy
+from generators.sites import miniwob
+from generators.tasks.sources import load_tasks
+from generators.verify.make import check_names
+from schemas.config import RunConfig
+from schemas.errors import BadConfig
+from schemas.sections import AcceptSection, Runner, ScaleSection
+from schemas.task import Task
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A configuration that was found fit."""
+
+    config: RunConfig
+    """Resolved."""
+    tasks: tuple[Task, ...]
+    """What is to be attempted."""
+
+
+def prepare(config: RunConfig) -> Prepared:
+    """Return `config` with its tasks; nothing is opened or written.
+
+    Raises:
+        BadConfig: a value cannot be honoured by this version.
+        BadTasks: the task source is unreadable or selects nothing.
+        NotFound: a verifier does not exist.
+    """
+    _check_scale(config.scale)
+    for section in config.mix:
+        check_policy(section, config)
+    if config.asks:
+        check_engine(config)
+    _check_judges(config)
+    tasks = tuple(load_tasks(config.tasks))
+    _tell_of_thresholds(config.accept, tasks)
+    return Prepared(config, tasks)
+
+
+def _check_scale(scale: ScaleSection) -> None:
+    if scale.runner is not Runner.LOCAL:
+        raise BadConfig(
+            f"scale.runner: this version runs on one machine, without '{scale.runner}'; use local"
+        )
+    if scale.workers > 1:
+        raise BadConfig(
+            f"scale.workers = {scale.workers}: only a runner has workers, and this version runs on "
+            "one machine; leave it out. browser.sessions and browser.processes say how much is done "
+            "at once"
+        )
+
+
+def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
+    """Say for which templates the user's own threshold does not hold."""
+    if rule.min_reward == AcceptSection().min_reward:
+        return
+    named = {task.template_id for task in tasks if task.site == miniwob.NAME}
+    own = [
+        f"{name} ({miniwob.THRESHOLDS[name].reward:g})"
+        for name in sorted(named & miniwob.THRESHOLDS.keys())
+    ]
+    if own:
+        LOG.warning(
+            "accept.min_reward = %g does not hold for %s: a template whose score is continuous has "
+            "a threshold of its own",
+            rule.min_reward,
+            ", ".join(own),
+        )
+
+
+def _check_judges(config: RunConfig) -> None:
+    asked, wanted = config.verify.verifiers, config.accept.passed
+    check_names(asked)
+    check_names((*wanted, *config.accept.min_scores))
+    twice = [name for name, times in Counter(asked).items() if times > 1]
+    if twice:
+        raise BadConfig(f"verify.verifiers: '{twice[0]}' is there twice; name each once")
+    unasked = [name for name in wanted if name not in asked]
+    if unasked:
+        LOG.warning(
+            "accept.passed wants '%s', which verify.verifiers leaves out: "
+            "no episode can be accepted before it is asked",
+            "', '".join(unasked),
+        )

@@ -1,0 +1,1 @@
+"""Prefect: the server, the deployments, and how a run is shown to them."""

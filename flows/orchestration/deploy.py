@@ -1,0 +1,96 @@
+"""How `prefect.yaml` gets to a server, without undoing what somebody set there.
+
+The server may be borrowed, or one where somebody paused a schedule last week. A work pool that is
+there stays as it is. A schedule that has a slug is updated by Prefect and stays paused if it was;
+one without a slug would be replaced by a new one that is switched on, so each gets a slug first. A
+deployment that is paused as a whole would be resumed, so meanwhile its schedules are switched off.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.responses import DeploymentResponse
+from prefect.exceptions import ObjectNotFound
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows.orchestration.supervisor import Failed, carry_out, prefect
+from flows.terminal import note
+
+POOL = "local"
+"""The work pool that `prefect.yaml` deploys to."""
+
+DEPLOYMENTS = ("generate/generate-nightly", "verify/verify", "publish/publish")
+"""What `prefect.yaml` deploys."""
+
+SLUG = "nightly"
+"""The schedule in `prefect.yaml`."""
+
+_PROCESS = "process"
+
+
+async def deploy(url: str, environ: Mapping[str, str]) -> None:
+    """Bring the work pool, where there is none, and the deployments to the server at `url`.
+
+    Raises:
+        Failed: a Prefect command refuses, or the pool is one for other workers.
+    """
+    with temporary_settings({PREFECT_API_URL: url}):
+        async with get_client() as client:
+            if not await _has_pool(client):
+                await carry_out(environ, prefect("work-pool", "create", POOL, "--type", _PROCESS))
+            async with contextlib.AsyncExitStack() as stack:
+                for deployment in [one async for one in _deployed(client)]:
+                    await _name_schedules(client, deployment)
+                    if deployment.paused:
+                        await stack.enter_async_context(_paused(client, deployment))
+                await carry_out(environ, prefect("--no-prompt", "deploy", "--all"))
+            async for deployment in _deployed(client):
+                if deployment.paused or not all(one.active for one in deployment.schedules):
+                    note(f"the schedule of {deployment.name} is paused and stays so")
+
+
+async def _has_pool(client: PrefectClient) -> bool:
+    try:
+        pool = await client.read_work_pool(POOL)
+    except ObjectNotFound:
+        return False
+    if pool.type != _PROCESS:
+        raise Failed(
+            f"the work pool '{POOL}' at {client.api_url} is of type {pool.type}, and one of type "
+            f"{_PROCESS} is needed: delete it there, or use another server"
+        )
+    if pool.is_paused:
+        note(f"the work pool '{POOL}' is paused and stays so: nothing runs until it is resumed")
+    return True
+
+
+async def _deployed(client: PrefectClient) -> AsyncIterator[DeploymentResponse]:
+    """Yield those of our deployments that the server has."""
+    for name in DEPLOYMENTS:
+        with contextlib.suppress(ObjectNotFound):
+            yield await client.read_deployment_by_name(name)
+
+
+async def _name_schedules(client: PrefectClient, deployment: DeploymentResponse) -> None:
+    """Give schedules without a slug one: the oldest is ours if none has ours, others stay."""
+    slugs = {one.slug for one in deployment.schedules}
+    for one in sorted(deployment.schedules, key=lambda one: str(one.created)):
+        if one.slug is None:
+            slug = f"kept-{one.id}" if SLUG in slugs else SLUG
+            slugs.add(slug)
+            await client.update_deployment_schedule(deployment.id, one.id, slug=slug)
+
+
+@contextlib.asynccontextmanager
+async def _paused(client: PrefectClient, deployment: DeploymentResponse) -> AsyncIterator[None]:
+    """Keep a deployment from being scheduled at any moment, and leave it paused as it was."""
+    active = [one.id for one in deployment.schedules if one.active]
+    for schedule in active:
+        await client.update_deployment_schedule(deployment.id, schedule, active=False)
+    try:
+        yield
+    finally:
+        await client.pause_deployment(deployment.id)
+        for schedule in active:
+            await client.update_deployment_schedule(deployment.id, schedule, active=True)

@@ -1,0 +1,103 @@
+"""How the command line lets Prefect see a flow: set up, import, call; beside the work.
+
+Prefect is heavy and its server slow to start, so all of it happens while the work goes on. Where
+it fails the work does not: what is missing then is Prefect's record of it, and that is said.
+"""
+
+import asyncio
+import importlib
+import logging
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, cast
+
+from flows.orchestration.server import check_server
+from flows.orchestration.settings import HOME, has_profiles, set_up
+from schemas.redaction import without_secrets
+
+if TYPE_CHECKING:
+    from pydantic import JsonValue
+
+RECORD_SECONDS = 180.0
+"""How long Prefect may take to record the end of a flow whose work has ended."""
+
+HURRY_SECONDS = 3.0
+"""The same where somebody waits for the command to stop."""
+
+LOG = logging.getLogger(__name__)
+
+
+class _Flow(Protocol):
+    async def __call__(self, *, return_state: bool, **parameters: object) -> object: ...
+
+
+class Seen:
+    """A flow that Prefect is shown beside the work."""
+
+    def __init__(self, calling: asyncio.Task[None] | None) -> None:
+        self.calling = calling
+        """The flow's call; None if Prefect is shown nothing."""
+        self.seconds = RECORD_SECONDS
+        """How long its end is waited for."""
+
+    @property
+    def missing(self) -> bool:
+        """Its end is not recorded yet."""
+        return self.calling is not None and not self.calling.done()
+
+    def hurry(self) -> None:
+        """Wait for it only briefly."""
+        self.seconds = HURRY_SECONDS
+
+    def forget(self) -> None:
+        """Do not wait for it: there is nothing to record."""
+        self.seconds = 0.0
+
+
+@asynccontextmanager
+async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:
+    """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
+
+    It keeps them, so credentials are not among them: whoever works here has them already.
+    At the end the flow is waited for, so that its end is recorded. What goes wrong with it is a
+    warning: by then the work is done.
+    """
+    if parameters is None:
+        yield Seen(None)
+        return
+    kept = {name: without_secrets(cast("JsonValue", value)) for name, value in parameters.items()}
+    calling = asyncio.create_task(_call(flow, kept))
+    seen = Seen(calling)
+    try:
+        yield seen
+        await asyncio.wait([calling], timeout=seen.seconds)
+    finally:
+        calling.cancel()
+        await asyncio.wait([calling])
+    if not calling.cancelled() and (error := calling.exception()) is not None:
+        LOG.warning("Prefect has no full record of this: %s: %s", type(error).__name__, error)
+
+
+async def _call(flow: str, parameters: Mapping[str, object]) -> None:
+    set_up(os.environ, silent=True)
+    # Whole before Prefect loads it in a thread: the engines' client looks at each request whether
+    # there is one, and breaks on half of one.
+    importlib.import_module("httpx")
+    module = await asyncio.to_thread(importlib.import_module, flow)
+    called = cast("_Flow", getattr(module, flow.rpartition(".")[2]))
+    await called(return_state=True, **parameters)
+
+
+async def check() -> None:
+    """Refuse a server that the user set but that does not answer; one's own is not started here.
+
+    Raises:
+        NoServer: it does not answer.
+    """
+    if os.environ.get("PREFECT_API_URL") or HOME in os.environ or has_profiles():
+        set_up(os.environ, silent=True)
+        settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
+        url = os.environ.get("PREFECT_API_URL") or settings.PREFECT_API_URL.value()
+        if url:
+            await check_server(url)

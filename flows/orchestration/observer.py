@@ -1,0 +1,145 @@
+"""What Prefect sees of a run: a task run for each unit, a progress artifact, a summary table.
+
+The work does not happen here and does not depend on it: each task run waits for a unit that is on
+its way. At most a few wait at the same time, so that a server on SQLite is never flooded. Nothing
+but ids, counts and small tables crosses to Prefect.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable
+from typing import cast
+from uuid import UUID
+
+from prefect import task
+from prefect.artifacts import (
+    acreate_progress_artifact,
+    acreate_table_artifact,
+    aupdate_progress_artifact,
+)
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Cancelled, Completed, Failed
+
+from flows.job.job import Generation
+from flows.job.publish_job import Publication
+from flows.job.report import Report
+from flows.job.summary import Count
+from flows.job.unit_runner import UnitState
+from flows.orchestration.current_job import current
+from flows.orchestration.recording import Recording
+from storage.publish.publish import PublishReport
+
+MOST_TASK_RUNS = 16
+"""Task runs at the same time."""
+
+PROGRESS_SECONDS = 5.0
+"""Between two updates of the progress artifact."""
+
+
+@task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
+async def unit(unit_id: str) -> State[None]:
+    """Wait for a unit of the run at work, and tell how it ended."""
+    ended = await current(Generation).unit(unit_id)
+    if ended.state is UnitState.DONE:
+        return Completed(message="committed and judged")
+    if ended.state is UnitState.INTERRUPTED:
+        return Cancelled(message="interrupted; what is finished is stored")
+    return Failed(message=ended.reason)
+
+
+async def observe(generation: Generation, flow: str) -> State[Report]:
+    """Show the run at work to Prefect until it ends; return the state of its `flow`."""
+    recording = Recording()
+    async with _progress(generation, f"{flow}-progress"):
+        window = asyncio.Semaphore(MOST_TASK_RUNS)
+        async with asyncio.TaskGroup() as group:
+            for unit_id in generation.pending:
+                await window.acquire()
+                if generation.interrupted:
+                    break
+                shown = group.create_task(_show(unit_id, recording))
+                shown.add_done_callback(lambda _: window.release())
+        report = await generation.report()
+    await acreate_table_artifact(
+        table=[_row(count) for count in report.summary.templates],
+        key=f"{flow}-summary",
+        description=_told(report),
+    )
+    await recording.complete()
+    return _state(report)
+
+
+@task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
+async def publication() -> None:
+    """Wait for the publication at work."""
+    await current(Publication).report()
+
+
+async def observe_publication(work: Publication) -> State[PublishReport]:
+    """Show the publication at work to Prefect until it ends; return the state of its flow."""
+    recording = Recording()
+    shown = cast("Awaitable[State[object]]", publication(return_state=True))
+    recording.ended(await shown)
+    report = await work.report()
+    await acreate_table_artifact(
+        table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
+        key="publish-summary",
+        description=f"{report.destination}, version {report.version}",
+    )
+    await recording.complete()
+    return Completed(message=f"{report.put} files written to {report.destination}", data=report)
+
+
+async def _show(unit_id: str, recording: Recording) -> None:
+    # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
+    shown = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
+    recording.ended(await shown)
+
+
+@contextlib.asynccontextmanager
+async def _progress(generation: Generation, key: str) -> AsyncIterator[None]:
+    artifact = await acreate_progress_artifact(0.0, key=key)
+    updating = asyncio.create_task(_update(artifact, generation))
+    try:
+        yield
+        await _set(artifact, generation)
+    finally:
+        updating.cancel()
+
+
+async def _update(artifact: UUID, generation: Generation) -> None:
+    while True:
+        await asyncio.sleep(PROGRESS_SECONDS)
+        await _set(artifact, generation)
+
+
+async def _set(artifact: UUID, generation: Generation) -> None:
+    now = generation.progress()
+    await aupdate_progress_artifact(artifact, now.percent, description=now.sentence)
+
+
+def _row(count: Count) -> dict[str, str | int]:
+    return {
+        "family": count.template,
+        "episodes": count.episodes,
+        "accepted": count.accepted,
+        "yield": f"{count.percent:.0f} %",
+        "steps": count.steps,
+    }
+
+
+def _told(report: Report) -> str:
+    summary = report.summary
+    return (
+        f"{report.run}, version {summary.version}: {summary.accepted} of {summary.episodes} "
+        f"episodes accepted"
+    )
+
+
+def _state(report: Report) -> State[Report]:
+    if report.interrupted:
+        return Cancelled(message="interrupted; run it again to go on")
+    if report.exit_code:
+        return Failed(message="; ".join(report.problems) or "nothing was accepted")
+    return Completed(message=_told(report), data=report)

@@ -1,0 +1,104 @@
+"""What `make prefect` runs: a Prefect server, a work pool, a worker and the deployments, here.
+
+Everything listens on the loopback address only and is stopped when this ends, last started first;
+this ends with the process that started it. A server or worker that dies is started again. A server
+that is already set (`PREFECT_API_URL`, or the user's Prefect profile) is used and left alone.
+"""
+
+import asyncio
+import importlib
+import os
+import signal
+import socket
+import sys
+
+from flows import signals
+from flows.internal_error import own_up
+from flows.orchestration.server import check_server, wait_until_healthy
+from flows.orchestration.settings import patience, set_up
+from flows.orchestration.supervisor import Failed, Tending, prefect
+from flows.terminal import complain, note
+from schemas.errors import Refusal
+
+PORT = "4200"
+"""Where the server listens unless `PREFECT_SERVER_API_PORT` says otherwise."""
+
+_HOST = "127.0.0.1"
+
+_LOOK_SECONDS = 0.5
+
+
+def main() -> int:
+    """Serve until interrupted; return the exit code."""
+    parent = os.getppid()
+    set_up(os.environ, silent=False)
+    try:
+        signals.run(_serve(parent, patience(os.environ)))
+    except KeyboardInterrupt:
+        note("stopped")
+    except Refusal as refusal:
+        complain(str(refusal))
+        return 2
+    except Exception as defect:  # noqa: BLE001 - the last resort, as the command line's
+        return own_up(defect, sys.argv[1:])
+    return 0
+
+
+async def _serve(parent: int, seconds: int) -> None:
+    """Serve until a command is given up; a server may take so many `seconds` to start.
+
+    Raises:
+        Refusal: it is, or does not start.
+    """
+    following = asyncio.create_task(_follow(parent))
+    settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
+    deploying = await asyncio.to_thread(importlib.import_module, "flows.orchestration.deploy")
+    borrowed: str | None = settings.PREFECT_API_URL.value()
+    port = os.environ.get("PREFECT_SERVER_API_PORT") or PORT
+    url = borrowed or f"http://{_HOST}:{port}/api"
+    environ = {**os.environ, "PREFECT_API_URL": url, "PWD": await asyncio.to_thread(os.getcwd)}
+    async with Tending(environ) as tending:
+        if borrowed:
+            await check_server(url)
+        else:
+            _check_port(port)
+            command = prefect("server", "start", "--host", _HOST, "--port", port)
+            server = await tending.start("Prefect's server", command)
+            await wait_until_healthy(server, url, seconds)
+        await deploying.deploy(url, environ)
+        command = prefect("worker", "start", "--pool", deploying.POOL, "--install-policy", "never")
+        await tending.start("the worker", command)
+        note(f"Prefect's pages: {url.removesuffix('/api')}")
+        note(f"try: PREFECT_API_URL={url} prefect deployment run publish/publish")
+        note("interrupt to stop all of it")
+        try:
+            await tending.tend()
+        finally:
+            following.cancel()
+
+
+async def _follow(parent: int) -> None:
+    """Stop when the process that started this one has ended, however that came about."""
+    while os.getppid() == parent:  # noqa: ASYNC110 - the system tells of it in no other way
+        await asyncio.sleep(_LOOK_SECONDS)
+    note("the process that started this one has ended")
+    signal.raise_signal(signal.SIGTERM)
+
+
+def _check_port(port: str) -> None:
+    """Refuse a port that is taken: the server there would be mistaken for ours.
+
+    Raises:
+        Failed: it is, or is none.
+    """
+    try:
+        socket.create_server((_HOST, int(port))).close()
+    except (OSError, OverflowError, ValueError) as error:
+        raise Failed(
+            f"PREFECT_SERVER_API_PORT: port {port} of {_HOST} cannot be listened at ({error}); "
+            "set another one, or use the server there by PREFECT_API_URL"
+        ) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

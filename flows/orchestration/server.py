@@ -1,0 +1,157 @@
+"""Which Prefect server a command talks to: the one that is set, else one of its own.
+
+A server of its own is Prefect's embedded one, in a child process that holds the listening socket
+it is given (so no port is guessed) and a pipe that ends with this process (so no server is ever
+left behind). Starting takes seconds, on a busy machine many; nobody waits for it but whoever needs
+its address.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+import aiohttp
+
+from flows.orchestration.settings import HOME, PATIENCE, patience, set_up
+from generators.child_environment import PREFECT_SERVER, inherited
+from schemas.errors import Refusal
+
+_EMBEDDED = {
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT__SERVER_EPHEMERAL": "1",
+    "PREFECT__SERVER_FINAL": "1",
+}
+_DATABASE = "PREFECT_SERVER_DATABASE_CONNECTION_URL"
+_STOP_SECONDS = 5.0
+_REACH_SECONDS = 15.0
+_ASK_SECONDS = 5.0
+_PAUSE_SECONDS = 0.1
+
+
+class NoServer(Refusal):
+    """A Prefect server that is needed does not answer."""
+
+
+async def check_server(url: str) -> None:
+    """Refuse a server that was set but does not answer.
+
+    Raises:
+        NoServer: it does not.
+    """
+    try:
+        await _healthy(url, _REACH_SECONDS)
+    except NoServer as error:
+        raise NoServer(
+            f"PREFECT_API_URL: {error}; start that server, unset it, or give --no-prefect"
+        ) from None
+
+
+@contextlib.asynccontextmanager
+async def embedded_server() -> AsyncIterator[str]:
+    """Run a server of one's own; yield the URL of its API once it answers.
+
+    Raises:
+        NoServer: it does not start, or not in time.
+        BadConfig: the time it may take to start is no number of seconds.
+    """
+    environ = dict(os.environ)
+    set_up(environ, silent=True)
+    seconds = patience(environ)
+    home = Path(environ.get(HOME) or Path.home() / ".prefect")
+    async with _alone(home):  # two first starts would both make the database
+        child, url = _start(home, environ)
+        try:
+            await wait_until_healthy(child, url, seconds)
+        except BaseException:
+            await _stop(child)
+            raise
+    try:
+        yield url
+    finally:
+        await _stop(child)
+
+
+def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], str]:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        child = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", "flows.orchestration.server_process", str(listener.fileno())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[listener.fileno()],
+            start_new_session=True,  # an interrupt from the terminal is not for it
+            env={
+                _DATABASE: f"sqlite+aiosqlite:///{home}/embedded.db",
+                **inherited(environ, PREFECT_SERVER),
+                **_EMBEDDED,
+            },
+        )
+        return child, f"http://127.0.0.1:{listener.getsockname()[1]}/api"
+
+
+async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: int) -> None:
+    """Wait until the server that a child process is answers.
+
+    Raises:
+        NoServer: it has ended, or does not answer in time.
+    """
+    deadline = asyncio.get_running_loop().time() + seconds
+    while child.poll() is None:
+        left = deadline - asyncio.get_running_loop().time()
+        if left <= 0:
+            raise NoServer(
+                f"Prefect's server gave no answer in {seconds} s; "
+                f"{PATIENCE}={2 * seconds} gives it twice as long"
+            )
+        with contextlib.suppress(NoServer):
+            await _healthy(url, min(left, _ASK_SECONDS))
+            return
+        await asyncio.sleep(_PAUSE_SECONDS)
+    raise NoServer(f"Prefect's server ended with code {child.returncode}")
+
+
+async def _healthy(url: str, seconds: float) -> None:
+    timeout = aiohttp.ClientTimeout(total=seconds)
+    try:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(f"{url}/health") as response,
+        ):
+            if response.status != HTTPStatus.OK:
+                raise NoServer(f"{url} answers {response.status}")
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise NoServer(f"{url} does not answer ({type(error).__name__})") from None
+
+
+async def _stop(child: subprocess.Popen[bytes]) -> None:
+    """Let the child end, by force if it takes too long."""
+    if child.stdin is not None:
+        child.stdin.close()
+    try:
+        await asyncio.to_thread(child.wait, _STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+
+
+@contextlib.asynccontextmanager
+async def _alone(home: Path) -> AsyncIterator[None]:
+    """Hold the home's lock; the kernel drops it with the process."""
+    handle = await asyncio.to_thread(_open, home)
+    try:
+        await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _open(home: Path) -> int:
+    home.mkdir(parents=True, exist_ok=True)
+    return os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,0 +1,129 @@
+"""Prefect's own commands, kept running: started again when they die, given up when they keep dying.
+
+Each is tied to this process (`generators.parent_guard`), so that nothing it started outlives it or
+us, however either ends. A tie itself may be killed too: what that orphans is adopted and ended
+here.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, Self
+
+from flows.terminal import note
+from generators import parent_guard
+from generators.engine.vllm.restart_policy import Deaths, Patience
+from schemas.errors import Refusal
+
+
+class Failed(Refusal):
+    """A Prefect command did not do what it was asked."""
+
+
+class Tending:
+    """Commands that run as long as the context is open; the last one started ends first."""
+
+    def __init__(self, environ: Mapping[str, str], patience: Patience | None = None) -> None:
+        self._environ = environ
+        self._patience = patience or Patience()
+        self._commands: dict[str, Sequence[str]] = {}
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._changing = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Become the one that orphans come to."""
+        parent_guard.adopt()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End everything, the last one started first."""
+        for process in reversed(self._running.values()):
+            await asyncio.shield(asyncio.to_thread(_end, process))
+        await asyncio.shield(asyncio.to_thread(parent_guard.clear))
+
+    async def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Start a command that is spoken of by this name."""
+        async with self._changing:
+            self._commands[name] = command
+            process = self._running[name] = self._start(command)
+        return process
+
+    async def tend(self) -> NoReturn:
+        """Start again what dies, until one is given up.
+
+        Raises:
+            Failed: naming the one that keeps dying.
+        """
+        tending = [asyncio.create_task(self._tend(name)) for name in self._commands]
+        try:
+            done, _ = await asyncio.wait(tending, return_when=asyncio.FIRST_COMPLETED)
+            raise next(error for one in done if (error := one.exception()))
+        finally:
+            for one in tending:
+                one.cancel()
+
+    async def _tend(self, name: str) -> NoReturn:
+        deaths, loop = Deaths(self._patience), asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            process = self._running[name]
+            code = parent_guard.exit_code(await asyncio.to_thread(process.wait))
+            lived = loop.time() - began
+            _end(process)
+            async with self._changing:  # a command that is being started is no orphan
+                others = {one.pid for one in self._running.values()}
+                await asyncio.to_thread(parent_guard.clear, others)
+            seconds = deaths.died(lived)
+            if seconds is None:
+                raise Failed(
+                    f"{name} ended {deaths.row} times, each time within "
+                    f"{self._patience.settled_seconds:g} s, at last with code {code}; "
+                    "what it printed is above"
+                )
+            note(f"{name} ended with code {code}; starting it again in {seconds:g} s")
+            await asyncio.sleep(seconds)
+            await self.start(name, self._commands[name])
+
+    def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 - Prefect's own command line
+            [sys.executable, "-P", parent_guard.__file__, *command],
+            env=self._environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt from the terminal is for this process alone
+        )
+
+
+async def carry_out(environ: Mapping[str, str], command: Sequence[str]) -> None:
+    """Run a command to its end.
+
+    Raises:
+        Failed: it says why.
+    """
+    running = await asyncio.create_subprocess_exec(
+        *command,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    said, _ = await running.communicate()
+    if running.returncode:
+        raise Failed(f"{' '.join(command)}: {said.decode(errors='replace').strip()}")
+
+
+def prefect(*arguments: str) -> tuple[str, ...]:
+    """Return the Prefect command with these arguments."""
+    return (sys.executable, "-m", "prefect", *arguments)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Let go of a command, and see to it that it ends."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(parent_guard.END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,1 @@
+"""What a run opens and closes: stores, browsers, engines."""

@@ -1,0 +1,124 @@
+"""The engines of a run: started or borrowed, asked what they serve, and let go at the end.
+
+A run owns a vLLM or a scripted engine that it started and borrows any other. Whoever opens them
+gets a maker of policies, because nothing else of a run speaks to an engine. Where no policy asks,
+nothing is started.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+
+from flows.resources.engine_check import scripted_command
+from flows.terminal import note
+from generators.engine.client.api_keys import OWN_KEY, endpoint_keys
+from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.governor import FixedGovernor
+from generators.engine.protocol import Engine
+from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.vllm.supervisor import VllmServer
+from generators.policy.factory import PolicyMaker, Whispers
+from generators.policy.model.preflight import rehearse
+from generators.policy.model.setup import Engines, Place
+from schemas.config import RunConfig
+from schemas.errors import NoEngine
+from schemas.sections import EngineKind, LogprobsMode
+
+
+class Acting:
+    """Who acts in a run, and the engine that the run keeps for them."""
+
+    def __init__(self, policies: PolicyMaker, vllm: VllmServer | None = None) -> None:
+        self.policies = policies
+        """Makes the policy of every episode."""
+        self._vllm = vllm
+
+    async def given_up(self) -> str:
+        """Wait until the run's own engine is given up, and say why; for ever where it has none."""
+        if self._vllm is None:
+            await asyncio.Event().wait()
+            raise AssertionError  # pragma: no cover - nobody sets it
+        try:
+            await self._vllm.given_up()
+        except NoEngine as error:
+            return str(error)
+
+
+@contextlib.asynccontextmanager
+async def open_policies(config: RunConfig) -> AsyncIterator[Acting]:
+    """Start or find the engines that the run's policies ask, and make the maker of policies.
+
+    Raises:
+        NoEngine: one does not start, does not answer, or does not serve or take what it is asked.
+        BadConfig: its context cannot hold a prompt.
+    """
+    async with AsyncExitStack() as stack:
+        if not config.asks:
+            yield Acting(PolicyMaker(config))
+            return
+        vllm: VllmServer | None = None
+        if config.engine.kind is EngineKind.VLLM:
+            vllm = await stack.enter_async_context(VllmServer(config.engine, say=note))
+        main, whispers = await _main(config, stack, vllm)
+        others = {
+            (urls, model): await stack.enter_async_context(
+                _client(config, urls, model, keys=_keys(config, urls))
+            )
+            for urls, model in _places(config)
+        }
+        policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
+        for voice in policies.voices:
+            await rehearse(voice)
+        yield Acting(policies, vllm)
+
+
+async def _main(
+    config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
+) -> tuple[Engine, Whispers | None]:
+    engine = config.engine
+    if engine.kind is EngineKind.SCRIPTED:
+        command = scripted_command(engine)
+        server = await stack.enter_async_context(
+            ScriptedEngineServer(command.options, faults=command.faults)
+        )
+        client = _client(config, (server.url,), command.options.model)
+        whispers = server.tell if command.options.puppet else None
+        return await stack.enter_async_context(client), whispers
+    if vllm is not None:
+        own = os.environ.get(OWN_KEY)
+        client = _client(config, (vllm.url,), None, keys={vllm.url: own} if own else {})
+    else:
+        client = _client(config, engine.urls, engine.model, keys=_keys(config, engine.urls))
+    return await stack.enter_async_context(client), None
+
+
+def _keys(config: RunConfig, urls: Sequence[str]) -> Mapping[str, str]:
+    return endpoint_keys(urls, os.environ, main=config.engine.urls)
+
+
+def _client(
+    config: RunConfig,
+    urls: Sequence[str],
+    model: str | None,
+    *,
+    keys: Mapping[str, str] | None = None,
+) -> OpenAIEngine:
+    modes = {section.logprobs for section in config.mix if section.logprobs is not None}
+    mode: LogprobsMode | None = next(iter(modes), None)
+    return OpenAIEngine(
+        urls,
+        model=model,
+        keys=keys,
+        governor=FixedGovernor(requests=config.engine.requests),
+        total_seconds=config.engine.patience_seconds,
+        logprobs_mode=mode.value if mode else None,
+        seed=config.run.seed,
+    )
+
+
+def _places(config: RunConfig) -> set[Place]:
+    """Return the engines that roles have of their own."""
+    roles = [role for section in config.mix for role in (section.localizer, section.validator)]
+    return {(role.urls, role.model) for role in roles if role is not None and role.urls}
