@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from deltalake import CommitProperties, Transaction
-from weed import Weed
+from seaweedfs import Weed
 
 from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb

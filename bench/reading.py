@@ -37,10 +37,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from hub.publishing import TO, published_to  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
-from published import RULE, STORAGE, make_run_file  # noqa: E402
-from reads import Read, Spans, bytes_read, pictures_in  # noqa: E402
-from watching import Watching  # noqa: E402
-from weed import Weed  # noqa: E402
+from memory_run import RULE, STORAGE, make_run_file  # noqa: E402
+from read_ranges import Read, Spans, bytes_read, pictures_in  # noqa: E402
+from s3_read_log import Watching  # noqa: E402
+from seaweedfs import Weed  # noqa: E402
 
 from bench.filling.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
@@ -72,7 +72,13 @@ class Server:
         with tempfile.TemporaryDirectory(prefix="stepmill-bench-") as home:
             paths = os.pathsep.join(sys.path[:2])
             done = subprocess.run(
-                [sys.executable, str(ROOT / "tests" / "readers.py"), what, reader, self.place],
+                [
+                    sys.executable,
+                    str(ROOT / "tests" / "dataset_readers.py"),
+                    what,
+                    reader,
+                    self.place,
+                ],
                 env={**os.environ, **env, "HF_HOME": home, "PYTHONPATH": paths},
                 capture_output=True,
                 text=True,

@@ -29,7 +29,7 @@ os.environ |= {"HF_HOME": HOME, "HF_HUB_DISABLE_TELEMETRY": "1"}  # read by what
 from factories import make_verdict  # noqa: E402
 from hub.publishing import DATASET, TO  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
-from published import RULE, MemorySnapshot, make_run_file  # noqa: E402
+from memory_run import RULE, MemorySnapshot, make_run_file  # noqa: E402
 
 from bench.filling.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402

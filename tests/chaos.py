@@ -18,9 +18,9 @@ from typing import Any
 
 import pyarrow.dataset as ds
 from commands import SECONDS, Said
-from doom import Doom, Fate, Instant, run
-from places import store_at
-from trials import Finished, Trial
+from kill_at import Doom, Fate, Instant, run
+from locations import store_at
+from small_runs import Finished, Trial
 
 from storage.audit import audit
 from storage.publish.destinations.bucket import Store

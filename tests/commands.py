@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from pydantic import JsonValue
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.cli.main import main
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from weed import Weed
+    from seaweedfs import Weed
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"
@@ -85,7 +85,7 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 @pytest.fixture(scope="session")
 def weed(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Weed]":
     """A real S3 server of this machine, started once."""
-    from weed import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need
+    from seaweedfs import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need
 
     server = Weed(tmp_path_factory.mktemp("weed"))
     server.start()

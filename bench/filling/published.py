@@ -7,7 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from factories import make_task, make_unit, make_verdict
-from published import RULE, TEST, TRAIN, VALIDATION, MemoryRun, later
+from memory_run import RULE, TEST, TRAIN, VALIDATION, MemoryRun, later
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256

@@ -4,9 +4,9 @@ import json
 from collections.abc import Callable
 
 import pytest
+from dialect_variants import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
 from factories import make_step
-from grammar import allows, check
-from spoken import CANNOT, COMPLETE, VARIANTS, cannot, framed, variant
+from schema_subset import allows, check
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 
 import pytest
-from pages import ORIGIN, browsing, spec
+from html_site import ORIGIN, browsing, spec
 
 from generators.browser.protocol import Session
 from generators.browser.scripted import Page, ScriptedSessions

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from commands import Said, stepmill
 from factories import RUN_ID, MadeRun, make_whole_run
-from flaky import Asked, Flaky, Spoil
 from hub.faults import Fault
 from hub.publishing import DATASET, TO
 from hub.server import LocalHub
 from huggingface_hub import HfApi
-from published import RULE, STORAGE, make_run_file, small_run
+from memory_run import RULE, STORAGE, make_run_file, small_run
+from s3_fault_proxy import Asked, Flaky, Spoil
 
 from schemas.sections import PublishSection
 from storage.audit import audit

@@ -2,7 +2,7 @@
 
 import pytest
 from aiohttp import web
-from pages import ORIGIN, opened
+from html_site import ORIGIN, opened
 
 from generators.sites.gateway import Handler
 from schemas.action import (

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientSession, web
 from commands import until
-from pages import ORIGIN, browsing, opened, spec
+from html_site import ORIGIN, browsing, opened, spec
 
 from generators.sites.gateway import Handler
 from schemas.action import Click, Wait

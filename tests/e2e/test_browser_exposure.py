@@ -5,7 +5,7 @@ import subprocess
 
 import psutil
 import pytest
-from pages import browsing
+from html_site import browsing
 
 from flows.job.provenance import provenance
 from generators.browser.launch import exposure, launch_options

@@ -7,7 +7,7 @@ import time
 import psutil
 import pytest
 from aiohttp import web
-from pages import ORIGIN, browsing, opened, spec
+from html_site import ORIGIN, browsing, opened, spec
 
 from generators.browser import channel, clock
 from generators.browser import chromium as chromium_module

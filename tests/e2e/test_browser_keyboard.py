@@ -1,7 +1,7 @@
 """Our keyboard makes the events that Playwright's makes, key by key."""
 
 import pytest
-from pages import opened
+from html_site import opened
 
 from generators.browser.keyboard import _NAMED, parse_chord
 from generators.browser.session import ChromiumSession

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
-from pages import ORIGIN, handler, spec
-from scripted import attempt_it
+from html_site import ORIGIN, handler, spec
+from scripted_rollouts import attempt_it
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import PageReader

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import psutil
 import pytest
-from pages import ORIGIN, browsing, opened, spec
+from html_site import ORIGIN, browsing, opened, spec
 
 from generators.browser.session import ChromiumSession
 from schemas.action import Click, Key, Tab, TabOperation, TypeText

@@ -17,13 +17,13 @@ import psutil
 import pytest
 from chaos import KILLED, ROUNDS, TIMEOUT, assert_whole
 from commands import SECONDS, end, environment, start, stepmill, until
-from doom import Doom, Fate, Instant
-from sources import ROOT
-from trials import Trial
+from kill_at import Doom, Fate, Instant
+from small_runs import Trial
+from source_tree import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
 
-DOOM = str(ROOT / "tests" / "doom.py")
+DOOM = str(ROOT / "tests" / "kill_at.py")
 
 MARK = "STEPMILL_TEST_MARK"
 """An environment variable by which the processes of one test are known."""

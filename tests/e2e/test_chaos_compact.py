@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from chaos import KILLED, THOROUGH, TIMEOUT, fork
 from commands import Said
-from doom import Doom, Instant
 from factories import MadeRun, make_whole_run
-from handles import commit, counts, whole
+from faulty_lake import commit, counts, whole
+from kill_at import Doom, Instant
 
 from schemas.sections import StorageSection
 from storage.audit import audit

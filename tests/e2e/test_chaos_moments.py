@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import pytest
 from chaos import BUCKET_KILLS, KILLS, TIMEOUT, fork, stop_and_finish
-from doom import Instant
-from likeness import Likeness, difference, likeness
-from trials import Trial, bucket_trial, scripted_trial
-from weed import Weed
+from kill_at import Instant
+from run_comparison import Likeness, difference, likeness
+from seaweedfs import Weed
+from small_runs import Trial, bucket_trial, scripted_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

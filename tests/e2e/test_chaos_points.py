@@ -1,14 +1,14 @@
 """Runs over stand-ins in a bucket, killed with `kill -9` at every named point, and run again once.
 
-The table of all such points, in a folder, in a bucket and on the Hub, is in `tests/points.py`.
+The table of all such points, in a folder, in a bucket and on the Hub, is in `tests/kill_points.py`.
 """
 
 from pathlib import Path
 
 import pytest
 from chaos import THOROUGH, TIMEOUT, stop_and_finish
-from points import POINTS
-from trials import bucket_trial
+from kill_points import POINTS
+from small_runs import bucket_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 from chaos import KILLED, THOROUGH, TIMEOUT
-from doom import Instant
-from shelf import Objects, Shelf, make_two_versions
-from weed import Weed
+from kill_at import Instant
+from republished_run import Objects, Shelf, make_two_versions
+from seaweedfs import Weed
 
 from schemas.base import sha256_hex
 from storage.objects.urls import is_bucket

@@ -22,9 +22,9 @@ from chaos import (
     fork,
     stop_and_finish,
 )
-from doom import Fate, Instant
-from points import POINTS
-from trials import Trial, scripted_trial
+from kill_at import Fate, Instant
+from kill_points import POINTS
+from small_runs import Trial, scripted_trial
 
 TABLES = ("tasks", "observations", "steps", "episodes", "verdicts")
 """What a run without an engine writes to."""

@@ -14,9 +14,9 @@ from random import Random
 import pytest
 from chaos import KILLED, ROUNDS, TIMEOUT, finish
 from commands import end, environment, until
-from doom import GO, Doom, Instant
-from sources import ROOT
-from trials import Trial, bucket_trial, scripted_trial
+from kill_at import GO, Doom, Instant
+from small_runs import Trial, bucket_trial, scripted_trial
+from source_tree import ROOT
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
@@ -44,7 +44,7 @@ def in_bucket(request: pytest.FixtureRequest) -> Trial:
 def begin(doom: Doom) -> subprocess.Popen[str]:
     """Start a command, with its fate, in an interpreter and a group of its own."""
     return subprocess.Popen(
-        [sys.executable, str(ROOT / "tests" / "doom.py"), doom.model_dump_json()],
+        [sys.executable, str(ROOT / "tests" / "kill_at.py"), doom.model_dump_json()],
         cwd=ROOT,
         env=environment(),
         stdout=subprocess.PIPE,

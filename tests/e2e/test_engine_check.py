@@ -5,7 +5,7 @@ import json
 
 import pytest
 from commands import called, stepmill
-from engines import held_port, scripted_process
+from engine_servers import held_port, scripted_process
 
 
 async def _checked(

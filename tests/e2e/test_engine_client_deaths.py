@@ -4,9 +4,9 @@ import asyncio
 import json
 import time
 
-import engines
+import engine_servers
 import pytest
-from engines import HASTY, SCHEMA, engine, held_port, prompt, scripted_process, until
+from engine_servers import HASTY, SCHEMA, engine, held_port, prompt, scripted_process, until
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_health import Phase, Rhythm
@@ -105,7 +105,9 @@ async def _all_ask(client: OpenAIEngine, sessions: int) -> list[str]:
 async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere() -> None:
     sessions = 12
     with held_port() as port:
-        rhythm = Rhythm(**{**engines.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0})
+        rhythm = Rhythm(
+            **{**engine_servers.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0}
+        )
         async with (
             ScriptedEngineServer() as one,
             scripted_process(port) as other,

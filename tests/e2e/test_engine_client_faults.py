@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from engines import SCHEMA, engine, prompt, until
+from engine_servers import SCHEMA, engine, prompt, until
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.governor import FixedGovernor

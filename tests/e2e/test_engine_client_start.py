@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from engines import engine, held_port, prompt, raw_server
+from engine_servers import engine, held_port, prompt, raw_server
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.protocol import Sampling

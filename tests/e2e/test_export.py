@@ -11,7 +11,7 @@ import pytest
 from atif import Trajectory
 from commands import called, contents, stepmill
 from deltalake import DeltaTable
-from exported import lines
+from exports import lines
 from factories import MadeRun, make_whole_run
 from PIL import Image
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from published import TRAIN, MemoryRun, commit_unit
-from sources import ROOT
+from memory_run import TRAIN, MemoryRun, commit_unit
+from source_tree import ROOT
 
 from schemas.base import sha256_hex
 from schemas.tables import Row
@@ -36,8 +36,8 @@ import sys
 from pathlib import Path
 
 import pyarrow.dataset as ds
-from exported import Parrot
-from published import RULE
+from exports import Parrot
+from memory_run import RULE
 
 from storage.export import reading
 from storage.export.registry import FormatName, Pictures

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 from commands import called, stepmill
-from conversed import FIRST, SECOND, asked, episode_of, said, user
 from deltalake import DeltaTable
-from exported import lines, told_of
+from exports import lines, told_of
 from factories import make_episode
-from sources import ROOT
+from recorded_calls import FIRST, SECOND, asked, episode_of, said, user
+from source_tree import ROOT
 
 from schemas.episode import Episode, StopReason
 from storage.export.protocol import Line
@@ -34,7 +34,7 @@ def reread(*paths: Path) -> list[dict[str, Any]]:
     assert PYTHON.exists(), f"{PYTHON.relative_to(ROOT)} is missing: `make test` makes it"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
-        [PYTHON, ROOT / "tests" / "trainer.py", *paths],
+        [PYTHON, ROOT / "tests" / "trace_reader.py", *paths],
         env=kept,
         capture_output=True,
         text=True,

@@ -16,8 +16,8 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
-from places import Place, at
-from weed import Weed
+from locations import Place, at
+from seaweedfs import Weed
 
 from flows.job.config_loader import Sources, load
 from flows.job.plan import make_plan

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from commands import Said, called, stepmill
 from deltalake import DeltaTable
-from pages import ORIGIN, opened
-from sources import ROOT
+from html_site import ORIGIN, opened
+from source_tree import ROOT
 
 from generators.sites.miniwob import root
 from schemas.action import Click

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from flaky import Flaky
-from weed import Weed, credentials
+from s3_fault_proxy import Flaky
+from seaweedfs import Weed, credentials
 
 from bench.filling.runs import configured, lay_out
 from flows.job.plan import make_plan

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import SMALL, called, end, start, stepmill, until
-from hoard import Hoard, files
+from secrets_search import Hoard, files
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import SECONDS, environment, until
-from deployed import COMMAND, Deployed, gone
-from loopback import free_ports
-from sources import ROOT
+from http_servers import free_ports
+from prefect_deployment import COMMAND, Deployed, gone
+from source_tree import ROOT
 
 from flows.orchestration.settings import PATIENCE
 

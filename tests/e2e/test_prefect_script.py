@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import SECONDS, environment
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.generate import generate
 from flows.orchestration.served_flow import ServedFlow

@@ -9,15 +9,7 @@ import pytest
 from hub.faults import Fault
 from hub.publishing import DATASET, TO, commits_of, published_to
 from hub.server import LocalHub
-from published import (
-    TRAIN,
-    MemoryRun,
-    commit_unit,
-    contents,
-    published,
-    small_run,
-    two_versions,
-)
+from memory_run import TRAIN, MemoryRun, commit_unit, contents, published, small_run, two_versions
 
 from schemas.errors import Conflict, Refusal, Unfinished
 from schemas.sections import Gate, PublishSection

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hub.publishing import DATASET, Moment, killed, killed_uploading, published_to
 from hub.server import TOKEN, LocalHub
-from published import two_versions
+from memory_run import two_versions
 
 COMMIT_FILES = 3
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from doom import Doom
 from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
-from published import RULE, TEST, TRAIN, VALIDATION
-from trials import scripted_trial
+from kill_at import Doom
+from memory_run import RULE, TEST, TRAIN, VALIDATION
+from small_runs import scripted_trial
 
 from schemas.config import RunConfig
 from schemas.sections import StorageSection
@@ -179,7 +179,7 @@ def test_a_run_publishes_itself_when_it_ends(
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
 
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "doom.py"), doom.model_dump_json()],
+        [sys.executable, str(ROOT / "tests" / "kill_at.py"), doom.model_dump_json()],
         env=environment | {"PYTHONPATH": paths},
         capture_output=True,
         text=True,

@@ -7,7 +7,7 @@ from hub.faults import Fault
 from hub.publishing import DATASET, TO, published_to
 from hub.server import TOKEN, LocalHub
 from hub.state import Account
-from published import STORAGE, small_run
+from memory_run import STORAGE, small_run
 
 from flows.job.validate_destination import check_destination
 from schemas.config import RunConfig

@@ -15,16 +15,16 @@ from typing import NamedTuple
 import pytest
 from chaos import assert_whole
 from commands import SECONDS, SMALL, Said, called, environment
-from doom import Doom
 from factories import make_whole_run
-from handles import fingerprint
+from faulty_lake import fingerprint
 from hub.faults import Fault
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
 from hub.state import Account
 from huggingface_hub import HfApi
-from sources import ROOT
-from trials import scripted_trial
+from kill_at import Doom
+from small_runs import scripted_trial
+from source_tree import ROOT
 
 from storage.publish.destinations.hub import errors
 
@@ -248,7 +248,7 @@ def test_what_is_refused_midway_is_said_and_published_later(
 def lived(doom: Doom, environ: Mapping[str, str]) -> Said:
     """Carry out a command over stand-ins where the Hub's client is told of the local one in time."""
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "doom.py"), doom.model_dump_json()],
+        [sys.executable, str(ROOT / "tests" / "kill_at.py"), doom.model_dump_json()],
         env=environment({**environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"}),
         capture_output=True,
         text=True,

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hub.publishing import TO
 from hub.server import LocalHub
-from published import RULE, STORAGE, TRAIN, MemoryRun, commit_unit, make_run_file
+from memory_run import RULE, STORAGE, TRAIN, MemoryRun, commit_unit, make_run_file
 
 from bench.measuring.process import alone, peak_mb
 from schemas.base import sha256_hex

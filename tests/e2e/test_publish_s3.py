@@ -6,10 +6,10 @@ import os
 import polars as pl
 import pytest
 from factories import make_whole_run
-from fuses import Fuse, FusedStore
-from handles import Cut
-from published import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
-from weed import SECRET_KEY
+from faulty_lake import Cut
+from faulty_store import Fuse, FusedStore
+from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
+from seaweedfs import SECRET_KEY
 
 from schemas.errors import Damaged, OtherRun
 from schemas.sections import AcceptSection, PublishSection

@@ -19,11 +19,11 @@ import pyarrow.dataset as ds
 import pytest
 from commands import SECONDS, environment, stepmill
 from conftest import ROOT
+from dataset_readers import BUCKET, KEYS, READERS, Found, digest
 from hub.server import TOKEN, USER, LocalHub
 from hub.state import Account
-from published import TEST, TRAIN, VALIDATION
-from readers import BUCKET, KEYS, READERS, Found, digest
-from weed import Weed
+from memory_run import TEST, TRAIN, VALIDATION
+from seaweedfs import Weed
 
 pytestmark = pytest.mark.browser
 
@@ -154,7 +154,7 @@ def test_the_three_places_hold_the_same_bytes(published: Published) -> None:
 def test_a_reader_finds_the_same_rows_and_pictures_in_all_three(
     published: Published, expected: Found, reader: str
 ) -> None:
-    program = str(ROOT / "tests" / "readers.py")
+    program = str(ROOT / "tests" / "dataset_readers.py")
     said = published.python(program, "everything", reader, *PLACES)
     found: dict[str, Found] = json.loads(said)
 

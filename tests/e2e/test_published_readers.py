@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
 from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
-from published import RULE, TEST, TRAIN, VALIDATION, publish_stored
+from memory_run import RULE, TEST, TRAIN, VALIDATION, publish_stored
 
 from schemas.base import sha256_hex
 from schemas.config import RunConfig
@@ -255,7 +255,7 @@ def _all(folder: Path) -> list[Path]:
 _KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from published import publish_stored
+from memory_run import publish_stored
 from storage.objects.local import LocalStore
 
 left = int(sys.argv[3])

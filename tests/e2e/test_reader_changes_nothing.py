@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 
 import pytest
 import pytest_asyncio
-from pages import HOST, handler, spec
-from pages import ORIGIN as OUR_ORIGIN
+from html_site import HOST, handler, spec
+from html_site import ORIGIN as OUR_ORIGIN
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import SessionSpec

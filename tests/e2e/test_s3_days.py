@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from chaos import TIMEOUT, assert_whole, finish, fork
 from commands import Said
-from doom import Fate, Instant
-from flaky import Asked, Denial, Flaky, Mood, Spoil, every
-from trials import Trial, scripted_trial
-from weed import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
+from kill_at import Fate, Instant
+from s3_fault_proxy import Asked, Denial, Flaky, Mood, Spoil, every
+from seaweedfs import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials
+from small_runs import Trial, scripted_trial
 
 from schemas.sections import StorageSection
 from storage.objects.protocol import ObjectStore

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from factories import MadeRun, make_run, make_verdict
-from flaky import Asked, Flaky, Mood, Spoil, one_in
-from handles import commit, counts, whole
-from weed import Weed, credentials
+from faulty_lake import commit, counts, whole
+from s3_fault_proxy import Asked, Flaky, Mood, Spoil, one_in
+from seaweedfs import Weed, credentials
 
 from schemas.errors import Conflict, Unwritable
 from schemas.sections import StorageSection

@@ -6,8 +6,8 @@ from email.utils import format_datetime
 
 import pytest
 from commands import SMALL, called
-from loopback import Canned, Forgetful
-from weed import READER_KEY, READER_SECRET, Weed, credentials
+from http_servers import Canned, Forgetful
+from seaweedfs import READER_KEY, READER_SECRET, Weed, credentials
 
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
 from schemas.sections import StorageSection

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import pytest
 from commands import SMALL, Said, called
 from factories import make_whole_run
-from flaky import Asked, Denial, Flaky
-from handles import fingerprint
-from weed import NOBODY_KEY, READER_KEY, RIGHTS, UNLISTING_KEY, Weed, credentials
+from faulty_lake import fingerprint
+from s3_fault_proxy import Asked, Denial, Flaky
+from seaweedfs import NOBODY_KEY, READER_KEY, RIGHTS, UNLISTING_KEY, Weed, credentials
 
 PLANTED = "planted"
 """Is in every secret and in every message of the store here."""

@@ -12,9 +12,9 @@ from random import Random
 import pytest
 from chaos import THOROUGH, TIMEOUT, Fork, assert_whole, finish, fork, stop_and_finish
 from commands import Said
-from doom import Fate, Instant
-from trials import Trial, scripted_trial
-from weed import SECRET_KEY, Weed
+from kill_at import Fate, Instant
+from seaweedfs import SECRET_KEY, Weed
+from small_runs import Trial, scripted_trial
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 

@@ -19,14 +19,14 @@ import pytest
 from aiohttp import web
 from commands import SMALL, Said, called, stepmill
 from factories import make_whole_run
-from flaky import Asked, Denial, Flaky
-from hoard import Hoard, files
+from http_servers import Loopback
 from hub.faults import Fault
 from hub.server import LocalHub
 from hub.state import Account
-from loopback import Loopback
-from places import Place
-from weed import ACCESS_KEY, SECRET_KEY, Weed, credentials
+from locations import Place
+from s3_fault_proxy import Asked, Denial, Flaky
+from seaweedfs import ACCESS_KEY, SECRET_KEY, Weed, credentials
+from secrets_search import Hoard, files
 
 from generators.browser.chromium import find_chromium
 from generators.engine.simulator.server import ScriptedEngineServer

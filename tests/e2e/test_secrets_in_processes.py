@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from commands import end, start
-from hoard import Hoard, files
-from onlooker import Onlooker
-from sources import ROOT
+from process_watcher import Onlooker
+from secrets_search import Hoard, files
+from source_tree import ROOT
 
 from generators.browser.chromium import find_chromium
 
@@ -44,7 +44,7 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     homes = {name: str(tmp_path / name.lower()) for name in ("HOME", "TMPDIR")}
     for folder in homes.values():
         Path(folder).mkdir()
-    engine = [sys.executable, str(ROOT / "tests" / "scripted_vllm.py")]
+    engine = [sys.executable, str(ROOT / "tests" / "simulator_as_vllm.py")]
 
     running = start(
         "generate",
@@ -81,7 +81,7 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     assert onlooker.running("cli.js", "run-driver")
     assert onlooker.running("--type=renderer")
     assert onlooker.running("--user-data-dir", "--remote-debugging-port")
-    servers = onlooker.running("scripted_vllm.py", "serve")
+    servers = onlooker.running("simulator_as_vllm.py", "serve")
     assert any(seen.environment.get("VLLM_API_KEY") == ENGINE_KEY for seen in servers)
     # Nothing is where it does not belong.
     others = [seen for seen in onlooker.holding(*WORTH) if seen not in servers]

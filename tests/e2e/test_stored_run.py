@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from commands import called, contents
 from conftest import GOLDEN, Golden
-from places import Place
+from locations import Place
 
 RUN = GOLDEN / "run"
 

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 from commands import stepmill
-from places import Place
+from locations import Place
 
 from generators.sites.miniwob import THRESHOLDS
 

@@ -15,7 +15,7 @@ from factories import make_task
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
-from scripted import LIMITS, pages
+from scripted_rollouts import LIMITS, pages
 from strategies import ODD_TEXT
 
 from generators.browser import untrusted_text

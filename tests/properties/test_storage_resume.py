@@ -6,8 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from factories import RUN_ID, MadeRun, make_run, make_task, make_unit
-from fuses import Fuse, FusedStore, fuse_tables
-from handles import Cut, by_id, fingerprint
+from faulty_lake import Cut, by_id, fingerprint
+from faulty_store import Fuse, FusedStore, fuse_tables
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-import sources
-from sources import PACKAGES, ROOT, dotted, field_docs, functions, modules, records
+import source_tree
+from source_tree import PACKAGES, ROOT, dotted, field_docs, functions, modules, records
 
 MODULE_LINES = 400
 FUNCTION_LINES = 60
@@ -250,6 +250,6 @@ def test_the_search_for_broad_handlers_finds_them(code: str, expected: int) -> N
 def test_the_search_for_field_docstrings_finds_them() -> None:
     tree = ast.parse('class A(Record):\n  x: int\n  """Said."""\n  y: int = 1\n')
 
-    (record,) = sources.records(tree)
+    (record,) = source_tree.records(tree)
 
     assert [doc for _, doc in field_docs(record)] == ["Said.", None]

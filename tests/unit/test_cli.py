@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from commands import STEPMILL, called, contents, environment, stepmill
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS

@@ -9,7 +9,7 @@ import tomllib
 from typing import cast
 
 import pytest
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.job.config_loader import Sources, load
 from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload, tokens_per_step

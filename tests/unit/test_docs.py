@@ -20,7 +20,7 @@ from pathlib import Path
 import configuration
 import pytest
 from columns import member_docs, renewed
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.cli.parser import build, parse
 from generators.verify.make import NAMES

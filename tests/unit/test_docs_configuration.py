@@ -23,8 +23,8 @@ from configuration_keys import (
     tables,
     unit,
 )
-from sources import PACKAGES, ROOT
-from sources import modules as sources
+from source_tree import PACKAGES, ROOT
+from source_tree import modules as sources
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
 from schemas.config import RunConfig, known_keys, resolve

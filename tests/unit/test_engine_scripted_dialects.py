@@ -1,7 +1,7 @@
 """A scripted engine speaks every dialect: what it makes up is understood, and so is a target."""
 
 import pytest
-from wires import PNG, ask, chat, engine, picture, text_of, under, user
+from engine_http import PNG, ask, chat, engine, picture, text_of, under, user
 
 from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from generators.policy.dialects.coordinates import Convention, Frame

@@ -6,7 +6,7 @@ import math
 
 import aiohttp
 import pytest
-from wires import ask, chat, engine, events, get, inside, picture, post, text_of, under, user
+from engine_http import ask, chat, engine, events, get, inside, picture, post, text_of, under, user
 
 from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.options import Coordinates, ScriptedOptions

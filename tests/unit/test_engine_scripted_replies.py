@@ -6,7 +6,20 @@ import re
 from pathlib import Path
 
 import pytest
-from wires import JPEG, PNG, ask, chat, engine, get, inside, picture, post, text_of, under, user
+from engine_http import (
+    JPEG,
+    PNG,
+    ask,
+    chat,
+    engine,
+    get,
+    inside,
+    picture,
+    post,
+    text_of,
+    under,
+    user,
+)
 
 from generators.engine.simulator.coordinates import smart_resize
 from generators.engine.simulator.options import Coordinates, ScriptedOptions

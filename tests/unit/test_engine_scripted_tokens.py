@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from wires import (
+from engine_http import (
     CHAT,
     ask,
     chat,

@@ -13,8 +13,8 @@ import aiohttp
 import psutil
 import pytest
 from commands import STEPMILL, environment, stepmill, until
-from engines import held_port
-from sources import ROOT
+from engine_servers import held_port
+from source_tree import ROOT
 
 from generators.engine.vllm.process import in_session
 from generators.engine.vllm.restart_policy import Patience
@@ -22,7 +22,7 @@ from generators.engine.vllm.supervisor import VllmServer
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
-PRETENDED = (sys.executable, str(ROOT / "tests" / "pretended_vllm.py"))
+PRETENDED = (sys.executable, str(ROOT / "tests" / "fake_vllm.py"))
 QUICK = Patience(deaths=3, first_seconds=0.01, look_seconds=0.05)
 """A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
 

@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
-from engines import engine
+from engine_servers import engine
 
 from generators.endpoint_check.actions import look_at_action
 from generators.endpoint_check.check import examine

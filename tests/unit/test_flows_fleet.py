@@ -1,7 +1,7 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from scripted import pages
+from scripted_rollouts import pages
 
 from flows.resources.browser_pool import Fleet, SlottedSessions
 from generators.browser.protocol import SessionSpec

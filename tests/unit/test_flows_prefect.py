@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import environment, until
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.orchestration.settings import QUIET, SILENT, patience, private_home, set_up
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rolled import episodes_of, plan_of, spool, units_of
+from rolled_out import episodes_of, plan_of, spool, units_of
 
 from flows.job.config_loader import Sources, load
 from flows.job.judging import Settling, commit, panel_id

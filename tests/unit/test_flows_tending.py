@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from commands import environment
-from sources import ROOT
+from source_tree import ROOT
 
 from flows.orchestration.date_templates import dated_all, scheduled_day
 

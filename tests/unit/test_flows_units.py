@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from factories import RUN_ID
-from rolled import episodes_of, plan_of, spool, units_of
+from rolled_out import episodes_of, plan_of, spool, units_of
 
 from flows.job.attempt_runner import Stopping
 from flows.job.config_loader import Sources, load

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playact import SCRIPT, ScriptedWorkshop
-from rolled import plan_of, units_of
-from scripted import RUNNING, WON, pages
+from fake_miniwob import SCRIPT, ScriptedWorkshop
+from rolled_out import plan_of, units_of
+from scripted_rollouts import RUNNING, WON, pages
 
 from flows.job.config_loader import Sources, load
 from flows.job.resume_state import survey

@@ -6,9 +6,9 @@ from typing import Any
 
 import pyarrow.json
 import pytest
-from exported import Parrot, exported, lines
+from exports import Parrot, exported, lines
 from factories import make_screenshot
-from published import MemoryRun, commit_unit, small_run
+from memory_run import MemoryRun, commit_unit, small_run
 
 from storage.export.chat import Chat, Rendered
 from storage.export.registry import Pictures, Shape

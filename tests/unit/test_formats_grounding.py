@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from exported import told_of
+from exports import told_of
 from factories import make_episode, make_step
 
 from schemas.action import Action, Click, Direction, Scroll, TypeText, Wait

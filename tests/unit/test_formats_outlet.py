@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from published import contents
-from sources import ROOT
+from memory_run import contents
+from source_tree import ROOT
 
 from schemas.errors import OtherRun, Unwritable
 from storage.export.output_folder import MANIFEST, MARK, Outlet

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from asked import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 from factories import make_episode, make_step
+from stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
 from flows.job.chat_renderer import renderer_of
 from generators.engine.protocol import Message, Picture, Reply

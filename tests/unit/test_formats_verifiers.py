@@ -9,10 +9,10 @@ from collections import Counter
 from typing import Any, Literal
 
 import pytest
-from conversed import FIRST, SECOND, asked, episode_of, said, user
-from exported import told_of
+from exports import told_of
 from factories import make_episode
 from pydantic import BaseModel, ConfigDict, JsonValue
+from recorded_calls import FIRST, SECOND, asked, episode_of, said, user
 
 from schemas.episode import Episode, StopReason
 from storage.export.protocol import File, Line

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from factories import MadeRun, Unit, make_run, make_verdict
-from handles import commit as commit_unit
+from faulty_lake import commit as commit_unit
 
 from flows.job.judging import commit
 from schemas.verdict import Status, Verdict

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 from packaging.requirements import Requirement
-from sources import PACKAGES, ROOT, dotted, modules
+from source_tree import PACKAGES, ROOT, dotted, modules
 
 from storage.export.verifiers import LIBRARY
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from asked import (
+from stub_engine import (
     SESSION,
     SIDE,
     Asked,

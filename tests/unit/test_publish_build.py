@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from published import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small_run, tables_of
+from memory_run import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small_run, tables_of
 
 from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema

@@ -11,7 +11,16 @@ import yaml
 from conftest import Golden
 from factories import make_task, make_unit, make_verdict
 from markdown_it import MarkdownIt
-from published import RULE, TEST, TRAIN, MemoryRun, commit_unit, make_run_file, published, small_run
+from memory_run import (
+    RULE,
+    TEST,
+    TRAIN,
+    MemoryRun,
+    commit_unit,
+    make_run_file,
+    published,
+    small_run,
+)
 
 from schemas.base import JsonObject
 from schemas.errors import Damaged

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 from factories import make_verdict
-from published import (
+from memory_run import (
     RULE,
     STORAGE,
     TRAIN,

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
-from published import (
+from memory_run import (
     RULE,
     STORAGE,
     MemorySnapshot,

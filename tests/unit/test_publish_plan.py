@@ -8,7 +8,7 @@ import pytest
 from factories import make_task, make_unit, make_verdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from published import (
+from memory_run import (
     RULE,
     TEST,
     TRAIN,

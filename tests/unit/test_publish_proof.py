@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from factories import RUN_ID
-from published import (
+from memory_run import (
     MemorySnapshot,
     contents,
     findings,

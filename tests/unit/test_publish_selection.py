@@ -5,7 +5,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 from factories import make_task, make_unit, make_verdict
-from published import (
+from memory_run import (
     RULE,
     TEST,
     TRAIN,

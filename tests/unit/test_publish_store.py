@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fuses import Fuse, FusedStore
-from handles import Cut
-from published import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
+from faulty_lake import Cut
+from faulty_store import Fuse, FusedStore
+from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
 
 from schemas.errors import Conflict, OtherRun, Unwritable
 from schemas.sections import PublishSection

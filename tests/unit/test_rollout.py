@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import NoReturn
 
 import pytest
-from scripted import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
 from generators.browser.protocol import PageReader, Session, SessionSpec
 from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions

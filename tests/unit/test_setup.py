@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from loopback import Loopback
-from sources import ROOT
+from http_servers import Loopback
+from source_tree import ROOT
 
 TOOLS = (
     "sh",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 from factories import MadeRun, make_whole_run
-from handles import Cut, CutBefore, commit, swap
+from faulty_lake import Cut, CutBefore, commit, swap
 
 from schemas.errors import NotFound
 from schemas.tables import UNIT_TABLES

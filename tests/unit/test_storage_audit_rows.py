@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from factories import MadeRun, Unit, make_run, make_screenshot, make_task, make_verdict
-from handles import commit
+from faulty_lake import commit
 
 from schemas import ids
 from schemas.base import sha256_hex

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import called
-from compacting import UNITS, compacted, findings, rows, shards
+from compaction import UNITS, compacted, findings, rows, shards
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from factories import MadeRun, make_episode, make_run, make_task, make_whole_run
-from handles import commit, counts, fingerprint, whole
+from faulty_lake import commit, counts, fingerprint, whole
 
 from schemas.errors import Damaged
 from schemas.observation import Screenshot

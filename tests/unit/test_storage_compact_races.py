@@ -7,9 +7,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from concurrent_workers import compact_run, race
 from factories import make_run, make_whole_run
-from handles import counts, whole
-from racers import compact_run, race
+from faulty_lake import counts, whole
 
 from schemas.sections import StorageSection
 from storage.audit import audit

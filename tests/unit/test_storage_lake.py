@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 from factories import MadeRun, make_run, make_verdict
-from handles import (
+from faulty_lake import (
     AnswerLost,
     Broken,
     Cut,

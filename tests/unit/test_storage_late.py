@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from compacting import compacted, findings
+from compaction import compacted, findings
 from deltalake import CommitProperties, DeltaTable
 from factories import MadeRun, Unit, make_verdict, make_whole_run
-from handles import commit, counts, swap, whole
+from faulty_lake import commit, counts, swap, whole
 
 from storage.lake.delta_stats import Added
 from storage.lake.delta_table import Handle

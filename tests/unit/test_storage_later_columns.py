@@ -10,7 +10,7 @@ import pytest
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
 from deltalake.transaction import AddAction
 from factories import MadeRun, Unit, make_run
-from handles import commit, counts, whole
+from faulty_lake import commit, counts, whole
 
 from schemas.episode import StructuredMode
 from schemas.sections import StorageSection

@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from compacting import compacted
+from compaction import compacted
 from factories import MadeRun, make_run, make_whole_run
-from handles import Cut, CutAfter, CutBefore, commit, counts, swap, whole
-from published import contents, findings, published, two_versions
+from faulty_lake import Cut, CutAfter, CutBefore, commit, counts, swap, whole
+from memory_run import contents, findings, published, two_versions
 
 from schemas.tables import UNIT_TABLES
 from storage.audit import audit

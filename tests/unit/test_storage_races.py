@@ -10,10 +10,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from concurrent_workers import first, race
 from factories import make_run
-from handles import by_id, commit, counts, whole
-from racers import first, race
-from sources import PACKAGES, modules
+from faulty_lake import by_id, commit, counts, whole
+from source_tree import PACKAGES, modules
 
 from storage.audit import audit
 

@@ -8,8 +8,8 @@ import boto3
 import pytest
 from deltalake.exceptions import CommitFailedError, DeltaError
 from factories import MadeRun, make_run, make_whole_run
-from handles import NeverCommits, commit, swap
-from weed import Weed
+from faulty_lake import NeverCommits, commit, swap
+from seaweedfs import Weed
 
 from schemas.errors import Unwritable
 from schemas.sections import StorageSection

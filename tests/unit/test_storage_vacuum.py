@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from compacting import NOW, UNITS, compacted, findings, shards
+from compaction import NOW, UNITS, compacted, findings, shards
 from factories import MadeRun, make_whole_run
-from handles import counts, whole
+from faulty_lake import counts, whole
 
 from schemas.errors import NotFound
 from schemas.sections import StorageSection
@@ -20,7 +20,7 @@ from storage.objects.s3.uploads import MULTIPART_BYTES
 from storage.objects.urls import open_store
 
 if TYPE_CHECKING:
-    from weed import Weed
+    from seaweedfs import Weed
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from factories import MadeRun, make_run, make_verdict
-from handles import commit, whole
+from faulty_lake import commit, whole
 
 from schemas.errors import Damaged, NotFound
 from schemas.tables import UNIT_TABLES

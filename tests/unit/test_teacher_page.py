@@ -1,5 +1,5 @@
 import pytest
-from trees import node, page
+from page_trees import node, page
 
 from generators.policy.teacher.page import Lost
 

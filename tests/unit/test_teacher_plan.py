@@ -1,7 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-from trees import node, page, play
+from page_trees import node, page, play
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision

@@ -1,6 +1,6 @@
 import pytest
 from factories import make_screenshot
-from trees import node
+from page_trees import node
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.policy import Teacher, family_of

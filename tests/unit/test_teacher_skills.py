@@ -1,5 +1,5 @@
 import pytest
-from trees import node, page, play
+from page_trees import node, page, play
 
 from generators.policy.teacher.choosing import tick
 from generators.policy.teacher.mail import Errand, understand

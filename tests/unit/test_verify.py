@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from factories import make_episode, make_task
-from scripted import RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
 from generators.browser.scripted import ScriptedSessions
 from generators.sites.protocol import Threshold

@@ -16,9 +16,9 @@ from typing import Literal
 import psutil
 import pytest
 from commands import until
+from engine_serve import Serving
 from PIL import Image, ImageDraw
-from served import Serving
-from sources import ROOT
+from source_tree import ROOT
 from tokenizers import Tokenizer
 
 from flows.job.config_loader import Sources, load

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from commands import Said, called, start, until
 from deltalake import DeltaTable
-from sources import ROOT
+from source_tree import ROOT
 
 from generators.engine.vllm.command import BESIDE
 

@@ -115,9 +115,9 @@ def run(doom: Doom) -> int:
     for kind, method in ((Handle, "create"), (Handle, "write"), (SwapHandle, "exchange")):
         setattr(kind, method, events.around(method, getattr(kind, method)))
     if doom.scripted:
-        import playact  # noqa: PLC0415 - heavy, and only for this
+        import fake_miniwob  # noqa: PLC0415 - heavy, and only for this
 
-        playact.install()
+        fake_miniwob.install()
     from flows.cli import progress  # noqa: PLC0415 - not before the hook is there
     from flows.cli.main import main  # noqa: PLC0415 - the same
 

@@ -13,11 +13,11 @@ from random import Random
 
 from chaos import fork
 from commands import Said
-from doom import Doom
 from factories import Unit, make_run, make_verdict
+from kill_at import Doom
+from locations import Place
 from PIL import Image
-from places import Place
-from trials import PART_BYTES
+from small_runs import PART_BYTES
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from asked import SESSION, called, configured, history, seen
+from stub_engine import SESSION, called, configured, history, seen
 
 from generators.policy.model.setup import Engines, Voices
 from generators.policy.model.surfer import Surfer

@@ -15,8 +15,8 @@ from typing import Any, Self
 
 import psutil
 from commands import SECONDS, environment, until
-from loopback import free_ports
-from sources import ROOT
+from http_servers import free_ports
+from source_tree import ROOT
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 """States in which a flow run stays."""

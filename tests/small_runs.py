@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow.dataset as ds
-from doom import Doom
-from places import Place
-from playact import SCRIPT
+from fake_miniwob import SCRIPT
+from kill_at import Doom
+from locations import Place
 
 PART_BYTES = 4096
 """Small enough that every shard goes up in parts."""

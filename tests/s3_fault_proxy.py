@@ -16,7 +16,7 @@ from enum import StrEnum
 from random import Random
 
 from aiohttp import ClientSession, DummyCookieJar, TCPConnector, web
-from loopback import Loopback
+from http_servers import Loopback
 from yarl import URL
 
 _HOP = {"connection", "keep-alive", "transfer-encoding", "content-length", "expect"}

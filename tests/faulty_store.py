@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Iterable
 from datetime import datetime
 
-from handles import Cut
+from faulty_lake import Cut
 
 from storage.lake.delta_table import Entry, Handle
 from storage.lake.lake import Lake

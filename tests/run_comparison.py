@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import pyarrow.dataset as ds
-from trials import Trial
+from small_runs import Trial
 
 from schemas.tables import TABLES, Row
 

@@ -7,7 +7,7 @@ from typing import IO
 
 import psutil
 from commands import STEPMILL, environment
-from sources import ROOT
+from source_tree import ROOT
 
 CONFIG = "configs/laptop-vllm.toml"
 

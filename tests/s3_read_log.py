@@ -1,8 +1,8 @@
 """A bucket that is watched: which parts of which objects were given out."""
 
 from aiohttp import web
-from flaky import Flaky
-from reads import Read, read_of
+from read_ranges import Read, read_of
+from s3_fault_proxy import Flaky
 
 
 class Watching(Flaky):

@@ -4,7 +4,7 @@ What is put in place of the workshop's parts is what ships for it: scripted sess
 scripted site. Everything else, from the command line to the tables, is the program itself.
 """
 
-from scripted import RUNNING, WON, pages
+from scripted_rollouts import RUNNING, WON, pages
 
 from flows.job import open as open_module
 from flows.resources.browser_pool import SlottedSessions

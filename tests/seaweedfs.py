@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
-from loopback import free_ports
+from http_servers import free_ports
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client

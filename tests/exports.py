@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from factories import RUN_ID, make_task
-from published import RULE, MemorySnapshot, tables_of
+from memory_run import RULE, MemorySnapshot, tables_of
 
 from schemas.base import JsonObject
 from schemas.episode import Episode

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 from pyarrow.dataset import Dataset
-from weed import Weed
+from seaweedfs import Weed
 
 from schemas.sections import StorageSection
 from storage.lake.delta_table import Handle

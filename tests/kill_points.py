@@ -1,6 +1,6 @@
 """Every named point of a run's life at which a kill must cost nothing, and the event that it is.
 
-A point is the moment before an event that `doom` tells of, in a folder and in a bucket. A bucket
+A point is the moment before an event that `kill_at` tells of, in a folder and in a bucket. A bucket
 is written in parts here, however small the object, so that an upload can be half done.
 
 | killed | in a folder | in a bucket | on the Hub |
@@ -26,7 +26,7 @@ kills.
 
 from typing import NamedTuple
 
-from doom import Instant
+from kill_at import Instant
 
 
 class Point(NamedTuple):
