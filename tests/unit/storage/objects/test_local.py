@@ -26,7 +26,7 @@ async def _start(program: str, folder: Path) -> asyncio.subprocess.Process:
         textwrap.dedent(program),
         str(folder),
         stdout=asyncio.subprocess.PIPE,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[4],
     )
 
 

@@ -268,7 +268,7 @@ async def test_a_text_that_is_no_unicode_is_refused() -> None:
 
 
 def test_it_knows_nothing_of_clients_and_policies() -> None:
-    folder = Path(__file__).parents[2] / "generators" / "engine" / "simulator"
+    folder = Path(__file__).parents[5] / "generators" / "engine" / "simulator"
     imports = re.compile(r"^(?:from|import) ((?:generators|flows|storage)\S*)", re.MULTILINE)
     found = {
         name for path in folder.glob("*.py") for name in imports.findall(path.read_text("utf-8"))
