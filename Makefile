@@ -105,7 +105,6 @@ lock: setup ## renew requirements/*.txt
 	$(COMPILE) pyproject.toml -o requirements/core.txt
 	$(COMPILE) pyproject.toml -c requirements/core.txt --group dev -o requirements/dev.txt
 	echo uv | $(COMPILE) - -c requirements/dev.txt -o requirements/uv.txt
-	$(COMPILE) pyproject.toml -c requirements/core.txt --extra ray -o requirements/ray.txt
 	$(EXTRA) engine | $(COMPILE) - -o requirements/engine.txt
 	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt
 	$(COMPILE) requirements/verifiers.in --excludes requirements/verifiers.excludes \

@@ -39,7 +39,6 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "flows/job/job.py": ("limits.drain_seconds", "publish.to"),
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
-    "flows/job/validate.py": _all("scale", "runner workers"),
     "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),
         *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
@@ -99,7 +98,6 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "tokens": (*_all("policy", "max_tokens context_tokens localizer.max_tokens"), "limits.tokens"),
     "US dollars per hour": ("engine.usd_per_hour",),
     "US dollars per million tokens": _all(_PRICES, "prompt completion cached"),
-    "workers": ("scale.workers",),
 }
 """Every number by what it counts; those under the empty text have no unit."""
 

@@ -28,7 +28,6 @@ from schemas.sections import (
     PolicySection,
     PublishSection,
     RunSection,
-    ScaleSection,
     StorageSection,
     TasksSection,
     VerifySection,
@@ -57,7 +56,6 @@ class RunConfig(Record):
     accept: AcceptSection = AcceptSection()
     storage: StorageSection = StorageSection()
     publish: PublishSection = PublishSection()
-    scale: ScaleSection = ScaleSection()
 
     @property
     def mix(self) -> tuple[PolicySection, ...]:
@@ -167,6 +165,10 @@ _RULES = {
 """Pydantic's rules in TOML's words."""
 
 
+REMOVED = frozenset({"scale"})
+"""Tables of earlier versions' configurations that decided nothing; an old `run.json` has them still."""
+
+
 def known_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[str]:
     """Yield every dotted key of a configuration."""
     for name, field in record.model_fields.items():
@@ -180,6 +182,8 @@ def known_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[s
 
 def _nearest(keys: Sequence[str]) -> str:
     """Return advice for an unknown key: what it may have meant, else what there is."""
+    if keys[0] in REMOVED:
+        return f"no version reads [{keys[0]}] any more: delete it"
     named = [key for key in keys if not key.isdigit()]
     *tables, last = named
     table = "".join(f"{name}." for name in tables)

@@ -64,15 +64,6 @@ class EngineKind(StrEnum):
     """The small server that ships for tests and demos."""
 
 
-class Runner(StrEnum):
-    """What spreads units."""
-
-    LOCAL = "local"
-    """This process."""
-    RAY = "ray"
-    """A Ray cluster. Reserved and refused: this version runs on one machine."""
-
-
 class RunSection(Record):
     """Where the run is stored and what it is called."""
 
@@ -307,12 +298,3 @@ class PublishSection(Record):
     license: str | None = Field(default=None, pattern=r"^[a-z0-9][a-z0-9.+-]*$", max_length=64)
     """Licence of the dataset by the Hub's name for it, as `cc-by-4.0`, in lower case; None: none is
     stated."""
-
-
-class ScaleSection(Record):
-    """What spreads the work."""
-
-    runner: Runner = Runner.LOCAL
-    """What runs the units; this version refuses `ray`."""
-    workers: int = Field(default=1, ge=1, le=10_000)
-    """Workers of the runner; more than one is refused where there is no runner."""

@@ -11,10 +11,10 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from schemas.base import JsonObject, Record
-from schemas.config import RunConfig, identity
+from schemas.config import REMOVED, RunConfig, identity
 from schemas.errors import Damaged, NotFound, OtherRun
 from schemas.redaction import without_secrets
 from storage.objects.protocol import Missing, ObjectStore
@@ -33,9 +33,14 @@ class RunFile(Record):
     identity: JsonObject
     """The keys that decide what is made, dotted, with their values."""
     config: JsonObject
-    """The resolved configuration the run was made with."""
+    """The resolved configuration the run was made with; tables that no version reads are left out."""
     provenance: JsonObject
     """Where the program came from: commit, versions."""
+
+    @field_validator("config")
+    @classmethod
+    def _known(cls, config: JsonObject) -> JsonObject:
+        return {key: value for key, value in config.items() if key not in REMOVED}
 
 
 async def open_run(store: ObjectStore) -> RunFile:

@@ -12,7 +12,7 @@ from generators.tasks.sources import load_tasks
 from generators.verify.make import check_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from schemas.sections import AcceptSection, Runner, ScaleSection
+from schemas.sections import AcceptSection
 from schemas.task import Task
 
 LOG = logging.getLogger(__name__)
@@ -36,7 +36,6 @@ def prepare(config: RunConfig) -> Prepared:
         BadTasks: the task source is unreadable or selects nothing.
         NotFound: a verifier does not exist.
     """
-    _check_scale(config.scale)
     for section in config.mix:
         check_policy(section, config)
     if config.asks:
@@ -45,19 +44,6 @@ def prepare(config: RunConfig) -> Prepared:
     tasks = tuple(load_tasks(config.tasks))
     _tell_of_thresholds(config.accept, tasks)
     return Prepared(config, tasks)
-
-
-def _check_scale(scale: ScaleSection) -> None:
-    if scale.runner is not Runner.LOCAL:
-        raise BadConfig(
-            f"scale.runner: this version runs on one machine, without '{scale.runner}'; use local"
-        )
-    if scale.workers > 1:
-        raise BadConfig(
-            f"scale.workers = {scale.workers}: only a runner has workers, and this version runs on "
-            "one machine; leave it out. browser.sessions and browser.processes say how much is done "
-            "at once"
-        )
 
 
 def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:

@@ -39,7 +39,6 @@ def _project() -> dict[str, list[str]]:
     return {
         "core": core,
         "dev": core + named,
-        "ray": core + extras["ray"],
         "engine": extras["engine"],
         "engine-cpu": _asked("engine-cpu"),
         "hf": extras["hf"],

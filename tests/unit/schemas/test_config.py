@@ -22,7 +22,6 @@ CONTRACT_KEYS = {
     "accept": {"passed", "min_reward", "min_scores"},
     "storage": {"endpoint_url", "region", "shard_mb"},
     "publish": {"to", "include_rejected", "private"},
-    "scale": {"runner", "workers"},
 }
 """The sections and keys that users' files may rely on."""
 
@@ -171,8 +170,6 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_key(key: str, value: obje
         ("[accept]\nmin_reward = nan", "accept.min_reward = nan"),
         ("[accept]\nmin_scores = {judge = 1.5}", "accept.min_scores.judge = 1.5"),
         ("[storage]\nshard_mb = 0", "storage.shard_mb = 0"),
-        ("[scale]\nrunner = 'slurm'", "scale.runner = 'slurm'"),
-        ("[scale]\nworkers = 0", "scale.workers = 0"),
         ("run = 3", "run = 3: should be a table"),
         ("policies = 3", "policies = 3: should be a list"),
     ],
@@ -183,7 +180,7 @@ def test_a_value_out_of_range_is_refused_with_its_key_and_value(toml: str, said:
 
 def test_every_mistake_is_named_at_once() -> None:
     message = _refusal(
-        _read("[run]\nsed = 1\n[tasks]\nattempts = 0"), ("--set", {"scale": {"workers": 0}})
+        _read("[run]\nsed = 1\n[tasks]\nattempts = 0"), ("--set", {"browser": {"sessions": 0}})
     )
 
     assert [line.split(":")[0] for line in message.splitlines()] == [
@@ -310,8 +307,6 @@ OPEN = {
     "publish.private": False,
     "publish.gated": "manual",
     "publish.license": "mit",
-    "scale.runner": "ray",
-    "scale.workers": 2,
 }
 """A change of each key that may differ when a run is resumed."""
 
