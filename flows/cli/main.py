@@ -18,16 +18,16 @@ from typing import Protocol, cast
 from flows.cli.parser import Arguments, command_of, parse
 from flows.internal_error import own_up
 from flows.terminal import NotRead, Unprinted, check_output, complain
-from schemas.errors import Refusal, StepmillError
+from schemas.errors import StepmillError, Unfinished
 
 SHORT = 1
-"""It was done, but something is missing."""
+"""The work was done or begun, but something is missing."""
 
 REFUSED = 2
-"""What was asked for was refused before any work."""
+"""The command was refused before any work."""
 
 INTERRUPTED = 130
-"""Somebody stopped it; the same command again goes on."""
+"""The user stopped it; running the same command again goes on."""
 
 _MAKING = tuple(
     f"flows.cli.{name}" for name in ("generate", "verify", "publish", "export", "compact")
@@ -41,80 +41,73 @@ class _Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; without `argv`, as the whole process."""
-    if argv is not None:
-        return _run(argv)
-    ending = _Ending()
-    atexit.register(ending.leave)
-    if sys.stderr is None:  # closed; everybody expects that there is one
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    ending = None if argv is not None else _Ending()
+    words = sys.argv[1:] if argv is None else argv
+    args: Arguments | None = None
     try:
-        ending.code = _run(sys.argv[1:])
+        check_output()
+        args = parse(words)
+        _check_settings(args)
+        code = _load(args.module).run(args)
     except SystemExit as leaving:
-        ending.code = leaving.code if isinstance(leaving.code, int) else SHORT
-    if ending.code == INTERRUPTED:
-        ending.leave()
-    return ending.code
+        if ending is None:
+            raise
+        code = leaving.code if isinstance(leaving.code, int) else SHORT
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last resort, and logged
+        code = _exit_code(error, words, args)
+    if ending is not None:
+        ending.code = code
+        if code == INTERRUPTED:
+            ending.leave()
+    return code
 
 
 class _Ending:
-    """The end of the process, once everything else that ends with it has.
+    """The end of the process, after everything else that is registered to run at exit.
 
-    Left to itself, the process may be aborted by a thread of Arrow's that is still about to stop
-    when its pool is taken down (seen once in some thirty reads), long after all work was done.
-    After an interrupt such a thread may still be in the middle of a read, and nothing is waited
-    for that others have registered either.
+    Without it a thread of Arrow's that is still stopping when its pool is taken down may abort the
+    process (seen once in some thirty reads), long after all work was done. After an interrupt such
+    a thread may still be in the middle of a read, so the process ends at once and runs nothing
+    that other libraries have registered.
     """
 
-    code = SHORT
+    def __init__(self) -> None:
+        self.code = SHORT
+        atexit.register(self.leave)
+        if sys.stderr is None:  # closed; libraries expect that there is one
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
 
     def leave(self) -> None:
-        """End the process with what its output was told; what it does not take was told already."""
+        """End the process; a stream that cannot be flushed has been reported already."""
         logging.shutdown()
         for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(OSError, AttributeError):  # None: it was closed from the start
+            with contextlib.suppress(OSError, AttributeError):  # None: closed from the start
                 stream.flush()
         os._exit(self.code)
 
 
-def _run(argv: Sequence[str]) -> int:
-    """Carry a command line out, and turn whatever ends it into an exit code."""
-    try:
-        return _carried_out(argv)
-    except NotRead:
-        return SHORT
-    except StepmillError as error:
-        complain(str(error))
-        return REFUSED
-    except ExceptionGroup as group:
-        return _ended_by(group, argv)
-    except KeyboardInterrupt:
+def _exit_code(
+    error: KeyboardInterrupt | Exception, argv: Sequence[str], args: Arguments | None
+) -> int:
+    """Print why the command line `argv` ended, and return its exit code.
+
+    The classes of the errors decide, and never what they are wrapped in. `args` are None where
+    nothing was begun.
+    """
+    if isinstance(error, KeyboardInterrupt):
         complain("interrupted; run the same command again to go on")
         return INTERRUPTED
-    except Exception as defect:  # noqa: BLE001 - the last resort: it is owned up to, and logged
-        return own_up(defect, argv)
-
-
-def _carried_out(argv: Sequence[str]) -> int:
-    check_output()
-    args = parse(argv)
-    _check_settings(args)
-    try:
-        return _load(args.module).run(args)
-    except Unprinted as error:
-        if isinstance(error, NotRead) or args.module not in _MAKING:
-            raise
+    if isinstance(error, NotRead):
+        return SHORT
+    if isinstance(error, Unprinted) and args is not None and args.module in _MAKING:
         complain(f"{error}; the work itself is done, and the same command prints it again")
         return SHORT
-
-
-def _ended_by(group: ExceptionGroup[Exception], argv: Sequence[str]) -> int:
-    found = list(_leaves(group))
-    for one in found:
-        if not isinstance(one, StepmillError):
-            return own_up(group, argv)
-    for one in found:
+    errors = list(_leaves(error))
+    if not all(isinstance(one, StepmillError) for one in errors):
+        return own_up(error, argv)
+    for one in errors:
         complain(str(one))
-    return REFUSED if all(isinstance(one, Refusal) for one in found) else SHORT
+    return SHORT if any(isinstance(one, Unfinished) for one in errors) else REFUSED
 
 
 def _check_settings(args: Arguments) -> None:
@@ -130,10 +123,10 @@ def _load(module: str) -> _Command:
     return cast("_Command", loaded)
 
 
-def _leaves(group: ExceptionGroup[Exception]) -> Iterator[Exception]:
-    """Yield the errors in `group`, however deep they are."""
-    for error in group.exceptions:
-        if isinstance(error, ExceptionGroup):
-            yield from _leaves(error)
-        else:
-            yield error
+def _leaves(error: Exception) -> Iterator[Exception]:
+    """Yield the errors in a group, however deep they are; the error itself if it is no group."""
+    if isinstance(error, ExceptionGroup):
+        for one in error.exceptions:
+            yield from _leaves(one)
+    else:
+        yield error

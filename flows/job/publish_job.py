@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from os import environ
 
 from flows.job.config_loader import Sources
-from flows.job.stored_run import open_stored
+from flows.job.stored_run import Stored, open_stored
 from flows.job.used_keys import check_settings
 from flows.job.validate_destination import check_destination
-from schemas.errors import NotFound, Unwritable
-from storage.lake.lake import Lake
+from schemas.errors import NotFound, Refusal, StepmillError, Unfinished, Unwritable
+from storage.lake.lake import Lake, Snapshot
 from storage.publish.publish import PublishReport, publish
 
 LOG = logging.getLogger(__name__)
@@ -53,17 +53,30 @@ async def open_publication(
         await check_destination(to, config, stored.run.run_id)
         await _keep(stored.lake, snapshot.version)
         async with asyncio.TaskGroup() as group:
-            working = group.create_task(
-                publish(
-                    snapshot,
-                    stored.run,
-                    config.accept,
-                    to,
-                    terms=config.publish,
-                    storage=config.storage,
-                )
-            )
+            working = group.create_task(_publish(snapshot, stored, to))
             yield Publication(working)
+
+
+async def _publish(snapshot: Snapshot, stored: Stored, to: str) -> PublishReport:
+    """Publish, and name what ends it for what it is once work has begun.
+
+    Raises:
+        Refusal: the destination takes nothing.
+        Unfinished: the publication had begun and cannot be ended now.
+    """
+    try:
+        return await publish(
+            snapshot,
+            stored.run,
+            stored.config.accept,
+            to,
+            terms=stored.config.publish,
+            storage=stored.config.storage,
+        )
+    except (Refusal, Unfinished):
+        raise
+    except StepmillError as error:
+        raise Unfinished(str(error)) from error
 
 
 async def _keep(lake: Lake, version: int) -> None:

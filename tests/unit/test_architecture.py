@@ -146,7 +146,7 @@ NAMED_BOUNDARIES = {
     ("flows/orchestration/serve.py", "main"),  # the same for `make prefect`
     (
         "flows/cli/main.py",
-        "_run",
+        "main",
     ),  # the last resort: a defect ends the command, with a code of its own
 }
 

@@ -17,7 +17,7 @@ from flows.cli.main import main
 from flows.cli.parser import Arguments
 from flows.internal_error import own_up
 from flows.orchestration import serve
-from schemas.errors import Refusal
+from schemas.errors import Damaged, Refusal, Unfinished
 
 BROKEN = "broken"
 """A command that is there for these tests alone."""
@@ -108,6 +108,25 @@ def test_refusals_alone_are_no_defect(
 
     assert main([BROKEN]) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (Refusal("no"), 2),
+        (Damaged("torn"), 2),
+        (Unfinished("full"), 1),
+        (ExceptionGroup("one", [Unfinished("full")]), 1),
+        (ExceptionGroup("two", [Refusal("no"), ExceptionGroup("in", [Unfinished("full")])]), 1),
+    ],
+    ids=repr,
+)
+def test_the_class_of_an_error_decides_the_exit_code_however_it_is_wrapped(
+    breaks: Callable[[BaseException], None], error: Exception, code: int
+) -> None:
+    breaks(error)
+
+    assert main([BROKEN]) == code
 
 
 def test_a_pipe_that_breaks_elsewhere_is_not_taken_for_a_reader_that_has_gone(
