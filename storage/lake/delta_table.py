@@ -26,13 +26,14 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction
 from pyarrow.dataset import Dataset
 
+from schemas.backoff import Backoff
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import TABLES, arrow_schema
 from storage.lake.delta_scan import dataset_of, files_of
 from storage.lake.delta_stats import Added
 from storage.objects.delta_access import FOLDER, Access
 from storage.objects.error_messages import in_words, keeps_out, passes, unread
-from storage.objects.read_retry import patiently
+from storage.objects.read_retry import retry_read
 
 T = TypeVar("T")
 
@@ -45,8 +46,8 @@ STAGED = re.compile(
 )
 """A key under which Delta's client holds a write to a folder that has not ended."""
 
-_PAUSES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0, 1.5, 2.0)
-"""Seconds before a commit is tried again."""
+_BACKOFF = Backoff(first_seconds=0.02, max_seconds=2.0, tries=10)
+"""Of a commit: longer than a few dozen writers of one table need to get past each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,16 +233,15 @@ class Table:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
-        failure: DeltaError | OSError = CommitFailedError("never tried")
-        for pause in _PAUSES:
+        for pause in _BACKOFF.pauses():
             try:
                 return await self._run(work)
             except (DeltaError, OSError) as error:
-                failure = error
-                if keeps_out(error) and not passes(error):
-                    break  # whoever asks again is told the same
+                # A store that denies access denies it again.
+                if pause is None or (keeps_out(error) and not passes(error)):
+                    raise _named(error, f"{self._handle.url}: cannot commit") from error
             await asyncio.sleep(pause)
-        raise _named(failure, f"{self._handle.url}: cannot commit")
+        raise AssertionError("the last try returns or raises")
 
     async def read(self, work: Callable[[], T]) -> T:
         """Return what `work`, which only reads the handle, returns.
@@ -250,7 +250,7 @@ class Table:
             Damaged: the log cannot be read.
         """
         try:
-            return await self._run(partial(patiently, work))
+            return await self._run(partial(retry_read, work))
         except (DeltaError, OSError) as error:
             raise unread(error, f"{self._handle.url}: cannot be read") from None
 
@@ -276,7 +276,7 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
         return dataset_of(table, url, access=access)
 
     try:
-        return patiently(opened)
+        return retry_read(opened)
     except (DeltaError, OSError) as error:
         raise unread(error, f"{url}: version {version} cannot be read") from None
 

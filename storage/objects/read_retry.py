@@ -1,7 +1,8 @@
-"""Reading again what a broken connection cut short, where Delta's client does not.
+"""Retries of reads that a broken connection cut short, where Delta's client does not retry.
 
-That client asks again when a store answers with an error, and gives up when an answer breaks off.
-Reading changes nothing, so it is done again here, blocking, as whoever reads is in a thread.
+That client retries when a store answers with an error, but gives up when a response breaks off.
+Reading changes nothing, so the read is simply repeated here. The call blocks: every reader runs in
+a thread.
 """
 
 import threading
@@ -10,21 +11,21 @@ from typing import TypeVar
 
 from deltalake.exceptions import DeltaError
 
+from schemas.backoff import Backoff
 from storage.objects.error_messages import passes
 
 T = TypeVar("T")
 
-_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
-"""Seconds before each further try."""
+_BACKOFF = Backoff(first_seconds=0.05, max_seconds=3.2, tries=8)
 
 
-def patiently(read: Callable[[], T]) -> T:
-    """Return what `read` returns, asked again if it fails in a way that passes."""
-    for pause in _PAUSES:
+def retry_read(read: Callable[[], T]) -> T:
+    """Return what `read` returns, repeating it while it fails in a way that may pass."""
+    for pause in _BACKOFF.pauses():
         try:
             return read()
         except (DeltaError, OSError) as error:
-            if not passes(error):
+            if pause is None or not passes(error):
                 raise
         threading.Event().wait(pause)
-    return read()
+    raise AssertionError("the last try returns or raises")

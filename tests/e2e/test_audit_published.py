@@ -16,6 +16,7 @@ from huggingface_hub import HfApi
 from memory_run import RULE, STORAGE, make_run_file, small_run
 from s3_fault_proxy import Asked, Flaky, Spoil
 
+from schemas.backoff import Backoff
 from schemas.sections import PublishSection
 from storage.audit import audit
 from storage.audit.report import PublishedCopy
@@ -36,7 +37,7 @@ _ALTERED, _FOREIGN, _MISSING = Discrepancy.ALTERED, Discrepancy.FOREIGN, Discrep
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 4)
+    monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=5))
 
 
 @dataclass(frozen=True)

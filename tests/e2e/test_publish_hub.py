@@ -11,6 +11,7 @@ from hub.publishing import DATASET, TO, commits_of, published_to
 from hub.server import LocalHub
 from memory_run import TRAIN, MemoryRun, commit_unit, contents, published, small_run, two_versions
 
+from schemas.backoff import Backoff
 from schemas.errors import Conflict, Refusal, Unfinished
 from schemas.sections import Gate, PublishSection
 from storage.publish.destinations.hub import errors
@@ -21,7 +22,7 @@ from storage.publish.verify import verify_published
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 6)
+    monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=7))
 
 
 def _titles(hub: LocalHub, revision: str = "main") -> list[str]:
@@ -200,7 +201,7 @@ def test_what_goes_wrong_on_the_way_does_not_change_where_it_ends(
 def test_a_hub_that_asks_for_too_much_patience_is_left_alone(hub: LocalHub) -> None:
     hub.faults.append(Fault("/commit/", status=429, headers=(("Retry-After", "3600"),)))
 
-    with pytest.raises(Unfinished, match=r"left alone for 3600 s: run the same command again"):
+    with pytest.raises(Unfinished, match=r"a pause of 3600 s: run the same command again"):
         published_to(hub, small_run().seal())
     hub.requests.clear()
     published_to(hub, small_run().seal())

@@ -10,6 +10,7 @@ from hub.state import Account
 from memory_run import STORAGE, small_run
 
 from flows.job.validate_destination import check_destination
+from schemas.backoff import Backoff
 from schemas.config import RunConfig
 from schemas.errors import (
     BadConfig,
@@ -190,7 +191,7 @@ def test_a_hub_that_must_not_be_asked_is_not_asked(monkeypatch: pytest.MonkeyPat
 def test_a_repository_that_goes_while_it_is_published_to_is_told(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 3)
+    monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=4))
     hub.faults.append(Fault("/commit/", call=hub.state.repos.clear))
 
     with pytest.raises(StepmillError, match=r"hf://datasets/org/data: .*(removed|no such)"):

@@ -26,6 +26,7 @@ from kill_at import Doom
 from small_runs import scripted_trial
 from source_tree import ROOT
 
+from schemas.backoff import Backoff
 from storage.publish.destinations.hub import errors
 
 OTHER = "hf_anothertokenofthetests"
@@ -37,7 +38,7 @@ def _here(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
         "storage.publish.destinations.hub.repository.HfApi",
         lambda endpoint: HfApi(endpoint=endpoint or hub.url),
     )
-    monkeypatch.setattr(errors, "_PAUSES", (0.01,) * 3)
+    monkeypatch.setattr(errors, "_BACKOFF", Backoff(first_seconds=0.01, max_seconds=0.01, tries=4))
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +137,7 @@ BAD: Mapping[str, Bad] = {
     "gated": Bad(gated, "is gated, and the token's owner may not read it; ask for access"),
     "unwell": Bad(unwell, "the Hub is not well (503)"),
     "silent": Bad(silent, "the Hub does not answer"),
-    "busy": Bad(busy, "it asks to be left alone for 3600 s: run the same command again then"),
+    "busy": Bad(busy, "it asks for a pause of 3600 s: run the same command again then"),
 }
 
 
@@ -207,7 +208,7 @@ MIDWAY: Mapping[str, tuple[Fault, str]] = {
     "gone on by somebody else": (Fault("/commit/", status=412), "changed README.md meanwhile"),
     "quota": (
         Fault("/commit/", status=429, headers=(("Retry-After", "3600"),)),
-        "it asks to be left alone for 3600 s",
+        "it asks for a pause of 3600 s",
     ),
     "unwell": (Fault("/commit/", status=503, times=9), "is not well (503)"),
     "cut": (Fault("/commit/", times=9), "the Hub does not answer"),

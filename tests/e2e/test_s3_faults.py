@@ -12,6 +12,7 @@ from faulty_lake import commit, counts, whole
 from s3_fault_proxy import Asked, Flaky, Mood, Spoil, one_in
 from seaweedfs import Weed, credentials
 
+from schemas.backoff import Backoff
 from schemas.errors import Conflict, Unwritable
 from schemas.sections import StorageSection
 from storage.audit import audit
@@ -150,7 +151,9 @@ async def test_an_upload_that_was_left_is_shown_and_is_no_object(
     store: ObjectStore, flaky: Flaky, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if whoever wrote it had been killed: neither its end nor its being given up arrives."""
-    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
+    monkeypatch.setattr(
+        "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=2)
+    )
     flaky.mood = lambda asked: Spoil.ERROR if "uploadId" in asked.query else None
 
     with pytest.raises(Unwritable, match=r"a/big: cannot be written"):
@@ -167,7 +170,9 @@ async def test_an_upload_that_was_left_is_shown_and_is_no_object(
 async def test_a_store_that_never_gets_better_is_given_up(
     store: ObjectStore, flaky: Flaky, monkeypatch: pytest.MonkeyPatch, spoil: Spoil
 ) -> None:
-    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 3)
+    monkeypatch.setattr(
+        "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=3)
+    )
     flaky.mood = lambda _: spoil
 
     with pytest.raises(Unwritable, match=r"a: cannot be written: the store (keeps|does not)"):

@@ -9,6 +9,7 @@ from commands import SMALL, called
 from http_servers import Canned, Forgetful
 from seaweedfs import READER_KEY, READER_SECRET, Weed, credentials
 
+from schemas.backoff import Backoff
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
 from schemas.sections import StorageSection
 from storage.lake.delta_table import Handle, Table
@@ -23,8 +24,12 @@ TOKEN = "planted-session-token"  # noqa: S105 - planted, to be searched for
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
-    monkeypatch.setattr("storage.objects.read_retry._PAUSES", ())
+    monkeypatch.setattr(
+        "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=2)
+    )
+    monkeypatch.setattr(
+        "storage.objects.read_retry._BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=1)
+    )
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from faulty_lake import fingerprint
 from s3_fault_proxy import Asked, Denial, Flaky
 from seaweedfs import NOBODY_KEY, READER_KEY, RIGHTS, UNLISTING_KEY, Weed, credentials
 
+from schemas.backoff import Backoff
+
 PLANTED = "planted"
 """Is in every secret and in every message of the store here."""
 
@@ -106,7 +108,9 @@ BAD: Mapping[str, tuple[Make, str]] = {
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.objects.s3.retry.TRIES", 2)
+    monkeypatch.setattr(
+        "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=2)
+    )
 
 
 @pytest.fixture(params=list(BAD.values()), ids=list(BAD))

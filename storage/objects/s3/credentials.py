@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltalake.fs import DeltaStorageHandler
 from pyarrow import fs
 
-from storage.objects.read_retry import patiently
+from storage.objects.read_retry import retry_read
 from storage.objects.s3.connection import Connection
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class _Files(DeltaStorageHandler):
         if options != self._options:
             super().__init__(self._where, dict(options), self._sizes)
             self._options = options
-        return pa.PythonFile(_Patient(patiently(lambda: self._handler.open_input_file(path))))
+        return pa.PythonFile(_Patient(retry_read(lambda: self._handler.open_input_file(path))))
 
 
 class _Patient(io.RawIOBase):
@@ -87,6 +87,6 @@ class _Patient(io.RawIOBase):
             self._file.seek(self._at)
             return self._file.read(size)
 
-        data = patiently(read)
+        data = retry_read(read)
         self._at += len(data)
         return data

@@ -11,9 +11,9 @@ did not hold" goes to the caller, who finds out whose doing it was.
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from random import SystemRandom
 from typing import TYPE_CHECKING, TypeVar
 
+from schemas.backoff import Backoff
 from storage.objects.s3.address import SCHEME
 from storage.objects.s3.connection import CONCURRENCY, Connection
 from storage.objects.s3.errors import FAILURES, LISTED, READ, WRITTEN, Failure, answer, passes, told
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TRIES = 10
-"""How often one thing is asked at most."""
-
-_FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 10.0
-_RANDOM = SystemRandom()
+BACKOFF = Backoff(first_seconds=0.1, max_seconds=10.0, tries=10, jitter=1.0)
+"""Of everything that is asked of a bucket's store."""
 
 
 class Asker:
@@ -92,7 +88,5 @@ class Asker:
 
 
 def pauses() -> Iterator[float | None]:
-    """Yield the seconds to wait after each try that fails; None after the last."""
-    for number in range(TRIES - 1):
-        yield _RANDOM.uniform(0.0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**number))
-    yield None
+    """Return the seconds to wait after each try that fails; None after the last."""
+    return BACKOFF.pauses()

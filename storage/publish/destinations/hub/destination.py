@@ -20,7 +20,7 @@ from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading_snippets import Called
-from storage.publish.destinations.hub.errors import Busy, Patience
+from storage.publish.destinations.hub.errors import Busy, pauses, wait
 from storage.publish.destinations.hub.names import MAIN, parse_url, tag_names
 from storage.publish.destinations.hub.permissions import refuse_powerless
 from storage.publish.destinations.hub.repository import Look, Repository
@@ -166,9 +166,8 @@ class Hub:
 
     async def _commit(self, message: str) -> None:
         """Commit what is pending, once, whatever answers get lost."""
-        patience = Patience()
         head: str | None = None
-        while head is None:
+        for pause in pauses():
             look = self._looked()
             try:
                 head = await self._repository.commit(
@@ -178,8 +177,10 @@ class Hub:
                     message=message,
                 )
             except (Busy, Conflict) as error:
-                await patience.rest(error)
+                await wait(error, pause)
                 head = await self._found()
+            if head is not None:
+                break
         self._look = replace(self._looked(), head=head)
         self._committed |= self._additions
         self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}

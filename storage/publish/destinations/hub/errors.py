@@ -2,15 +2,14 @@
 
 The client's errors are named here: who may not do what, what is to be done about it, and whether
 asking again may help. Nothing is repeated from a request, and a token that stood in an answer is
-blotted out. `Patience` is the one layer of retries around what the client itself does not ask
-again for; it waits as long as the Hub says, up to a bound.
+blotted out. `pauses` and `wait` are the one layer of retries around what the client itself does not
+retry; the wait is as long as the Hub asks for, up to a limit.
 """
 
 import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from random import Random
 
 from httpx2 import HTTPError
 from huggingface_hub.errors import (
@@ -20,12 +19,13 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from schemas.backoff import Backoff
 from schemas.errors import BadConfig, Conflict, NotFound, StepmillError, Unwritable
 
 LONGEST_WAIT = 300.0
-"""Seconds: whoever asks for more patience than this is left alone."""
+"""Seconds: a publication ends where the Hub asks for a longer pause than this."""
 
-_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+_BACKOFF = Backoff(first_seconds=0.5, max_seconds=60.0, tries=9, jitter=0.5)
 _CONFLICTS = frozenset({409, 412})
 _BUSY = frozenset({408, 425, 429})
 _SERVER = 500
@@ -55,30 +55,28 @@ class NoBranch(NotFound):
     """The repository is there, and has no such branch."""
 
 
-class Patience:
-    """How often, and how long, something is asked for again."""
+def pauses() -> Iterator[float | None]:
+    """Return the seconds to wait after each try that fails; None after the last."""
+    return _BACKOFF.pauses()
 
-    def __init__(self) -> None:
-        self._pauses = iter(_PAUSES)
-        self._random = Random()
 
-    async def rest(self, after: Busy | Conflict) -> None:
-        """Wait before the next try.
+async def wait(after: Busy | Conflict, pause: float | None) -> None:
+    """Wait before the next try: `pause`, and as long as the Hub asks for.
 
-        Raises:
-            Unwritable: there has been enough of it, or the Hub asks for too much.
-        """
-        pause, asked = next(self._pauses, None), getattr(after, "seconds", None) or 0.0
-        if asked > LONGEST_WAIT:
-            raise Unwritable(
-                f"{after}; it asks to be left alone for {asked:.0f} s: run the same command again "
-                "then, what was uploaded is not lost"
-            ) from after
-        if pause is None:
-            raise Unwritable(
-                f"{after}; run the same command again later, what was uploaded is not lost"
-            ) from after
-        await asyncio.sleep(asked + pause * self._random.uniform(0.5, 1.0))
+    Raises:
+        Unwritable: that was the last try, or the Hub asks for more than `LONGEST_WAIT`.
+    """
+    asked = getattr(after, "seconds", None) or 0.0
+    if asked > LONGEST_WAIT:
+        raise Unwritable(
+            f"{after}; it asks for a pause of {asked:.0f} s: run the same command again then, "
+            "what was uploaded is not lost"
+        ) from after
+    if pause is None:
+        raise Unwritable(
+            f"{after}; run the same command again later, what was uploaded is not lost"
+        ) from after
+    await asyncio.sleep(asked + pause)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import Gate
 from storage.objects.temp_object import Source
-from storage.publish.destinations.hub.errors import Absent, Busy, NoBranch, Patience, named
+from storage.publish.destinations.hub.errors import Absent, Busy, NoBranch, named, pauses, wait
 from storage.publish.destinations.hub.transfers import (
     Addition,
     Entry,
@@ -75,11 +75,11 @@ class Repository:
     async def look(self) -> Look | None:
         """Return what the repository looks like; None if there is none."""
         try:
-            return await self._patiently(lambda: self._look(self._branch))
+            return await self._retry(lambda: self._look(self._branch))
         except Absent:
             return None
         except NoBranch:
-            main = await self._patiently(lambda: self._look(None))
+            main = await self._retry(lambda: self._look(None))
             return Look(head=None, private=main.private, gated=main.gated)
 
     async def who(self) -> dict[str, object]:
@@ -92,7 +92,7 @@ class Repository:
             raise BadConfig(
                 f"{self._address}: there is no token; set HF_TOKEN, or run `hf auth login`"
             )
-        return await self._patiently(lambda: dict(self._api.whoami()))
+        return await self._retry(lambda: dict(self._api.whoami()))
 
     async def tree(self, revision: str) -> dict[str, Entry]:
         """Return every file of a revision, by path."""
@@ -100,17 +100,17 @@ class Repository:
 
     async def read(self, path: str, revision: str) -> bytes:
         """Return a file's bytes."""
-        return await self._patiently(lambda: self._read(path, revision))
+        return await self._retry(lambda: self._read(path, revision))
 
     async def digest(self, path: str, revision: str) -> str:
         """Return the SHA-256 of a file's bytes; what was read stays read when the line is cut."""
         reading = Reading(self._url(path, revision))
-        await self._patiently(reading.go_on)
+        await self._retry(reading.go_on)
         return reading.hash.hexdigest()
 
     async def make(self, *, private: bool) -> None:
         """Make the repository unless it is there."""
-        await self._patiently(
+        await self._retry(
             lambda: self._api.create_repo(
                 self._name, repo_type=_KIND, private=private, exist_ok=True
             )
@@ -119,7 +119,7 @@ class Repository:
     async def make_branch(self) -> None:
         """Make the branch unless it is there, from the repository's first commit."""
         commits = await self._once(lambda: self._api.list_repo_commits(self._name, repo_type=_KIND))
-        await self._patiently(
+        await self._retry(
             lambda: self._api.create_branch(
                 self._name,
                 branch=self._branch,
@@ -131,7 +131,7 @@ class Repository:
 
     async def gate(self, kind: Gate) -> None:
         """Have others ask for the files."""
-        await self._patiently(
+        await self._retry(
             lambda: self._api.update_repo_settings(self._name, repo_type=_KIND, gated=kind.value)
         )
 
@@ -176,12 +176,12 @@ class Repository:
 
     async def tags(self) -> dict[str, str]:
         """Return every tag with its commit."""
-        refs = await self._patiently(lambda: self._api.list_repo_refs(self._name, repo_type=_KIND))
+        refs = await self._retry(lambda: self._api.list_repo_refs(self._name, repo_type=_KIND))
         return {tag.name: tag.target_commit for tag in refs.tags}
 
     async def tag(self, name: str, commit: str) -> None:
         """Give a commit a name, unless another one has it."""
-        await self._patiently(
+        await self._retry(
             lambda: self._api.create_tag(
                 self._name, tag=name, revision=commit, repo_type=_KIND, exist_ok=True
             )
@@ -223,13 +223,13 @@ class Repository:
         with named(self._address):
             return await asyncio.to_thread(work)
 
-    async def _patiently(self, work: Callable[[], T]) -> T:
-        patience = Patience()
-        while True:
+    async def _retry(self, work: Callable[[], T]) -> T:
+        for pause in pauses():
             try:
                 return await self._once(work)
             except Busy as busy:
-                await patience.rest(busy)
+                await wait(busy, pause)
+        raise AssertionError("the last try returns or raises")
 
 
 @cache

@@ -22,6 +22,7 @@ from faulty_lake import (
     whole,
 )
 
+from schemas.backoff import Backoff
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
 from schemas.tables import UNIT_TABLES, unit_rows
@@ -45,7 +46,9 @@ async def lake(run: MadeRun) -> AsyncIterator[Lake]:
 
 @pytest.fixture
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("storage.lake.delta_table._PAUSES", (0.0,) * 4)
+    monkeypatch.setattr(
+        "storage.lake.delta_table._BACKOFF", Backoff(first_seconds=0.0, max_seconds=0.0, tries=4)
+    )
 
 
 async def test_a_unit_is_read_back_as_it_was_committed(run: MadeRun, lake: Lake) -> None:
