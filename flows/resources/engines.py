@@ -15,7 +15,6 @@ from flows.resources.engine_check import scripted_command
 from flows.terminal import note
 from generators.engine.client.api_keys import OWN_KEY, endpoint_keys
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.governor import FixedGovernor
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import ScriptedEngineServer
 from generators.engine.vllm.supervisor import VllmServer
@@ -111,7 +110,7 @@ def _client(
         urls,
         model=model,
         keys=keys,
-        governor=FixedGovernor(requests=config.engine.requests),
+        requests=config.engine.requests,
         total_seconds=config.engine.patience_seconds,
         logprobs_mode=mode.value if mode else None,
         seed=config.run.seed,

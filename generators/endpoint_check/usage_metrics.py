@@ -18,7 +18,7 @@ _NEEDED = {
     "time to first token": ("first_token",),
     "time in the queue": ("queue",),
 }
-"""What a governor decides by: in words, and the fields of which one is enough."""
+"""What an operator watches: the name of a figure, and the fields of which one is enough."""
 
 _SMALL = (320, 240)
 """Of a picture, px."""
@@ -99,23 +99,23 @@ def _untold(reply: Reply, *, pictures: bool) -> list[str]:
 
 
 async def look_at_metrics(subject: Subject) -> list[Line]:
-    """Say which of the figures that a governor needs are there."""
+    """Check that the server reports its load, its cache and its latency."""
     metrics = await subject.metrics()
     missing = [] if metrics is None else missing_of(metrics)
     return [
         _line(
             "metrics",
-            "all that a governor needs",
+            "load, cache and latency",
             good=metrics is not None and not missing,
             lacking=f"without {', '.join(missing)}" if metrics else "no page at /metrics",
-            remedy="sessions are then limited by engine.requests alone; serve with metrics "
+            remedy="the load and the cache of the server cannot be watched during a run; serve with metrics "
             "(vLLM: without --disable-log-stats; SGLang: --enable-metrics)",
         )
     ]
 
 
 def missing_of(metrics: EngineMetrics) -> list[str]:
-    """Return what a governor needs and these metrics lack."""
+    """Return the names of the figures that these metrics lack."""
     return [
         words
         for words, fields in _NEEDED.items()

@@ -1,1 +1,1 @@
-"""The model server: its protocol, the client that asks any of them, vLLM's life, the governor."""
+"""The model server: its protocol, the client that asks any of them, vLLM's life, the simulator."""

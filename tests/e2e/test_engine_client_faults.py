@@ -9,7 +9,6 @@ import pytest
 from engine_servers import SCHEMA, engine, prompt, until
 
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.governor import FixedGovernor
 from generators.engine.client.metrics import read_metrics
 from generators.engine.client.response import MOST_CHARS
 from generators.engine.client.retry_policy import Pauses
@@ -217,7 +216,10 @@ async def test_a_server_that_refuses_a_way_is_asked_in_the_next_one(
 
 @pytest.mark.parametrize("kind", [FaultKind.STUCK, FaultKind.SILENT])
 async def test_cancelling_reaches_the_server(kind: FaultKind) -> None:
-    async with ScriptedEngineServer() as server, engine([server.url]) as client:
+    async with (
+        ScriptedEngineServer() as server,
+        OpenAIEngine([server.url], requests=1) as client,
+    ):
         server.fault(Fault(kind=kind))
         task = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
 
@@ -232,27 +234,28 @@ async def test_cancelling_reaches_the_server(kind: FaultKind) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         await until(ended_there)
-        signals = await client.signals()
+        await client.reply(prompt(), SAMPLING, session="s")
 
-    assert signals.in_flight == 0
+    assert server.ledger.chats == 2, "the cancelled request gave its slot back"
 
 
 async def test_no_more_requests_are_on_their_way_than_allowed() -> None:
     options = ScriptedOptions(delay_ms=(20, 40))
-    async with ScriptedEngineServer(options) as server:
-        governor = FixedGovernor(requests=3)
-        async with OpenAIEngine([server.url], governor=governor) as client:
-            most = 0
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(client.reply(prompt(str(n)), SAMPLING, session=str(n)))
-                    for n in range(12)
-                ]
-                while not all(task.done() for task in tasks):
-                    found = (await client.metrics())[client.card.endpoints[0]]
-                    assert found is not None
-                    most = max(most, int(found.running or 0))
-                    await asyncio.sleep(0.01)
+    async with (
+        ScriptedEngineServer(options) as server,
+        OpenAIEngine([server.url], requests=3) as client,
+    ):
+        most = 0
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(client.reply(prompt(str(n)), SAMPLING, session=str(n)))
+                for n in range(12)
+            ]
+            while not all(task.done() for task in tasks):
+                found = (await client.metrics())[client.card.endpoints[0]]
+                assert found is not None
+                most = max(most, int(found.running or 0))
+                await asyncio.sleep(0.01)
 
     assert most == 3
 
@@ -264,12 +267,12 @@ async def test_a_metrics_page_may_be_missing_or_half_there() -> None:
         half = await read_metrics(server.url)
         server.fault(Fault(kind=FaultKind.NO_METRICS, times=2))
         missing = await read_metrics(server.url)
-        signals = await client.signals()
+        (seen,) = (await client.metrics()).values()
 
     assert whole is not None
     assert whole.running == 0
     assert half is not None
     assert half != whole
     assert missing is None
-    assert signals.running is None
+    assert seen is None
     assert await read_metrics(server.url) is None, "nobody listens any more"

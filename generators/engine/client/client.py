@@ -18,14 +18,6 @@ from typing import Self
 from generators.engine.client.discovery import greet, together
 from generators.engine.client.endpoint_health import Health, Phase, Rhythm
 from generators.engine.client.endpoint_pool import Endpoint, Roster, probe_path_of
-from generators.engine.client.governor import (
-    Allowance,
-    FixedGovernor,
-    Governor,
-    Signals,
-    signals_of,
-)
-from generators.engine.client.limiter import Gate
 from generators.engine.client.metrics import EngineMetrics, metrics_over
 from generators.engine.client.request import Request
 from generators.engine.client.request_body import Manners, Question
@@ -50,7 +42,7 @@ class OpenAIEngine:
         *,
         model: str | None = None,
         keys: Mapping[str, str] | None = None,
-        governor: Governor | None = None,
+        requests: int = 256,
         total_seconds: float = 1_800.0,
         greet_seconds: float = 10.0,
         logprobs_mode: str | None = None,
@@ -60,15 +52,16 @@ class OpenAIEngine:
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is asked before it is entered.
 
-        `model` None takes the only one served. `keys` are what each URL is asked with; one that is
-        not among them is sent none. `total_seconds` is the longest that a reply is
-        waited for, however often it is asked for and whoever is dead meanwhile. `logprobs_mode` says how the servers are set to
-        give log-probabilities (`raw` or `processed`), which no server tells.
+        `model` None takes the only one served. `keys` holds the API key of each URL; a URL
+        that is not in it is sent none. At most `requests` requests are on their way to one endpoint
+        at a time. `total_seconds` bounds the wait for a reply, retries and restarts of the server
+        included. `logprobs_mode` is how the servers are set to give log-probabilities (`raw` or
+        `processed`), which no server reports.
         """
         self._urls = tuple(dict.fromkeys(urls))
         self._model = model
         self._keys = dict(keys or {})
-        self._governor = governor or FixedGovernor()
+        self._requests = requests
         self._total_seconds = total_seconds
         self._greet_seconds = greet_seconds
         self._logprobs_mode = logprobs_mode
@@ -101,8 +94,7 @@ class OpenAIEngine:
             ]
             found = await self._greet_all(wires)
             self._card = together([card for card in found.values() if isinstance(card, EngineCard)])
-            allowance = self._governor.decide(Signals(endpoints=len(wires)))
-            endpoints = [await self._endpoint(wire, found[wire.name], allowance) for wire in wires]
+            endpoints = [await self._endpoint(wire, found[wire.name]) for wire in wires]
             self._card = self._card.model_copy(
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
             )
@@ -154,21 +146,6 @@ class OpenAIEngine:
         """Return what each endpoint says of itself; None: nothing."""
         return {end.name: await metrics_over(end.wire) for end in self._open.endpoints}
 
-    async def signals(self) -> Signals:
-        """Return what a governor decides by."""
-        endpoints = self._open.endpoints
-        return signals_of(
-            (await self.metrics()).values(),
-            endpoints=self._open.living,
-            in_flight=sum(endpoint.gate.inside for endpoint in endpoints),
-            queued=sum(endpoint.gate.queued for endpoint in endpoints),
-        )
-
-    def allow(self, allowance: Allowance) -> None:
-        """Keep to another allowance from now on."""
-        for endpoint in self._open.endpoints:
-            endpoint.gate.allow(allowance.requests)
-
     @property
     def _open(self) -> Roster:
         if self._roster is None:
@@ -200,10 +177,8 @@ class OpenAIEngine:
             raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
         return found
 
-    async def _endpoint(
-        self, wire: Wire, found: EngineCard | str, allowance: Allowance
-    ) -> Endpoint:
-        endpoint = Endpoint(wire=wire, gate=Gate(allowance.requests))
+    async def _endpoint(self, wire: Wire, found: EngineCard | str) -> Endpoint:
+        endpoint = Endpoint(wire=wire, slots=asyncio.Semaphore(self._requests))
         endpoint.manners = Manners(token_ids=self.card.product in _GIVES_TOKEN_IDS)
         if isinstance(found, str):
             LOG.warning("%s does not answer and is left out until it does: %s", wire.name, found)

@@ -15,7 +15,6 @@ from typing import Self
 
 from generators.engine.client.discovery import difference, greet
 from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
-from generators.engine.client.limiter import Gate
 from generators.engine.client.request_body import Manners
 from generators.engine.client.transport import Answer, NotWhole, TooLarge, Wire
 from generators.engine.protocol import EngineCard
@@ -44,8 +43,8 @@ class Endpoint:
 
     wire: Wire
     """How it is reached."""
-    gate: Gate
-    """How many requests it is sent at once."""
+    slots: asyncio.Semaphore
+    """One for each request that it may be sent at a time."""
     manners: Manners = field(default_factory=Manners)
     """What it takes."""
     health: Health = field(default_factory=Health)

@@ -71,7 +71,7 @@ class Request:
             endpoint = await self._roster.claim(
                 self._session, stopwatch=self._stopwatch, avoid=self._losses.avoid
             )
-            async with endpoint.gate:
+            async with endpoint.slots:
                 if not endpoint.health.lives:
                     continue  # it went while this waited for its turn
                 found = await self._ask(endpoint, logprobs_mode)

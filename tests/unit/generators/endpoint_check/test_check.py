@@ -171,7 +171,7 @@ async def test_a_server_that_knows_no_field_for_token_ids_gives_none() -> None:
         (FaultKind.HALF_METRICS, "without time to first token, time in the queue"),
     ],
 )
-async def test_metrics_that_a_governor_lacks_are_named(kind: FaultKind, found: str) -> None:
+async def test_figures_that_metrics_lack_are_named(kind: FaultKind, found: str) -> None:
     lines = await _look(look_at_metrics, kind)
 
     assert lines["metrics"].fitness is Fitness.POOR

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.client.governor import FixedGovernor, Signals, signals_of
 from generators.engine.client.metrics import EngineMetrics, Times, parse_metrics
 
 VLLM = """\
@@ -87,20 +86,3 @@ def test_no_page_breaks_the_reader(page: str) -> None:
 @pytest.mark.parametrize("value", ["NaN", "+Inf", "-1", "x"])
 def test_a_value_that_is_no_quantity_is_unknown(value: str) -> None:
     assert parse_metrics(f"vllm:num_requests_running {value}\n").running is None
-
-
-def test_signals_add_up_what_all_servers_say() -> None:
-    one = EngineMetrics(running=2, waiting=1, kv_usage=0.2)
-    other = EngineMetrics(running=3, kv_usage=0.7)
-
-    found = signals_of([one, other], endpoints=2, in_flight=5, queued=1)
-
-    assert found == Signals(endpoints=2, in_flight=5, queued=1, running=5, kv_usage=0.7)
-    assert signals_of([one, None], endpoints=1, in_flight=0, queued=0).running is None
-
-
-def test_the_fixed_governor_always_allows_the_same() -> None:
-    governor = FixedGovernor(requests=3, live_episodes=9)
-
-    assert governor.decide(Signals()) == governor.decide(Signals(waiting=1e9, kv_usage=1.0))
-    assert governor.decide(Signals()).requests == 3
