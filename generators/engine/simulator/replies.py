@@ -21,7 +21,7 @@ from generators.engine.simulator.faults import FORBIDDEN, FaultKind, Strikes
 from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from generators.engine.simulator.pictures import Sight, centre
 from generators.engine.simulator.reply_templates import free_text, schema_in, tool_arguments_name
-from generators.engine.simulator.schema_values import SchemaValues
+from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import Prompt
 from schemas.base import JsonObject, canonical_json
 
@@ -112,7 +112,7 @@ def _made_up(chat: Chat, rng: Random, wishes: Wishes) -> Answer:
 
 
 def _json(schema: JsonObject, rng: Random, wishes: Wishes) -> str:
-    value = SchemaValues(schema, rng, wishes).value()
+    value = SchemaSampler(schema, rng, wishes).value()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

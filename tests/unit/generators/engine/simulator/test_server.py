@@ -120,6 +120,17 @@ async def test_a_reply_ends_where_it_must() -> None:
         ({"response_format": {"type": "xml"}}, 400, "response_format"),
         ({"guided_json": {"uniqueItems": True}}, 400, "Unimplemented keys: ['uniqueItems']"),
         ({"guided_json": {"$ref": "#/$defs/Gone"}}, 400, "leads nowhere"),
+        (
+            {
+                "guided_json": {
+                    "$ref": "#/$defs/A",
+                    "$defs": {"A": {"items": {"$ref": "#/$defs/A"}}},
+                }
+            },
+            400,
+            "refers to itself",
+        ),
+        ({"guided_json": {"type": "array"}}, 400, "an array needs items"),
     ],
 )
 async def test_what_it_cannot_serve_is_refused_by_name(

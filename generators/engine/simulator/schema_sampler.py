@@ -1,0 +1,288 @@
+"""Made-up values that are valid under a reply's JSON schema: random, but the same for the same seed.
+
+It knows the keywords that the dialects use and refuses every other by name, as a server does whose
+grammar lacks a keyword: a constraint that is silently dropped would be worse than none. Points lie
+within the picture, and a point that was asked for is named where the schema has room for it.
+`oneOf` is read as `anyOf`, as the grammars of real servers do.
+"""
+
+import math
+import re
+from itertools import chain
+from random import Random
+from typing import Literal, Self
+
+from pydantic import Field, JsonValue, ValidationError, model_validator
+
+from generators.engine.simulator.constraints import Wishes, axis, is_address, is_key, is_pair
+from generators.engine.simulator.http_errors import HttpRefusal
+from schemas.base import JsonObject, Record
+
+_MAX_DEPTH = 60
+"""Levels of a schema with its references replaced; a schema that refers to itself has more."""
+_FREE_ITEMS = 3
+"""Items beyond the minimum that a list may get."""
+_TRIES = 20
+"""Texts that are tried against a pattern."""
+_FREE_RANGE = 1_000.0
+"""How far a number may lie from the one bound that is given, or from 0."""
+
+_ADDRESS = "https://example.com/"
+_KEYS = ("Enter", "Tab", "Escape", "ArrowDown", "a")
+_PLAIN = (_ADDRESS, "a", "A", "1", "a1", "")
+"""Most patterns match one of these."""
+_WORDS = (
+    *("click", "the", "blue", "button", "naïve", "Straße", "Ωμέγα", "дом", "東京", "한국", "🙂"),
+    *('say "yes"', "50 %", "a\\b", "it's", "{x}", "–", "é", "#1", "<b>"),
+)
+_NUMERIC = frozenset({"integer", "number"})
+
+
+class Schema(Record):
+    """A JSON schema, or a part of one, in the keywords that dialects use."""
+
+    type: Literal["object", "array", "string", "integer", "number", "boolean", "null"] | None = None
+    """None where `enum`, `const` or `anyOf` says it."""
+    enum: tuple[JsonValue, ...] | None = Field(default=None, min_length=1)
+    """The values to choose from."""
+    const: JsonValue = None
+    """The only value; None is one too where the keyword is set."""
+    any_of: tuple["Schema", ...] = Field(default=(), alias="anyOf")
+    """The branches to choose from; empty: none."""
+    properties: dict[str, "Schema"] = Field(default_factory=dict)
+    """Of an object."""
+    required: frozenset[str] = frozenset()
+    """The properties that an object always has; any other has an even chance."""
+    additional_properties: bool = Field(default=False, alias="additionalProperties")
+    """Accepted and of no effect: an object is never given another property."""
+    items: "Schema | None" = None
+    """Each item of an array."""
+    min_items: int = Field(default=0, ge=0, alias="minItems")
+    """The fewest items of an array."""
+    max_items: int | None = Field(default=None, ge=0, alias="maxItems")
+    """The most items of an array; None: `_FREE_ITEMS` more than the fewest."""
+    minimum: float | None = None
+    """Of a number."""
+    maximum: float | None = None
+    """Of a number."""
+    pattern: re.Pattern[str] | None = None
+    """A regular expression that a string matches somewhere."""
+    max_length: int | None = Field(default=None, ge=0, alias="maxLength")
+    """Characters of a string; None: no limit."""
+    title: str = ""
+    """An annotation, of no effect."""
+    description: str = ""
+    """An annotation, of no effect."""
+    default: JsonValue = None
+    """An annotation, of no effect."""
+
+    @model_validator(mode="after")
+    def _has_values(self) -> Self:
+        if not (self.type or self.enum or self.any_of or "const" in self.model_fields_set):
+            raise ValueError("a schema needs type, enum, const or anyOf")
+        if unknown := self.required - self.properties.keys():
+            raise ValueError(f"required names no property: {sorted(unknown)}")
+        if self.type == "array" and self.items is None:
+            raise ValueError("an array needs items")
+        if self.max_items is not None and self.max_items < self.min_items:
+            raise ValueError(f"no array has {self.min_items} to {self.max_items} items")
+        return self
+
+    @property
+    def options(self) -> tuple[JsonValue, ...]:
+        """The values that an enumeration or a constant allows; empty: neither is set."""
+        return (self.const,) if "const" in self.model_fields_set else self.enum or ()
+
+    @property
+    def _parts(self) -> tuple["Schema", ...]:
+        return (*self.properties.values(), *self.any_of, *((self.items,) if self.items else ()))
+
+    def has_room_for(self, wishes: Wishes) -> bool:
+        """Return whether a value can hold the point or the address that is wished for."""
+        return any(map(wishes.granted_by, self.properties)) or any(
+            part.has_room_for(wishes) for part in self._parts
+        )
+
+    def mentions_click(self) -> bool:
+        """Return whether a property or a value names a click."""
+        return any("click" in str(word) for word in (*self.properties, *self.options)) or any(
+            part.mentions_click() for part in self._parts
+        )
+
+
+def read_schema(root: JsonObject) -> Schema:
+    """Return a schema, its references replaced by what they refer to.
+
+    Raises:
+        HttpRefusal: it has keywords that are not understood, or refers to nothing or to itself.
+    """
+    definitions = root.get("$defs")
+    known = definitions if isinstance(definitions, dict) else {}
+    try:
+        return Schema.model_validate(_inlined(root, known, depth=0))
+    except ValidationError as error:
+        faults = error.errors()
+        unknown = {str(fault["loc"][-1]) for fault in faults if fault["type"] == "extra_forbidden"}
+        if unknown:
+            raise HttpRefusal(
+                400, f"Grammar error: Unimplemented keys: {sorted(unknown)}"
+            ) from None
+        place = ".".join(map(str, faults[0]["loc"])) or "the schema"
+        raise HttpRefusal(400, f"Grammar error: {place}: {faults[0]['msg']}") from None
+
+
+def _inlined(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonValue:
+    if depth > _MAX_DEPTH:
+        raise HttpRefusal(400, "Grammar error: the schema refers to itself, or is too deep")
+    if isinstance(part, list):
+        return [_inlined(item, definitions, depth=depth + 1) for item in part]
+    if not isinstance(part, dict):
+        return part
+    reference = part.get("$ref")
+    if isinstance(reference, str):
+        target = definitions.get(reference.removeprefix("#/$defs/"))
+        if not isinstance(target, dict):
+            raise HttpRefusal(400, f"Grammar error: {reference} leads nowhere")
+        if beside := sorted(part.keys() - {"$ref", "$defs"}):
+            raise HttpRefusal(400, f"Grammar error: Unimplemented keys beside $ref: {beside}")
+        return _inlined(target, definitions, depth=depth + 1)
+    return {
+        "anyOf" if name == "oneOf" else name: _inlined(value, definitions, depth=depth + 1)
+        for name, value in part.items()
+        if name != "$defs"
+    }
+
+
+class SchemaSampler:
+    """Makes up values for one schema."""
+
+    def __init__(self, schema: JsonObject, rng: Random, wishes: Wishes) -> None:
+        self._schema = read_schema(schema)
+        self._rng = rng
+        self._wishes = wishes
+
+    def value(self) -> JsonValue:
+        """Return the next value.
+
+        Raises:
+            HttpRefusal: the schema allows none.
+        """
+        return self._value(self._schema)
+
+    def _value(self, schema: Schema, *, name: str = "", wish: float | None = None) -> JsonValue:
+        if schema.options:
+            return self._option(schema.options)
+        if schema.any_of:
+            return self._value(self._branch(schema, numeric=wish is not None), name=name, wish=wish)
+        self._rng.choice((schema.type,))  # keeps the replies that a seed has always given
+        value: JsonValue = None
+        match schema.type:
+            case "object":
+                value = self._object(schema)
+            case "array":
+                value = self._array(schema, name)
+            case "integer":
+                value = self._integer(schema, wish)
+            case "number":
+                value = self._number(schema, wish)
+            case "boolean":
+                value = self._rng.choice((False, True))
+            case "string":
+                value = self._string(schema, name)
+        return value
+
+    def _option(self, options: tuple[JsonValue, ...]) -> JsonValue:
+        clicks = [option for option in options if "click" in str(option)]
+        if self._wishes.target is not None and clicks:
+            return clicks[0]
+        return self._rng.choice(options)
+
+    def _branch(self, schema: Schema, *, numeric: bool) -> Schema:
+        branches = schema.any_of
+        if numeric:
+            branches = tuple(part for part in branches if part.type in _NUMERIC) or branches
+        if self._wishes.pointed:
+            fit = [branch for branch in branches if branch.has_room_for(self._wishes)]
+            clicks = [branch for branch in fit if branch.mentions_click()]
+            if fit:
+                return (clicks or fit)[0]
+        return self._rng.choice(branches)
+
+    def _object(self, schema: Schema) -> JsonObject:
+        points = self._points([name for name in schema.properties if axis(name)])
+        return {
+            name: self._value(part, name=name, wish=points.get(name))
+            for name, part in schema.properties.items()
+            if name in schema.required or self._is_included(name, part)
+        }
+
+    def _is_included(self, name: str, part: Schema) -> bool:
+        if self._wishes.pointed and (
+            self._wishes.granted_by(name) or part.has_room_for(self._wishes)
+        ):
+            return True
+        return self._rng.choice((False, True))
+
+    def _points(self, names: list[str]) -> dict[str, float]:
+        """Return what the coordinates among an object's properties should be."""
+        numbers: dict[str, float] = {}
+        for name in names:
+            draw = self._wishes.spot if name in {"x", "y"} else self._wishes.anywhere
+            head, _, tail = name.rpartition("x")
+            if draw is None or (spot := draw(self._rng)) is None or axis(name) != "x":
+                continue
+            numbers[name] = spot.x
+            numbers[f"{head}y{tail}"] = spot.y
+        return numbers
+
+    def _array(self, schema: Schema, name: str) -> list[JsonValue]:
+        part, count = schema.items, schema.min_items
+        room = _FREE_ITEMS if schema.max_items is None else schema.max_items - count
+        count += self._rng.randint(0, min(_FREE_ITEMS, room))
+        spot = self._wishes.spot(self._rng) if is_pair(name) else None
+        numbers = [*((spot.x, spot.y) if spot else ()), *[None] * count][:count]
+        return [self._value(part, name=name, wish=number) for number in numbers if part]
+
+    def _integer(self, schema: Schema, wish: float | None) -> int:
+        low, high = _bounds(schema)
+        first, last = math.ceil(low), math.floor(high)
+        if first > last:
+            raise HttpRefusal(400, f"Grammar error: no whole number in {low:g}..{high:g}")
+        if wish is None:
+            return self._rng.randint(first, last)
+        nearest = round(wish)
+        return min(max(nearest, first), last) if self._wishes.within_bounds else nearest
+
+    def _number(self, schema: Schema, wish: float | None) -> float:
+        low, high = _bounds(schema)
+        if low > high:
+            raise HttpRefusal(400, f"Grammar error: no number in {low:g}..{high:g}")
+        if wish is not None:
+            return min(max(wish, low), high) if self._wishes.within_bounds else wish
+        drawn = low + (high - low) * self._rng.random()
+        short = round(drawn, 3)
+        return short if low < short < high else drawn
+
+    def _string(self, schema: Schema, name: str) -> str:
+        named: list[str] = []
+        if is_address(name):
+            named = [self._wishes.address or _ADDRESS]
+        elif is_key(name):
+            named = [self._rng.choice(_KEYS)]
+        sentences = (self._sentence() for _ in range(_TRIES))
+        for text in chain(named, sentences, _PLAIN):
+            cut = text[: schema.max_length]
+            if not schema.pattern or schema.pattern.search(cut):
+                return cut
+        raise HttpRefusal(400, f"Grammar error: Unimplemented pattern: {schema.pattern}")
+
+    def _sentence(self) -> str:
+        return " ".join(self._rng.choices(_WORDS, k=self._rng.randint(1, 5)))
+
+
+def _bounds(schema: Schema) -> tuple[float, float]:
+    """Return the least and the greatest number that a schema allows."""
+    low, high = schema.minimum, schema.maximum
+    if low is None:
+        low = -_FREE_RANGE if high is None else high - _FREE_RANGE
+    return low, max(_FREE_RANGE, low + _FREE_RANGE) if high is None else high
