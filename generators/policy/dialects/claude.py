@@ -10,7 +10,7 @@ from generators.browser.keyboard import UnknownKey, key_name
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Bounded, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.shared.arguments import Choice, Scale, Text, quoted, whole_number
+from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
     argument,
     milliseconds,
@@ -19,7 +19,7 @@ from generators.policy.dialects.shared.computer_tool import (
     seconds,
 )
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
-from generators.policy.dialects.shared.keys import said_keys
+from generators.policy.dialects.shared.keys import keys_of_chord
 from generators.policy.dialects.shared.sanitize import mended
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
@@ -101,7 +101,7 @@ class Claude(WrittenDialect):
         del note, element
         scale = self._scale(frame)
         if isinstance(action, Answer):
-            return _answered(str(Text().say(action.text, scale)))
+            return _answered(str(Text().from_action(action.text, scale)))
         return _written(thinking(thought), _input(action, scale))
 
 
@@ -132,8 +132,8 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
                 **point_read(argument(given, "coordinate"), scale, names=ends),
             }
         case "scroll":
-            way = Choice(tuple(Direction)).check(argument(given, "scroll_direction"), scale)
-            notches = whole_number(argument(given, "scroll_amount"), 1, 1_000)
+            way = Choice(tuple(Direction)).parse(argument(given, "scroll_direction"), scale)
+            notches = parse_integer(argument(given, "scroll_amount"), 1, 1_000)
             point = given.get("coordinate")
             over = {} if point is None else point_read(point, scale)
             fields = {"type": "scroll", "direction": way, "amount": notches * NOTCH, **over}
@@ -158,7 +158,7 @@ def _input(action: Action, scale: Scale) -> JsonObject:
     said: JsonObject
     match action:
         case Key():
-            names = said_keys(action.key, most=_MOST_KEYS)
+            names = keys_of_chord(action.key, max_keys=_MOST_KEYS)
             text = "+".join(_XDOTOOL.get(str(name), str(name)) for name in names)
             said = {"action": "key", "text": text}
         case Drag() if action.button == "left":

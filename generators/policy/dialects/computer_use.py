@@ -10,7 +10,7 @@ from typing import ClassVar
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
-from generators.policy.dialects.shared.arguments import Scale, Text, quoted, whole_number
+from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
     argument,
     milliseconds,
@@ -112,14 +112,14 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
     match given.get("action"):
         case "key":
             chord = Chord()
-            keys = chord.check(argument(given, "keys"), scale)
-            fields = {"type": "key", "key": chord.read(keys, scale)}
+            keys = chord.parse(argument(given, "keys"), scale)
+            fields = {"type": "key", "key": chord.to_action(keys, scale)}
         case "scroll" | "hscroll" as name:
             fields = _scroll(name, given, scale)
         case "wait":
             fields = {"type": "wait", "ms": milliseconds(argument(given, "time"))}
         case "answer":
-            fields = {"type": "answer", "text": Text().check(argument(given, "text"), scale)}
+            fields = {"type": "answer", "text": Text().parse(argument(given, "text"), scale)}
         case "terminate":
             failed = given.get("status") == _FAILED
             fields = {"type": "answer", "text": _FAILED if failed else ""}
@@ -129,7 +129,7 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
 
 
 def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
-    pixels = whole_number(argument(given, "pixels"), -100_000, 100_000)
+    pixels = parse_integer(argument(given, "pixels"), -100_000, 100_000)
     direction = next(
         way
         for way, (called, sign) in _SCROLLS.items()
@@ -146,7 +146,7 @@ def _arguments(action: Action, scale: Scale) -> JsonObject:
     said: JsonObject
     match action:
         case Key():
-            said = {"action": "key", "keys": Chord().say(action.key, scale)}
+            said = {"action": "key", "keys": Chord().from_action(action.key, scale)}
         case Scroll():
             name, sign = _SCROLLS[action.direction]
             said = {"action": name, "pixels": sign * action.amount}
@@ -157,7 +157,7 @@ def _arguments(action: Action, scale: Scale) -> JsonObject:
         case Answer(text=""):
             said = {"action": "terminate", "status": "success"}
         case Answer():
-            said = {"action": "answer", "text": Text().say(action.text, scale)}
+            said = {"action": "answer", "text": Text().from_action(action.text, scale)}
         case _:
             raise CannotSay(f"computer_use has no words for this '{action.type}'")
     return said

@@ -7,30 +7,47 @@ and under names of their own; an action is said with a published one wherever th
 """
 
 from functools import partial
+from typing import Annotated
+
+from pydantic import Field
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.image_size import Patched
 from generators.policy.dialects.settings import HoloSettings
 from generators.policy.dialects.shared import browser_tools
-from generators.policy.dialects.shared.arguments import Scale
+from generators.policy.dialects.shared.arguments import Scale, Text
 from generators.policy.dialects.shared.json_dialect import Keys, Manner, SpokenDialect
 from generators.policy.dialects.shared.prompt_text import RULES, listed, measured
-from generators.policy.dialects.shared.tools import ELEMENT, SECONDS, PageScroll, Tool, WaitSeconds
+from generators.policy.dialects.shared.tools import (
+    Element,
+    PageScroll,
+    Tool,
+    ToolArguments,
+    WaitWholeSeconds,
+)
+
+
+class _WriteArguments(ToolArguments):
+    text: Annotated[str, Text()] = Field(alias="content")
+    element: Element
+    x: browser_tools.X
+    y: browser_tools.Y
+
 
 PUBLISHED: tuple[Tool, ...] = (
-    Tool("click_element", "click at a point", "click", (ELEMENT, browser_tools.X, browser_tools.Y)),
+    Tool("click_element", "click at a point", "click", browser_tools.AtElement),
     Tool(
         "write_element_abs",
         "click at a point, replace what the field holds by content, then press Enter",
         "type",
-        (browser_tools.CONTENT, ELEMENT, browser_tools.X, browser_tools.Y),
+        _WriteArguments,
         {"overwrite": True, "enter": True},
     ),
-    PageScroll("scroll", "scroll by a page", "scroll", (browser_tools.DIRECTION,)),
+    Tool("scroll", "scroll by a page", "scroll", PageScroll),
     browser_tools.GO_BACK,
     browser_tools.REFRESH,
     browser_tools.GOTO,
-    WaitSeconds("wait", "let seconds pass on the page", "wait", (SECONDS,)),
+    Tool("wait", "let seconds pass on the page", "wait", WaitWholeSeconds),
     browser_tools.RESTART,
     browser_tools.ANSWER,
 )
@@ -39,13 +56,13 @@ PUBLISHED: tuple[Tool, ...] = (
 ADDED: tuple[Tool, ...] = (
     browser_tools.click("click_element_with"),
     browser_tools.write("write_text"),
-    browser_tools.select_option("select_option"),
+    browser_tools.SELECT_OPTION,
     browser_tools.scroll("scroll_by"),
     browser_tools.move_mouse("hover_element"),
     browser_tools.drag("drag_element"),
-    *browser_tools.keys(),
+    *browser_tools.KEYS,
     browser_tools.GO_FORWARD,
-    *browser_tools.tabs(),
+    *browser_tools.TABS,
     browser_tools.wait("wait_exactly"),
 )
 """What the cookbook's actions cannot say."""

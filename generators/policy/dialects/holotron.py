@@ -65,7 +65,7 @@ def holotron(settings: HolotronSettings) -> SpokenDialect:
         raise BadConfig(
             "policy.dialect_options: note_key, thought_key and call_key must be three names"
         )
-    if any(keys.name == argument.name for tool in tools for argument in tool.arguments):
+    if any(keys.name in tool.arguments.names() for tool in tools):
         raise BadConfig(f"policy.dialect_options: name_key '{keys.name}' is a tool's argument")
     manner = Manner(
         name=NAME,

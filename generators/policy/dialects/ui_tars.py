@@ -17,7 +17,7 @@ from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
 from generators.policy.dialects.shared.json_reply import spoken
-from generators.policy.dialects.shared.keys import said_keys
+from generators.policy.dialects.shared.keys import keys_of_chord
 from generators.policy.dialects.shared.sanitize import mended
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
@@ -27,7 +27,7 @@ from generators.policy.dialects.shared.text_dialect import (
     point_said,
     thinking,
 )
-from generators.policy.dialects.shared.tools import page_of
+from generators.policy.dialects.shared.tools import page_px
 from schemas.action import Action, Answer, Click, Drag, Key, Scroll, TypeText, Wait
 
 _CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<inside>.*)\)\s*\Z", re.DOTALL)
@@ -145,17 +145,17 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
         case "hotkey":
             fields = {"type": "key", "key": _chord(parts.get("key", ""))}
         case "type":
-            text = str(Text().check(parts.get("content"), scale))
+            text = str(Text().parse(parts.get("content"), scale))
             fields = {"type": "type", "text": text.removesuffix("\n"), "enter": text[-1:] == "\n"}
         case "scroll":
             direction = parts.get("direction", "")
             point = point_read(_point(parts, "point", scale), scale)
-            amount = page_of(direction, scale)
+            amount = page_px(direction, scale)
             fields = {"type": "scroll", "direction": direction, "amount": amount, **point}
         case "wait":
             fields = {"type": "wait", "ms": _WAITS_MS}
         case "finished":
-            fields = {"type": "answer", "text": Text().check(parts.get("content", ""), scale)}
+            fields = {"type": "answer", "text": Text().parse(parts.get("content", ""), scale)}
         case _:
             raise Unreadable(f"there is no call {quoted(name)}; use click, type, scroll, finished")
     return fields
@@ -184,12 +184,12 @@ def _call(action: Action, scale: Scale) -> str:
             said = f"hotkey(key={_quoted(_said_chord(action.key))})"
         case TypeText() if action.x is None and not action.overwrite:
             said = f"type(content={_said_text(action, scale)})"
-        case Scroll(x=float(x), y=float(y)) if action.amount == page_of(action.direction, scale):
+        case Scroll(x=float(x), y=float(y)) if action.amount == page_px(action.direction, scale):
             said = f"scroll(point={_tagged(x, y, scale)}, direction='{action.direction}')"
         case Wait(ms=ms) if ms == _WAITS_MS:
             said = "wait()"
         case Answer():
-            said = f"finished(content={_quoted(str(Text().say(action.text, scale)))})"
+            said = f"finished(content={_quoted(str(Text().from_action(action.text, scale)))})"
         case _:
             raise CannotSay(f"ui_tars has no words for this '{action.type}'")
     return said
@@ -209,7 +209,7 @@ def _tagged(x: float, y: float, scale: Scale) -> str:
 
 
 def _said_chord(chord: str) -> str:
-    keys = [str(name) for name in said_keys(chord, most=_MOST_KEYS)]
+    keys = [str(name) for name in keys_of_chord(chord, max_keys=_MOST_KEYS)]
     if " " in keys:
         keys = ["space" if name == " " else name for name in keys]
     return " ".join(name.lower() if len(name) > 1 else name for name in keys)
@@ -218,4 +218,4 @@ def _said_chord(chord: str) -> str:
 def _said_text(action: TypeText, scale: Scale) -> str:
     if action.text.endswith("\n"):
         raise CannotSay("ui_tars takes a line end at the end of a text for Enter")
-    return _quoted(str(Text().say(action.text, scale)) + ("\n" if action.enter else ""))
+    return _quoted(str(Text().from_action(action.text, scale)) + ("\n" if action.enter else ""))

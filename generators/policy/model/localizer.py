@@ -11,9 +11,9 @@ from functools import partial
 from generators.engine.protocol import Message, Picture, Role
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect, Understood, Unreadable
-from generators.policy.dialects.shared import json_schema
 from generators.policy.dialects.shared.arguments import Coordinate, Scale
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_schema import object_schema
 from generators.policy.dialects.shared.prompt_text import measured
 from generators.policy.dialects.shared.sanitize import one_line
 from generators.policy.model.model_call import Speaker, Voice
@@ -44,7 +44,7 @@ The element is described as:"""
 def localizer_schema(dialect: Dialect, frame: Frame) -> JsonObject:
     """Return the JSON schema of a point on the picture."""
     scale = _scale(dialect, frame)
-    return json_schema.form({"x": _X.schema(scale), "y": _Y.schema(scale)})
+    return object_schema({"x": _X.schema(scale), "y": _Y.schema(scale)})
 
 
 def localizer_request(dialect: Dialect, frame: Frame) -> str:
@@ -102,7 +102,7 @@ def read_point(reply: str, dialect: Dialect, frame: Frame) -> Point:
         if axis.axis not in given:
             raise Unreadable(f"'{axis.axis}' is missing")
         try:
-            given[axis.axis] = axis.read(axis.check(given[axis.axis], scale), scale)
+            given[axis.axis] = axis.to_action(axis.parse(given[axis.axis], scale), scale)
         except Unreadable as error:
             raise Unreadable(f"'{axis.axis}' {error}") from error
     x, y = given["x"], given["y"]
@@ -118,7 +118,7 @@ def write_point(point: Point, dialect: Dialect, frame: Frame) -> str:
         CannotSay: it lies outside the picture.
     """
     scale = _scale(dialect, frame)
-    return compact({"x": _X.say(point[0], scale), "y": _Y.say(point[1], scale)})
+    return compact({"x": _X.from_action(point[0], scale), "y": _Y.from_action(point[1], scale)})
 
 
 def _repair(problem: str) -> str:

@@ -12,8 +12,8 @@ from functools import partial
 
 from generators.engine.protocol import Message, Part, Picture, Role
 from generators.policy.dialects.protocol import Unreadable
-from generators.policy.dialects.shared import json_schema
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_schema import object_schema, text_schema
 from generators.policy.dialects.shared.sanitize import harmless
 from generators.policy.model.model_call import Speaker, Voice, picture_of
 from generators.policy.model.repair import Heard, Listener
@@ -29,8 +29,8 @@ ROLE = "validator"
 PASSES = 2
 """Answers of an episode that are looked at, as in Surfer-H; a later one stands."""
 
-VALIDATOR_SCHEMA: JsonObject = json_schema.form(
-    {"thought": json_schema.text(), "success": json_schema.flag()}
+VALIDATOR_SCHEMA: JsonObject = object_schema(
+    {"thought": text_schema(), "success": {"type": "boolean"}}
 )
 """The JSON schema of a verdict."""
 

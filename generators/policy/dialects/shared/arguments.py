@@ -1,31 +1,35 @@
-"""What an argument of a tool can be: its schema, its reading and its saying, one class a kind.
+"""What an argument of a tool can be: its JSON schema, how it is parsed, how it is written.
 
-A kind goes between three forms of a value: what a model writes (JSON), what an action's field
-holds, and the schema that tells a server's grammar about it. Reading is strict in values: a
-number in quotation marks is no number.
+A type is the metadata of an annotated field: pydantic parses the field with it, and the sizes that
+bound it come as the validation's context. Parsing is strict: a number in quotation marks is
+refused. A value has three forms: what a model writes (JSON), what is kept of that (the canonical
+form of it), and what an action's field holds.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from types import NoneType
+from typing import Literal, get_args
 
-from pydantic import JsonValue
+from pydantic import GetCoreSchemaHandler, JsonValue, ValidationInfo
+from pydantic_core import CoreSchema, core_schema
+from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import CannotSay, Unreadable
-from generators.policy.dialects.shared import json_schema
+from generators.policy.dialects.shared.json_schema import text_schema
 from generators.policy.dialects.shared.sanitize import mended, odd_character, one_line
 from schemas.base import JsonObject, Record
 
-_QUOTED = 60
-"""Characters of a bad value that are told back to the model."""
+_QUOTED_CHARS = 60
+"""Characters of a bad value that an error shows to the model."""
 
 
 class Scale(Record):
-    """How numbers of a point are meant, and how long a text may get."""
+    """What the numbers of a point mean, and how long a text may get."""
 
     frame: Frame
-    """The sizes between which points are carried over."""
+    """The sizes between which points are converted."""
     convention: Convention
     """What the numbers of a point mean."""
     text_limit: int | None = None
@@ -33,223 +37,186 @@ class Scale(Record):
 
 
 def quoted(value: JsonValue) -> str:
-    """Return a value as it is told back to the model, shortened."""
-    return f"'{one_line(str(value)[:1_000], _QUOTED)}'"
+    """Return a value as an error shows it to the model, shortened."""
+    return f"'{one_line(str(value)[:1_000], _QUOTED_CHARS)}'"
 
 
-class Kind(Protocol):
-    """What an argument can be."""
+class ArgumentType:
+    """What an argument can be; a base whose conversions leave the value as it is."""
 
     def schema(self, scale: Scale) -> JsonObject:
         """Return the JSON schema of what a model writes."""
-        ...
+        raise NotImplementedError
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         """Return what a model wrote in its canonical form.
 
         Raises:
             Unreadable: what it must be instead, as the end of a sentence.
         """
-        ...
+        raise NotImplementedError
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return what an action's field holds for a checked value."""
-        ...
+    def to_action(self, value: JsonValue, scale: Scale) -> JsonValue:
+        """Return what an action's field holds for a parsed value."""
+        del scale
+        return value
 
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
+    def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
         """Return what a model writes for what an action's field holds.
 
         Raises:
-            CannotSay: it has no words for it, and why.
+            CannotSay: a model has no way to write it, and why.
         """
-        ...
+        try:
+            return self.parse(held, scale)
+        except Unreadable as error:
+            raise CannotSay(f"a value {error}") from error
+
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Have pydantic parse a field of this type; null passes where the annotation allows it."""
+        del handler
+        parsing = core_schema.with_info_plain_validator_function(self._validate)
+        return core_schema.nullable_schema(parsing) if NoneType in get_args(source) else parsing
+
+    def _validate(self, value: JsonValue, info: ValidationInfo) -> JsonValue:
+        assert isinstance(info.context, Scale)  # noqa: S101 - tools give no other
+        return self.parse(value, info.context)
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(ArgumentType):
     """Free text: any printable Unicode, tabs and line ends."""
 
-    least: int = 0
+    min_length: int = 0
     """Characters."""
-    mends: bool = False
-    """What is no text is replaced and not refused: words for a reader, of no effect."""
+    repairs: bool = False
+    """Odd characters are replaced and not refused: the text is for a reader and has no effect."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of free text."""
-        return json_schema.text(scale.text_limit)
+        return text_schema(scale.text_limit)
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the text as it is."""
-        del scale
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, str):
             raise Unreadable(f"must be a text in quotation marks, but is {quoted(value)}")
-        if self.mends:
+        if self.repairs:
             return mended(value)
         if odd := odd_character(value):
             raise Unreadable(f"holds {odd}, which nobody can type; leave that character out")
-        if len(value) < self.least:
+        if len(value) < self.min_length:
             raise Unreadable("must not be empty")
         return value
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the text as it is."""
-        del scale
-        return value
-
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the text as it is."""
-        try:
-            return self.check(held, scale)
-        except Unreadable as error:
-            raise CannotSay(f"a text {error}") from error
-
 
 @dataclass(frozen=True)
-class Whole:
+class Integer(ArgumentType):
     """A whole number within bounds."""
 
-    least: int
-    """The smallest."""
-    most: int
-    """The largest."""
+    min: int
+    """The smallest that is allowed."""
+    max: int
+    """The largest that is allowed."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of a whole number."""
-        del scale
-        return json_schema.whole(self.least, self.most)
+        return {"type": "integer", "minimum": self.min, "maximum": self.max}
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the number."""
-        del scale
-        return whole_number(value, self.least, self.most)
-
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the number."""
-        del scale
-        return value
-
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the number, if it lies within bounds."""
-        try:
-            return self.check(held, scale)
-        except Unreadable as error:
-            raise CannotSay(f"a number {error}") from error
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
+        return parse_integer(value, self.min, self.max)
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(ArgumentType):
     """One word out of a few."""
 
     of: tuple[str, ...]
     """The words."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of a choice."""
-        del scale
-        return json_schema.choice(self.of)
+        return {"type": "string", "enum": list(self.of)}
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the word."""
-        del scale
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if value not in self.of:
             raise Unreadable(f"must be one of {', '.join(self.of)}, but is {quoted(value)}")
         return value
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the word."""
-        del scale
-        return value
-
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the word, if it is one of them."""
-        try:
-            return self.check(held, scale)
-        except Unreadable as error:
-            raise CannotSay(f"a word {error}") from error
-
 
 @dataclass(frozen=True)
-class Flag:
-    """Yes or no."""
+class Boolean(ArgumentType):
+    """True or false."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of yes or no."""
-        del scale
-        return json_schema.flag()
+        return {"type": "boolean"}
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the flag."""
-        del scale
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, bool):
             raise Unreadable(f"must be true or false, but is {quoted(value)}")
         return value
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the flag."""
-        del scale
-        return value
-
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the flag."""
-        del scale
-        return held
-
 
 @dataclass(frozen=True)
-class Coordinate:
-    """One half of a point, in the convention of the scale."""
+class Coordinate(ArgumentType):
+    """One half of a point, in the convention of the scale; an action holds it in CSS px."""
 
     axis: Literal["x", "y"]
     """Across or down."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of a number up to the picture's far edge."""
         edge = self._edge(scale)
         if scale.convention is Convention.UNIT:
-            return json_schema.number(0, edge)
-        return json_schema.whole(0, int(edge))
+            return {"type": "number", "minimum": 0, "maximum": edge}
+        return {"type": "integer", "minimum": 0, "maximum": int(edge)}
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the number, if it lies on the picture."""
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         edge = self._edge(scale)
         if scale.convention is not Convention.UNIT:
-            return whole_number(value, 0, int(edge))
+            return parse_integer(value, 0, int(edge))
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise Unreadable(f"must be a number from 0 to 1, but is {quoted(value)}")
         if not 0 <= value <= edge:
             raise Unreadable(f"must lie from 0 to 1, but is {quoted(value)}")
         return round(float(value), 4)
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return CSS px."""
-        assert isinstance(value, int | float)  # noqa: S101 - checked before
+    @override
+    def to_action(self, value: JsonValue, scale: Scale) -> JsonValue:
+        assert isinstance(value, int | float)  # noqa: S101 - parsed before
         across, down = scale.frame.to_css(scale.convention, value, value)
         return across if self.axis == "x" else down
 
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the number for CSS px, if they lie on the picture."""
+    @override
+    def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
         size = scale.frame.viewport_width if self.axis == "x" else scale.frame.viewport_height
         if not isinstance(held, int | float) or not 0 <= held <= size:
             raise CannotSay(f"{self.axis}={held} lies outside the picture")
         across, down = scale.frame.from_css(scale.convention, held, held)
-        said = across if self.axis == "x" else down
-        return said if scale.convention is Convention.UNIT else int(said)
+        number = across if self.axis == "x" else down
+        return number if scale.convention is Convention.UNIT else int(number)
 
     def _edge(self, scale: Scale) -> float:
         across, down = scale.frame.span(scale.convention)
         return across if self.axis == "x" else down
 
 
-def whole_number(value: JsonValue, least: int, most: int) -> int:
-    """Return a whole number within bounds, however it was written.
+def parse_integer(value: JsonValue, minimum: int, maximum: int) -> int:
+    """Return a whole number within bounds, which may be written with a decimal point as `5.0`.
 
     Raises:
-        Unreadable: it is none.
+        Unreadable: what it must be instead.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Unreadable(f"must be a whole number, but is {quoted(value)}")
     if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
         raise Unreadable(f"must be a whole number without decimals, but is {quoted(value)}")
-    if not least <= value <= most:
-        raise Unreadable(f"must lie from {least} to {most}, but is {value:.6g}")
+    if not minimum <= value <= maximum:
+        raise Unreadable(f"must lie from {minimum} to {maximum}, but is {value:.6g}")
     return int(value)

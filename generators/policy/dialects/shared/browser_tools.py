@@ -8,122 +8,187 @@ of the Holo3 documentation (`click`, `write`, `answer`), the cookbook's navigato
 `overwrite`, `key_down`, `key_up`).
 """
 
-from generators.policy.dialects.shared.arguments import Choice, Coordinate, Flag, Text, Whole
+from typing import Annotated
+
+from pydantic import Field
+
+from generators.policy.dialects.shared.arguments import Boolean, Choice, Coordinate, Integer, Text
 from generators.policy.dialects.shared.keys import Chord, OneKey
-from generators.policy.dialects.shared.tools import ELEMENT, Argument, Tool, WaitSeconds
+from generators.policy.dialects.shared.tools import Element, Tool, ToolArguments, WaitExactly
 from schemas.action import Button, Direction
 
-X = Argument("x", Coordinate("x"), "x")
+X = Annotated[float, Coordinate("x")]
 """Across."""
-Y = Argument("y", Coordinate("y"), "y")
+Y = Annotated[float, Coordinate("y")]
 """Down."""
-MAYBE_X = Argument("x", Coordinate("x"), "x", optional=True)
-"""Across; null: where the focus is, or the middle."""
-MAYBE_Y = Argument("y", Coordinate("y"), "y", optional=True)
-"""Down; null together with `x`."""
-CONTENT = Argument("content", Text(), "text")
-"""What is written or answered."""
-URL = Argument("url", Text(least=1), "url")
-"""An address."""
-DIRECTION = Argument("direction", Choice(tuple(Direction)), "direction")
-"""Where the content goes on."""
+_MaybeX = Annotated[float | None, Coordinate("x")]
+_MaybeY = Annotated[float | None, Coordinate("y")]
+_Words = Annotated[str, Text()]
+_Switch = Annotated[bool, Boolean()]
+_ButtonName = Annotated[str, Choice(tuple(Button))]
+_Index = Annotated[int | None, Integer(0, 100)]
 
-_BUTTON = Argument("button", Choice(tuple(Button)), "button", default="left")
-_INDEX = Argument("index", Whole(0, 100), "index", optional=True)
+
+class AtElement(ToolArguments):
+    """A point, and in words what is there."""
+
+    element: Element
+    x: X
+    y: Y
+
+
+class ClickArguments(AtElement):
+    """A click with any button, once or more."""
+
+    button: _ButtonName = "left"
+    count: Annotated[int, Integer(1, 3)] = 1
+
+
+class WriteArguments(ToolArguments):
+    """Typing, at a point or where the focus is."""
+
+    text: _Words = Field(alias="content")
+    element: Element
+    x: _MaybeX = None
+    y: _MaybeY = None
+    overwrite: _Switch = False
+    enter: _Switch = Field(default=False, alias="press_enter")
+
+
+class SelectArguments(AtElement):
+    """Choosing an option of a native list."""
+
+    option: _Words
+
+
+class ScrollArguments(ToolArguments):
+    """Turning the wheel, over a point or the middle."""
+
+    element: Element
+    direction: Annotated[str, Choice(tuple(Direction))]
+    amount: Annotated[int, Integer(1, 100_000)]
+    x: _MaybeX = None
+    y: _MaybeY = None
+
+
+class DragArguments(AtElement):
+    """Dragging from a point to another."""
+
+    to_x: X
+    to_y: Y
+    button: _ButtonName = "left"
+
+
+class ChordArguments(ToolArguments):
+    """Keys that are pressed together."""
+
+    key: Annotated[list[str], Chord()] = Field(alias="keys")
+
+
+class KeyArguments(ToolArguments):
+    """One key."""
+
+    key: Annotated[str, OneKey()]
+
+
+class UrlArguments(ToolArguments):
+    """An address."""
+
+    url: Annotated[str, Text(min_length=1)]
+
+
+class NewTabArguments(ToolArguments):
+    """An address, or null for a blank page."""
+
+    url: Annotated[str | None, Text(min_length=1)] = None
+
+
+class TabArguments(ToolArguments):
+    """A tab, counted from 0."""
+
+    index: _Index = None
+
+
+class AnswerArguments(ToolArguments):
+    """The final answer."""
+
+    text: _Words = Field(alias="content")
 
 
 def click(name: str = "click") -> Tool:
     """Return clicking, with any button, once or more."""
-    count = Argument("count", Whole(1, 3), "count", default=1)
     does = "click at a point; count 2 is a double click, button right opens a context menu"
-    return Tool(name, does, "click", (ELEMENT, X, Y, _BUTTON, count))
+    return Tool(name, does, "click", ClickArguments)
 
 
 def write(name: str = "write") -> Tool:
     """Return typing, at a point or where the focus is."""
-    overwrite = Argument("overwrite", Flag(), "overwrite", default=False)
-    enter = Argument("press_enter", Flag(), "enter", default=False)
     does = (
         "click at x, y and type content there, or where the focus is if both are null; "
         "overwrite replaces what the field holds, press_enter presses Enter afterwards"
     )
-    return Tool(name, does, "type", (CONTENT, ELEMENT, MAYBE_X, MAYBE_Y, overwrite, enter))
-
-
-def select_option(name: str = "select_option") -> Tool:
-    """Return choosing an option of a native list."""
-    option = Argument("option", Text(), "option")
-    does = "choose an option of the drop-down list at x, y, by the option's exact text"
-    return Tool(name, does, "select", (ELEMENT, X, Y, option))
+    return Tool(name, does, "type", WriteArguments)
 
 
 def scroll(name: str = "scroll") -> Tool:
     """Return turning the wheel."""
-    amount = Argument("amount", Whole(1, 100_000), "amount")
     does = "scroll by amount pixels of the page, over x, y or over the middle if both are null"
-    return Tool(name, does, "scroll", (ELEMENT, DIRECTION, amount, MAYBE_X, MAYBE_Y))
+    return Tool(name, does, "scroll", ScrollArguments)
 
 
 def move_mouse(name: str = "move_mouse") -> Tool:
     """Return moving the pointer."""
-    return Tool(name, "move the mouse to a point without clicking", "hover", (ELEMENT, X, Y))
+    return Tool(name, "move the mouse to a point without clicking", "hover", AtElement)
 
 
 def drag(name: str = "drag") -> Tool:
     """Return dragging from a point to another."""
-    to_x = Argument("to_x", Coordinate("x"), "to_x")
-    to_y = Argument("to_y", Coordinate("y"), "to_y")
     does = "press the mouse at x, y, move it to to_x, to_y and let go"
-    return Tool(name, does, "drag", (ELEMENT, X, Y, to_x, to_y, _BUTTON))
-
-
-def keys() -> tuple[Tool, ...]:
-    """Return pressing keys together, and holding one."""
-    pressed = Argument("keys", Chord(), "key")
-    held = Argument("key", OneKey(), "key")
-    return (
-        Tool("press_keys", 'press keys together, as ["Control", "a"]', "key", (pressed,)),
-        Tool("key_down", "press a key and keep it down", "key_down", (held,)),
-        Tool("key_up", "let go of a key that is down", "key_up", (held,)),
-    )
-
-
-def tabs() -> tuple[Tool, ...]:
-    """Return opening, switching and closing tabs."""
-    maybe_url = Argument("url", Text(least=1), "url", optional=True)
-    return (
-        Tool(
-            "switch_tab",
-            "show another tab, counted from 0",
-            "tab",
-            (_INDEX,),
-            {"operation": "switch"},
-        ),
-        Tool(
-            "open_tab",
-            "open a tab at url, a blank one if null",
-            "tab",
-            (maybe_url,),
-            {"operation": "open"},
-        ),
-        Tool(
-            "close_tab",
-            "close a tab, the current one if null",
-            "tab",
-            (_INDEX,),
-            {"operation": "close"},
-        ),
-    )
+    return Tool(name, does, "drag", DragArguments)
 
 
 def wait(name: str = "wait") -> Tool:
     """Return waiting, to the millisecond."""
-    seconds = Argument("seconds", Whole(0, 600), "ms")
-    over = Argument("milliseconds", Whole(0, 999), "ms", default=0)
-    return WaitSeconds(name, "let time pass on the page", "wait", (seconds, over))
+    return Tool(name, "let time pass on the page", "wait", WaitExactly)
 
 
-GOTO = Tool("goto", "open an address, starting with http:// or https://", "goto", (URL,))
+SELECT_OPTION = Tool(
+    "select_option",
+    "choose an option of the drop-down list at x, y, by the option's exact text",
+    "select",
+    SelectArguments,
+)
+KEYS = (
+    Tool("press_keys", 'press keys together, as ["Control", "a"]', "key", ChordArguments),
+    Tool("key_down", "press a key and keep it down", "key_down", KeyArguments),
+    Tool("key_up", "let go of a key that is down", "key_up", KeyArguments),
+)
+"""Pressing keys together, and holding one."""
+TABS = (
+    Tool(
+        "switch_tab",
+        "show another tab, counted from 0",
+        "tab",
+        TabArguments,
+        {"operation": "switch"},
+    ),
+    Tool(
+        "open_tab",
+        "open a tab at url, a blank one if null",
+        "tab",
+        NewTabArguments,
+        {"operation": "open"},
+    ),
+    Tool(
+        "close_tab",
+        "close a tab, the current one if null",
+        "tab",
+        TabArguments,
+        {"operation": "close"},
+    ),
+)
+"""Opening, switching and closing tabs."""
+GOTO = Tool("goto", "open an address, starting with http:// or https://", "goto", UrlArguments)
 """Opening an address."""
 GO_BACK = Tool("go_back", "go back to the previous page", "back")
 """Going back."""
@@ -133,22 +198,22 @@ REFRESH = Tool("refresh", "load the page again", "reload")
 """Loading again."""
 RESTART = Tool("restart", "open the task's start page again", "restart")
 """Starting over."""
-ANSWER = Tool("answer", "give the final answer and end the task", "answer", (CONTENT,))
+ANSWER = Tool("answer", "give the final answer and end the task", "answer", AnswerArguments)
 """Answering."""
 
 EVERYTHING: tuple[Tool, ...] = (
     click(),
     write(),
-    select_option(),
+    SELECT_OPTION,
     scroll(),
     move_mouse(),
     drag(),
-    *keys(),
+    *KEYS,
     GOTO,
     GO_BACK,
     GO_FORWARD,
     REFRESH,
-    *tabs(),
+    *TABS,
     wait(),
     RESTART,
     ANSWER,

@@ -47,7 +47,7 @@ def pointed(given: JsonObject, scale: Scale) -> Fields | None:
     if name == "mouse_move":
         return {"type": "hover", **point_read(argument(given, "coordinate"), scale)}
     if name == "type":
-        return {"type": "type", "text": Text().check(argument(given, "text"), scale)}
+        return {"type": "type", "text": Text().parse(argument(given, "text"), scale)}
     return None
 
 
@@ -67,7 +67,7 @@ def pointing(action: Action, scale: Scale) -> JsonObject | None:
         case Hover():
             return {"action": "mouse_move", "coordinate": point_said(action.x, action.y, scale)}
         case TypeText(x=None, overwrite=False, enter=False):
-            return {"action": "type", "text": Text().say(action.text, scale)}
+            return {"action": "type", "text": Text().from_action(action.text, scale)}
         case _:
             return None
 

@@ -14,12 +14,23 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
 from generators.policy.dialects.protocol import Understood, Unreadable
 from generators.policy.dialects.settings import Settings
-from generators.policy.dialects.shared import json_schema
 from generators.policy.dialects.shared.arguments import Scale, quoted
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_schema import (
+    any_of,
+    nullable,
+    object_schema,
+    text_schema,
+)
 from generators.policy.dialects.shared.keys import key_schema
 from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
-from generators.policy.dialects.shared.tools import Arguments, Tool, called, choose, find
+from generators.policy.dialects.shared.tools import (
+    Tool,
+    ToolArguments,
+    choose_tool,
+    find_tool,
+    tool_name,
+)
 from schemas.action import Action, point_of
 from schemas.base import JsonObject
 from schemas.episode import Step
@@ -142,10 +153,10 @@ class SpokenDialect:
     def schema(self, frame: Frame) -> JsonObject:
         """Return the JSON schema of a reply."""
         scale, keys = self._scale(frame), self._manner.keys
-        words = json_schema.text(scale.text_limit)
-        calls = json_schema.either([tool.schema(keys.name, scale) for tool in self.tools])
-        note = json_schema.nullable(words) if self._manner.empty_note is None else words
-        whole = json_schema.form({keys.note: note, keys.thought: words, keys.call: calls})
+        words = text_schema(scale.text_limit)
+        calls = any_of([tool.schema(keys.name, scale) for tool in self.tools])
+        note = nullable(words) if self._manner.empty_note is None else words
+        whole = object_schema({keys.note: note, keys.thought: words, keys.call: calls})
         if '"$ref"' not in compact(calls):
             return whole
         defined: dict[str, JsonValue] = {"key": key_schema()}
@@ -168,12 +179,12 @@ class SpokenDialect:
             return ""
         if step.action_error is not None:
             return self.refused(step.action, step.action_error)
-        tool = called(self.tools, step.action)
+        tool = tool_name(self.tools, step.action)
         return self._manner.done(tool, harmless(step.result_text or "", TOLD))
 
     def refused(self, action: Action, why: str) -> str:
         """Return what is told of an action that was not carried out."""
-        return self._manner.failed(called(self.tools, action), harmless(why, TOLD))
+        return self._manner.failed(tool_name(self.tools, action), harmless(why, TOLD))
 
     def repair(self, problem: str) -> str:
         """Return what is said to a model whose reply could not be read."""
@@ -200,9 +211,9 @@ class SpokenDialect:
                 )
         note, thought = _words(whole, keys.note), _words(whole, keys.thought)
         tool, arguments = self._call(whole[keys.call], scale)
-        named = arguments.get("element")
+        named = arguments.written().get("element")
         return Understood(
-            action=tool.read(arguments, scale),
+            action=tool.to_action(arguments, scale),
             thought=thought,
             note=note,
             element=named if isinstance(named, str) and named else None,
@@ -224,7 +235,7 @@ class SpokenDialect:
             CannotSay: it has no words for it.
         """
         acted_on = mended(element) if element else _something(action)
-        tool, arguments = choose(self.tools, action, self._scale(frame), element=acted_on)
+        tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=acted_on)
         return self._written(
             tool,
             arguments,
@@ -235,23 +246,23 @@ class SpokenDialect:
     def _scale(self, frame: Frame) -> Scale:
         return Scale(frame=frame, convention=self.convention, text_limit=self._settings.text_limit)
 
-    def _call(self, call: JsonValue, scale: Scale) -> tuple[Tool, Arguments]:
+    def _call(self, call: JsonValue, scale: Scale) -> tuple[Tool, ToolArguments]:
         keys = self._manner.keys
         if not isinstance(call, dict) or keys.name not in call:
             raise Unreadable(f"'{keys.call}' must be an object with '{keys.name}' in it")
-        tool = find(self.tools, call[keys.name])
+        tool = find_tool(self.tools, call[keys.name])
         given = {name: value for name, value in call.items() if name != keys.name}
-        return tool, tool.check(given, scale)
+        return tool, tool.parse(given, scale)
 
     def _written(
-        self, tool: Tool, arguments: Arguments, *, thought: str | None, note: str | None
+        self, tool: Tool, arguments: ToolArguments, *, thought: str | None, note: str | None
     ) -> str:
         keys = self._manner.keys
         return compact(
             {
                 keys.note: note or self._manner.empty_note,
                 keys.thought: thought or "",
-                keys.call: {keys.name: tool.name, **arguments},
+                keys.call: {keys.name: tool.name, **arguments.written()},
             }
         )
 

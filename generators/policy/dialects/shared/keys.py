@@ -7,11 +7,12 @@ keyboard.
 from dataclasses import dataclass
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from generators.browser.keyboard import UnknownKey, key_name, parse_chord
 from generators.policy.dialects.protocol import CannotSay, Unreadable
-from generators.policy.dialects.shared import json_schema
-from generators.policy.dialects.shared.arguments import Scale, quoted
+from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quoted
+from generators.policy.dialects.shared.json_schema import any_of
 from schemas.base import JsonObject
 
 NAMED_KEYS = (
@@ -22,77 +23,65 @@ NAMED_KEYS = (
 )
 """Keys by name, and the three characters that a grammar's pattern cannot hold."""
 
-KEY_REFERENCE: JsonObject = {"$ref": "#/$defs/key"}
-"""Where a schema speaks of a key."""
+_KEY_REFERENCE: JsonObject = {"$ref": "#/$defs/key"}
 
 
 def key_schema() -> JsonObject:
-    """Return the schema of a key: one by name, or a character of an ordinary keyboard."""
-    typed: JsonObject = {"type": "string", "pattern": r"^[!#-\[\]-~]$"}
-    return json_schema.either((json_schema.choice(NAMED_KEYS), typed))
+    """Return the schema `$defs/key`: a key by name, or a character of an ordinary keyboard."""
+    by_name: JsonObject = {"type": "string", "enum": list(NAMED_KEYS)}
+    return any_of((by_name, {"type": "string", "pattern": r"^[!#-\[\]-~]$"}))
 
 
 @dataclass(frozen=True)
-class OneKey:
+class OneKey(ArgumentType):
     """A key of the keyboard, by its name."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of a key."""
-        del scale
-        return dict(KEY_REFERENCE)
+        return dict(_KEY_REFERENCE)
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the key's name as the browser spells it."""
-        del scale
-        return key(value)
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
+        return _parse_key(value)
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the key's name."""
-        del scale
-        return value
-
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the key's name, if an ordinary keyboard has it."""
-        del scale
-        return said_keys(held, most=1)[0]
+    @override
+    def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
+        return keys_of_chord(held, max_keys=1)[0]
 
 
 @dataclass(frozen=True)
-class Chord:
-    """Keys that are pressed together, as a list."""
+class Chord(ArgumentType):
+    """Keys that are pressed together: a list as a model writes it, joined by `+` in an action."""
 
-    most: int = 5
+    max_keys: int = 5
     """Keys at a time."""
 
+    @override
     def schema(self, scale: Scale) -> JsonObject:
-        """Return the schema of a list of keys."""
-        del scale
-        return json_schema.several(dict(KEY_REFERENCE), least=1, most=self.most)
+        key = dict(_KEY_REFERENCE)
+        return {"type": "array", "items": key, "minItems": 1, "maxItems": self.max_keys}
 
-    def check(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the keys' names as the browser spells them."""
-        del scale
-        if not isinstance(value, list) or not 1 <= len(value) <= self.most:
+    @override
+    def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
+        if not isinstance(value, list) or not 1 <= len(value) <= self.max_keys:
             raise Unreadable(
-                f'must be a list of 1 to {self.most} keys, as ["Control", "a"], '
+                f'must be a list of 1 to {self.max_keys} keys, as ["Control", "a"], '
                 f"but is {quoted(value)}"
             )
-        return [key(item) for item in value]
+        return [_parse_key(item) for item in value]
 
-    def read(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return the chord as an action spells it."""
-        del scale
-        assert isinstance(value, list)  # noqa: S101 - checked before
+    @override
+    def to_action(self, value: JsonValue, scale: Scale) -> JsonValue:
+        assert isinstance(value, list)  # noqa: S101 - parsed before
         *first, last = (str(item) for item in value)
         return "+".join(["plus" if name == "+" else name for name in first] + [last])
 
-    def say(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return the keys of a chord, if an ordinary keyboard has them."""
-        del scale
-        return list(said_keys(held, most=self.most))
+    @override
+    def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
+        return list(keys_of_chord(held, max_keys=self.max_keys))
 
 
-def key(value: JsonValue) -> str:
+def _parse_key(value: JsonValue) -> str:
     """Return the browser's name of a key.
 
     Raises:
@@ -106,19 +95,19 @@ def key(value: JsonValue) -> str:
         raise Unreadable(f"has {quoted(value)}, which is no key; use Enter, Tab or a") from error
 
 
-def said_keys(held: JsonValue, *, most: int) -> list[JsonValue]:
-    """Return the keys of a chord as an ordinary keyboard has them.
+def keys_of_chord(held: JsonValue, *, max_keys: int) -> list[JsonValue]:
+    """Return the keys of an action's chord as an ordinary keyboard has them.
 
     Raises:
-        CannotSay: there is no such key, or there are too many.
+        CannotSay: an ordinary keyboard lacks one, or there are too many.
     """
     try:
-        keys = [str(held)] if most == 1 and len(str(held)) == 1 else parse_chord(str(held))
+        keys = [str(held)] if max_keys == 1 and len(str(held)) == 1 else parse_chord(str(held))
     except UnknownKey as error:
         raise CannotSay(str(error)) from error
-    if not 1 <= len(keys) <= most:
-        raise CannotSay(f"a chord of {len(keys)} keys is not from 1 to {most} keys")
+    if not 1 <= len(keys) <= max_keys:
+        raise CannotSay(f"a chord of {len(keys)} keys is not from 1 to {max_keys} keys")
     for name in keys:
         if name not in NAMED_KEYS and not (name.isascii() and name.isprintable()):
-            raise CannotSay(f"'{name}' is on no ordinary keyboard")
+            raise CannotSay(f"'{name}' is not on an ordinary keyboard")
     return list(keys)

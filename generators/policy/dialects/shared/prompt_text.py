@@ -23,7 +23,7 @@ holds what it should.
 
 def listed(tools: tuple[Tool, ...]) -> str:
     """Return the tools as a list: signature and what it does."""
-    return "\n".join(f"- {tool.signature()}: {tool.does}." for tool in tools)
+    return "\n".join(f"- {tool.signature()}: {tool.description}." for tool in tools)
 
 
 def measured(scale: Scale) -> str:

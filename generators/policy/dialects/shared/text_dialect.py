@@ -130,7 +130,7 @@ def point_read(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x",
     fields: Fields = {}
     for name, axis, part in zip(names, (ACROSS, DOWN), value, strict=True):
         try:
-            fields[name] = axis.read(axis.check(part, scale), scale)
+            fields[name] = axis.to_action(axis.parse(part, scale), scale)
         except Unreadable as error:
             raise Unreadable(f"{axis.axis} of the point {error}") from error
     return fields
@@ -142,7 +142,7 @@ def point_said(x: float, y: float, scale: Scale) -> list[JsonValue]:
     Raises:
         CannotSay: it lies outside the picture.
     """
-    return [ACROSS.say(x, scale), DOWN.say(y, scale)]
+    return [ACROSS.from_action(x, scale), DOWN.from_action(y, scale)]
 
 
 def thinking(thought: str | None) -> str | None:

@@ -1,60 +1,160 @@
-"""Tools: what a family calls an action, with its arguments in the family's order.
+"""Tools: what a model family calls an action, with its arguments in the family's order.
 
-A tool says an action only if it can say all of it: whatever of the action it has no argument for
-must be at its default, or at what the tool fixes. So saying and reading are two sides of one
-table, and what a family cannot say falls out of it.
+The arguments of a tool are a pydantic model. Its fields have the names of the action's fields, and
+the family's names as aliases. A tool expresses an action only if it can express all of it: a part
+that it has no argument for must have its default, or the value that the tool fixes. So formatting
+and parsing are two sides of one model.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated, Self
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic.fields import FieldInfo
+from typing_extensions import override
 
 from generators.policy.dialects.protocol import CannotSay, Unreadable
-from generators.policy.dialects.shared import json_schema
-from generators.policy.dialects.shared.arguments import Kind, Scale, Text, Whole, quoted
+from generators.policy.dialects.shared.arguments import (
+    ArgumentType,
+    Choice,
+    Integer,
+    Scale,
+    Text,
+    quoted,
+)
+from generators.policy.dialects.shared.json_schema import nullable, object_schema
 from schemas.action import ACTION, Action, Direction
 from schemas.base import JsonObject
 
-Arguments = dict[str, JsonValue]
-"""What a model writes beside a tool's name."""
+Element = Annotated[str, Text(repairs=True)]
+"""What is acted on, in words: for the reader, without effect."""
+
+_NOTES = frozenset({"element"})
+"""Arguments that stand for no field of an action."""
 
 
-@dataclass(frozen=True)
-class Argument:
-    """An argument of a tool."""
+class ToolArguments(BaseModel):
+    """The arguments of one call as a model wrote them, checked; this one takes none."""
 
-    name: str
-    """As the family calls it."""
-    kind: Kind
-    """What it can be."""
-    holds: str | None = None
-    """The action's field it stands for; None: words for the reader, of no effect."""
-    optional: bool = False
-    """It may be null."""
-    default: JsonValue = None
-    """What a reply without it means; None: it must be there, or is null where it may be."""
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
-    def schema(self, scale: Scale) -> JsonObject:
-        """Return its JSON schema."""
-        whole = self.kind.schema(scale)
-        return json_schema.nullable(whole) if self.optional else whole
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the arguments as the family calls them, in order."""
+        return tuple(_alias(name, info) for name, info in cls.model_fields.items())
 
-    def check(self, given: Mapping[str, JsonValue], scale: Scale) -> JsonValue:
-        """Return what a model wrote for it, in its canonical form.
+    @classmethod
+    def schemas(cls, scale: Scale) -> dict[str, JsonObject]:
+        """Return the JSON schema of each argument."""
+        named = {}
+        for name, info in cls.model_fields.items():
+            schema = _type_of(info).schema(scale)
+            may_be_null = not info.is_required() and info.default is None
+            named[_alias(name, info)] = nullable(schema) if may_be_null else schema
+        return named
+
+    def written(self) -> JsonObject:
+        """Return the arguments as the model writes them, all of them, in order."""
+        return dict(zip(self.names(), (value for _, value in self), strict=True))
+
+    def action_fields(self, scale: Scale) -> JsonObject:
+        """Return the action's fields that the arguments stand for."""
+        return {
+            name: _type_of(type(self).model_fields[name]).to_action(value, scale)
+            for name, value in self
+            if name not in _NOTES and value is not None
+        }
+
+    @classmethod
+    def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
+        """Take the fields that there are arguments for out of `fields`; return their arguments.
 
         Raises:
-            Unreadable: it is missing or is not what it must be.
+            CannotSay: a value lies beyond what its argument can be.
         """
-        if self.name not in given and self.default is None and not self.optional:
-            raise Unreadable(f"'{self.name}' is missing")
-        value = given.get(self.name, self.default)
-        if value is None and self.optional:
-            return None
-        try:
-            return self.kind.check(value, scale)
-        except Unreadable as error:
-            raise Unreadable(f"'{self.name}' {error}") from error
+        values: JsonObject = {}
+        for name, info in cls.model_fields.items():
+            value = element if name in _NOTES else fields.pop(name)
+            if value is not None or info.is_required():
+                value = _type_of(info).from_action(value, scale)
+            values[_alias(name, info)] = value
+        return cls.model_validate(values, context=scale)
+
+
+def _alias(name: str, info: FieldInfo) -> str:
+    return info.alias or name
+
+
+def _type_of(info: FieldInfo) -> ArgumentType:
+    return next(kind for kind in info.metadata if isinstance(kind, ArgumentType))
+
+
+class PageScroll(ToolArguments):
+    """Scrolling without an amount: by a page, as the key for it does, 7/8 of the viewport."""
+
+    direction: Annotated[str, Choice(tuple(Direction))]
+
+    @override
+    def action_fields(self, scale: Scale) -> JsonObject:
+        return {"direction": self.direction, "amount": page_px(self.direction, scale)}
+
+    @override
+    @classmethod
+    def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
+        direction = str(fields.pop("direction"))
+        if fields.pop("amount") != page_px(direction, scale):
+            raise CannotSay("it scrolls by exactly one page")
+        return cls.model_validate({"direction": direction}, context=scale)
+
+
+def page_px(direction: str, scale: Scale) -> int:
+    """Return how many CSS px a page is in a direction: what the key for it scrolls."""
+    upright = direction in (Direction.UP, Direction.DOWN)
+    size = scale.frame.viewport_height if upright else scale.frame.viewport_width
+    return max(1, size * 7 // 8)
+
+
+class WaitWholeSeconds(ToolArguments):
+    """Waiting by whole seconds, up to ten, as H Company's published `wait` takes them."""
+
+    seconds: Annotated[int, Integer(0, 10)]
+
+    @override
+    def action_fields(self, scale: Scale) -> JsonObject:
+        return {"ms": max(1, self.seconds * 1_000)}
+
+    @override
+    @classmethod
+    def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
+        seconds, milliseconds = divmod(_ms(fields), 1_000)
+        if milliseconds:
+            raise CannotSay("it waits by whole seconds")
+        return super().take({"seconds": seconds}, scale, element=element)
+
+
+class WaitExactly(ToolArguments):
+    """Waiting to the millisecond, up to ten minutes."""
+
+    seconds: Annotated[int, Integer(0, 600)]
+    milliseconds: Annotated[int, Integer(0, 999)] = 0
+
+    @override
+    def action_fields(self, scale: Scale) -> JsonObject:
+        return {"ms": max(1, self.seconds * 1_000 + self.milliseconds)}
+
+    @override
+    @classmethod
+    def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
+        seconds, milliseconds = divmod(_ms(fields), 1_000)
+        split: JsonObject = {"seconds": seconds, "milliseconds": milliseconds}
+        return super().take(split, scale, element=element)
+
+
+def _ms(fields: JsonObject) -> int:
+    total = fields.pop("ms")
+    assert isinstance(total, int)  # noqa: S101 - a wait's own field
+    return total
 
 
 @dataclass(frozen=True)
@@ -63,164 +163,76 @@ class Tool:
 
     name: str
     """As the family calls it."""
-    does: str
+    description: str
     """What it does, for the system prompt."""
     action: str
     """The action's `type`."""
-    arguments: tuple[Argument, ...] = ()
-    """In order."""
+    arguments: type[ToolArguments] = ToolArguments
+    """What a call of it takes."""
     fixed: Mapping[str, JsonValue] = field(default_factory=dict)
-    """Fields of the action that are always so."""
+    """Fields of the action that always have these values."""
 
     def schema(self, name_key: str, scale: Scale) -> JsonObject:
         """Return the JSON schema of a call."""
-        named = {argument.name: argument.schema(scale) for argument in self.arguments}
-        return json_schema.form({name_key: json_schema.choice((self.name,)), **named})
+        name: JsonObject = {"type": "string", "enum": [self.name]}
+        return object_schema({name_key: name, **self.arguments.schemas(scale)})
 
     def signature(self) -> str:
         """Return the tool as the system prompt lists it."""
-        return f"{self.name}({', '.join(argument.name for argument in self.arguments)})"
+        return f"{self.name}({', '.join(self.arguments.names())})"
 
-    def check(self, given: Mapping[str, JsonValue], scale: Scale) -> Arguments:
-        """Return all arguments in order, in their canonical form.
+    def parse(self, given: JsonObject, scale: Scale) -> ToolArguments:
+        """Return the arguments that a model gave, checked.
 
         Raises:
             Unreadable: one is missing, unknown, or is not what it must be.
         """
-        known = [argument.name for argument in self.arguments]
+        known = self.arguments.names()
         for name in given:
             if name not in known:
                 takes = ", ".join(known) or "nothing"
                 raise Unreadable(f"'{self.name}' has no {quoted(name)}; it takes {takes}")
         try:
-            return {argument.name: argument.check(given, scale) for argument in self.arguments}
-        except Unreadable as error:
-            raise Unreadable(f"{self.name}: {error}") from error
+            return self.arguments.model_validate(given, context=scale)
+        except ValidationError as error:
+            first = error.errors()[0]
+            problem = first.get("ctx", {}).get("error", "is missing")
+            raise Unreadable(f"{self.name}: '{first['loc'][0]}' {problem}") from error
 
-    def read(self, checked: Arguments, scale: Scale) -> Action:
+    def to_action(self, arguments: ToolArguments, scale: Scale) -> Action:
         """Return the action that checked arguments mean.
 
         Raises:
             Unreadable: they do not fit together.
         """
-        fields: Arguments = {"type": self.action, **self.fixed, **self.fields(checked, scale)}
+        fields = {"type": self.action, **self.fixed, **arguments.action_fields(scale)}
         try:
             return ACTION.validate_python(fields)
         except ValidationError as error:
             reason = error.errors()[0]["msg"].removeprefix(f"Value error, {self.action}: ")
             raise Unreadable(f"{self.name}: {reason}") from error
 
-    def say(self, action: Action, scale: Scale, *, element: str) -> Arguments | None:
-        """Return the arguments that mean `action`; None if the tool is for other actions.
+    def from_action(self, action: Action, scale: Scale, *, element: str) -> ToolArguments | None:
+        """Return the arguments that mean `action`; None if the tool cannot express all of it.
 
         Raises:
             CannotSay: a part of it lies beyond what the tool's arguments can be.
         """
         if action.type != self.action:
             return None
-        held: Arguments = action.model_dump(mode="json", exclude={"type"})
-        said = self.words(held, scale)
+        fields: JsonObject = action.model_dump(mode="json", exclude={"type"})
+        arguments = self.arguments.take(fields, scale, element=element)
         defaults = {name: info.default for name, info in type(action).model_fields.items()}
-        if any(value != self.fixed.get(name, defaults[name]) for name, value in held.items()):
+        if any(value != self.fixed.get(name, defaults[name]) for name, value in fields.items()):
             return None
-        return {
-            argument.name: element if argument.holds is None else said[argument.name]
-            for argument in self.arguments
-        }
-
-    def fields(self, checked: Arguments, scale: Scale) -> Arguments:
-        """Return the action's fields that checked arguments stand for."""
-        return {
-            argument.holds: argument.kind.read(value, scale)
-            for argument in self.arguments
-            if argument.holds is not None and (value := checked[argument.name]) is not None
-        }
-
-    def words(self, held: Arguments, scale: Scale) -> Arguments:
-        """Take the fields that there are arguments for out of `held`; return their arguments.
-
-        Raises:
-            CannotSay: one lies beyond what its argument can be.
-        """
-        said: Arguments = {}
-        for argument in self.arguments:
-            if argument.holds is None:
-                continue
-            value = held.pop(argument.holds)
-            if value is None and argument.optional:
-                said[argument.name] = None
-            else:
-                said[argument.name] = argument.kind.say(value, scale)
-        return said
+        return arguments
 
 
-@dataclass(frozen=True)
-class PageScroll(Tool):
-    """Scrolling without an amount: by a page, as the key for it does, 7/8 of the viewport."""
-
-    def fields(self, checked: Arguments, scale: Scale) -> Arguments:
-        """Return the direction, and how far a page is in it."""
-        direction = checked["direction"]
-        return {"direction": direction, "amount": page_of(str(direction), scale)}
-
-    def words(self, held: Arguments, scale: Scale) -> Arguments:
-        """Return the direction, if the amount is a page.
-
-        Raises:
-            CannotSay: it is not.
-        """
-        direction = str(held.pop("direction"))
-        if held.pop("amount") != page_of(direction, scale):
-            raise CannotSay("it scrolls by a page and by nothing else")
-        return {"direction": direction}
-
-
-def page_of(direction: str, scale: Scale) -> int:
-    """Return how many CSS px a page is in a direction: what the key for it scrolls."""
-    upright = direction in (Direction.UP, Direction.DOWN)
-    size = scale.frame.viewport_height if upright else scale.frame.viewport_width
-    return max(1, size * 7 // 8)
-
-
-@dataclass(frozen=True)
-class WaitSeconds(Tool):
-    """Waiting by whole seconds, and by milliseconds besides where there is an argument for them."""
-
-    def fields(self, checked: Arguments, scale: Scale) -> Arguments:
-        """Return the milliseconds, at least one."""
-        del scale
-        seconds, ms = checked["seconds"], checked.get("milliseconds", 0)
-        assert isinstance(seconds, int)  # noqa: S101 - checked before
-        assert isinstance(ms, int)  # noqa: S101 - checked before
-        return {"ms": max(1, seconds * 1_000 + ms)}
-
-    def words(self, held: Arguments, scale: Scale) -> Arguments:
-        """Return the seconds, and the milliseconds over.
-
-        Raises:
-            CannotSay: it is too long, or no whole number of seconds where it must be.
-        """
-        total = held.pop("ms")
-        assert isinstance(total, int)  # noqa: S101 - an action's own field
-        split: Arguments = {"seconds": total // 1_000, "milliseconds": total % 1_000}
-        kinds = {argument.name: argument.kind for argument in self.arguments}
-        if "milliseconds" not in kinds and split["milliseconds"]:
-            raise CannotSay("it waits by whole seconds")
-        return {name: kind.say(split[name], scale) for name, kind in kinds.items()}
-
-
-ELEMENT = Argument("element", Text(mends=True))
-"""What is acted on, in words."""
-
-SECONDS = Argument("seconds", Whole(0, 10), "ms")
-"""As H Company's published `wait` takes it."""
-
-
-def find(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
+def find_tool(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
     """Return the tool of that name.
 
     Raises:
-        Unreadable: there is none; the known ones are named.
+        Unreadable: no tool has it; the error names those there are.
     """
     for tool in tools:
         if tool.name == name:
@@ -230,32 +242,32 @@ def find(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
     )
 
 
-def choose(
+def choose_tool(
     tools: tuple[Tool, ...], action: Action, scale: Scale, *, element: str
-) -> tuple[Tool, Arguments]:
-    """Return the first tool that can say all of `action`, and its arguments.
+) -> tuple[Tool, ToolArguments]:
+    """Return the first tool that can express all of `action`, and its arguments.
 
     Raises:
         CannotSay: none can, and why.
     """
-    why = f"it has no words for '{action.type}'"
+    why = f"no tool does '{action.type}'"
     for tool in tools:
         try:
-            said = tool.say(action, scale, element=element)
+            arguments = tool.from_action(action, scale, element=element)
         except CannotSay as error:
             why = f"{tool.name}: {error}"
             continue
-        if said is not None:
-            return tool, said
+        if arguments is not None:
+            return tool, arguments
         if tool.action == action.type:
-            why = f"{tool.name} cannot say all of this '{action.type}'"
+            why = f"{tool.name} cannot express all of this '{action.type}'"
     raise CannotSay(why)
 
 
-def called(tools: tuple[Tool, ...], action: Action) -> str:
-    """Return the name of the tool that an action is told back under."""
-    held = action.model_dump(mode="json")
+def tool_name(tools: tuple[Tool, ...], action: Action) -> str:
+    """Return the name under which the result of an action is reported to the model."""
+    fields = action.model_dump(mode="json")
     for tool in tools:
-        if tool.action == action.type and all(held[k] == v for k, v in tool.fixed.items()):
+        if tool.action == action.type and all(fields[k] == v for k, v in tool.fixed.items()):
             return tool.name
     return action.type
