@@ -13,6 +13,7 @@ from pydantic import Field, JsonValue
 from schemas.action import Action
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.columns import AsJson, Elsewhere, Float32, Int32, Spread
+from schemas.errors import FailureKind
 from schemas.observation import Element, PageState, Screenshot, Target
 
 SCHEMA_VERSION = 1
@@ -40,6 +41,16 @@ class StopReason(StrEnum):
     """Something broke; `failure_kind` says what."""
     CANCELLED = "cancelled"
     """The run was asked to stop. Reserved: nothing gives it yet."""
+
+    @property
+    def truncates(self) -> bool:
+        """The episode was ended from outside: by a limit, not by the site, the policy or a fault."""
+        return self in {
+            StopReason.STEP_LIMIT,
+            StopReason.TIME_LIMIT,
+            StopReason.TOKEN_LIMIT,
+            StopReason.STUCK,
+        }
 
 
 class PolicyKind(StrEnum):
@@ -250,6 +261,17 @@ class Prompt(Record):
     """Tool definitions; JSON's null if there are none."""
 
 
+class FailedTry(Record):
+    """What stays on record of a try that was followed by another."""
+
+    failure_kind: FailureKind
+    """What broke."""
+    failure_message: str
+    """How it broke, at most 2 kB of it."""
+    n_steps: int = Field(ge=0)
+    """Rows that its steps would have been."""
+
+
 class Episode(Record):
     """One attempt at one task, from its first picture to its end."""
 
@@ -323,7 +345,7 @@ class Episode(Record):
     """What it reported before the first action; None: it said nothing."""
     done: bool
     """The site said it is done."""
-    tries: Annotated[JsonValue | None, AsJson()] = None
+    tries: Annotated[tuple[FailedTry, ...] | None, AsJson()] = None
     """Environment failures before this try; None if there were none."""
     trainable: bool
     """False when the failure is ours, not the policy's."""

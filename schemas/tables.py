@@ -228,7 +228,14 @@ def _plain(value: object) -> object:
 
 
 def _as_json(value: object) -> str:
-    return canonical_json(value.model_dump(mode="json") if isinstance(value, Record) else value)
+    return canonical_json(_without_records(value))
+
+
+def _without_records(value: object) -> object:
+    """Return `value` with a record, or each of a tuple of records, as a JSON object."""
+    if isinstance(value, tuple):
+        return [_without_records(item) for item in value]
+    return value.model_dump(mode="json") if isinstance(value, Record) else value
 
 
 def record(kind: type[R], row_: Mapping[str, Any]) -> R:

@@ -8,12 +8,15 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
 
 
 class Stopwatch:
     """Counts from when it is made; `held` stops it."""
 
     def __init__(self) -> None:
+        self.started = datetime.now(UTC)
+        """When it was made."""
         self._begun = time.perf_counter()
         self._held_seconds = 0.0
         self._held_since: float | None = None
@@ -25,6 +28,16 @@ class Stopwatch:
         """Seconds that count so far."""
         now = time.perf_counter() if self._held_since is None else self._held_since
         return now - self._begun - self._held_seconds
+
+    @property
+    def wall_seconds(self) -> float:
+        """Seconds since it was made, those that do not count included."""
+        return time.perf_counter() - self._begun
+
+    @property
+    def now(self) -> datetime:
+        """The time in UTC; it never goes back, whatever happens to the machine's clock."""
+        return self.started + timedelta(seconds=self.wall_seconds)
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:

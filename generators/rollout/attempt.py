@@ -1,21 +1,20 @@
-"""What an attempt is given, what one try of it leaves behind, and the episode made of both.
+"""What an attempt starts from, what one try of it leaves behind, and the episode made of both.
 
 The capsule holds all that a replay needs beside the episode's columns: how the task was visited
 and what the session was made from. Nothing in it depends on the machine.
 """
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Any, Self, TypeVar
-
-from pydantic import ConfigDict, JsonValue
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from generators.browser.protocol import SessionSpec
+from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import PolicyCard
 from generators.sites.protocol import Outcome, Visit
 from schemas.action import Answer, NoAction
 from schemas.base import JsonObject, Record
-from schemas.episode import Call, Episode, Step, StopReason, steps_sha256
+from schemas.episode import Call, Episode, FailedTry, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
 from schemas.task import Task
@@ -47,61 +46,41 @@ class Attempt(Record):
     """The program's version and commit."""
 
 
-class Try(Record):
-    """What one try left behind."""
+@dataclass(slots=True, kw_only=True)
+class TryRecord:
+    """What one try leaves behind; the loop fills it in, and what it did not reach stays as here."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    steps: tuple[Step, ...]
-    """The final look is the last, unless the browser broke before it."""
-    calls: tuple[Call, ...]
-    """Of the engine."""
-    stop: StopReason
-    """Why it ended."""
     instruction: str
     """As the page states it; the task's where the page was never asked."""
-    before: Outcome | None
-    """Before the first action; None if it was never asked."""
-    after: Outcome | None
-    """After the last action; None without one."""
-    failure: RolloutFailure | None
-    """What broke; None if nothing did."""
-    visit: Visit | None
-    """How the task was visited; None if the site could not say."""
-    spec: SessionSpec | None
-    """What the session was made from; None if none was made."""
     browser_version: str
-    """Empty if none was started."""
-
-    @classmethod
-    def bare(
-        cls, task: Task, failure: RolloutFailure, *, calls: Sequence[Call], browser_version: str
-    ) -> Self:
-        """Return a try of `task` of which nothing that a page said is kept, and why."""
-        return cls(
-            steps=(),
-            calls=tuple(calls),
-            stop=StopReason.FAILED,
-            instruction=task.instruction,
-            before=None,
-            after=None,
-            failure=failure,
-            visit=None,
-            spec=None,
-            browser_version=browser_version,
-        )
+    """Empty if no browser was started."""
+    visit: Visit | None = None
+    """How the task was visited; None if the site could not say."""
+    spec: SessionSpec | None = None
+    """What the session was made from; None if none was made."""
+    before: Outcome | None = None
+    """Before the first action; None if the site was never asked."""
+    after: Outcome | None = None
+    """After the last action; None without one."""
+    stop: StopReason = StopReason.FAILED
+    """Why it ended."""
+    failure: RolloutFailure | None = None
+    """What broke; None if nothing did."""
+    steps: tuple[Step, ...] = ()
+    """The final look is the last, unless the browser broke before it."""
+    calls: tuple[Call, ...] = ()
+    """Of the engine."""
 
 
 def to_episode(
     attempt: Attempt,
-    result: Try,
+    result: TryRecord,
     *,
     card: PolicyCard,
-    tries: Sequence[dict[str, JsonValue]],
-    started: datetime,
-    seconds: float,
+    failed_tries: Sequence[FailedTry],
+    clock: Stopwatch,
 ) -> Episode:
-    """Return the episode of an attempt whose last try left `result`."""
+    """Return the episode of an attempt that ends now and whose last try left `result`."""
     task, failure = attempt.task, result.failure
     last = result.after or result.before
     taken = [step for step in result.steps if not isinstance(step.action, NoAction)]
@@ -139,13 +118,13 @@ def to_episode(
         reward=last.reward if last else None,
         reward_before=result.before.reward if result.before else None,
         done=last.done if last else False,
-        tries=list(tries) or None,
+        tries=tuple(failed_tries) or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
         **_used(result.calls),
         browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
-        wall_seconds=seconds,
-        started_at=started,
-        ended_at=datetime.now(UTC),
+        wall_seconds=clock.wall_seconds,
+        started_at=clock.started,
+        ended_at=clock.now,
         content_sha256=steps_sha256(result.steps),
         code_version=attempt.code_version,
         steps=result.steps,
@@ -176,7 +155,7 @@ def _clock_ms(visit: Visit | None) -> int:
     return visit.clock.start_ms if visit is not None and visit.clock is not None else 0
 
 
-def _capsule(task: Task, result: Try) -> JsonObject:
+def _capsule(task: Task, result: TryRecord) -> JsonObject:
     capsule: JsonObject = {"template_id": task.template_id, "site_version": task.site_version}
     if result.visit is not None:
         capsule["visit"] = result.visit.model_dump(mode="json")

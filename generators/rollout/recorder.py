@@ -6,10 +6,10 @@ last one back until then. The final look becomes a row too, with the action `non
 
 import io
 import itertools
-from datetime import UTC, datetime
 
 from PIL import Image
 
+from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision
 from generators.sites.protocol import Outcome
 from schemas.action import NoAction, point_of
@@ -23,11 +23,12 @@ _HASH_WIDTH, _HASH_HEIGHT = 9, 8
 class Recorder:
     """The steps of one try."""
 
-    def __init__(self, *, viewport_width: int, viewport_height: int) -> None:
+    def __init__(self, clock: Stopwatch, *, viewport_width: int, viewport_height: int) -> None:
+        self._clock = clock
         self._width = viewport_width
         self._height = viewport_height
         self._seen: Observation | None = None
-        self._at = datetime.now(UTC)
+        self._at = clock.started
         self._pending: Step | None = None
         self._done: list[Step] = []
 
@@ -59,7 +60,7 @@ class Recorder:
             self._done.append(self._pending.model_copy(update={"state_changed": changed}))
             self._pending = None
         self._seen = seen
-        self._at = datetime.now(UTC)
+        self._at = self._clock.now
 
     def did(self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float) -> None:
         """Take down what was decided on the last look and what it did."""

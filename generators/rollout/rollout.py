@@ -2,33 +2,31 @@
 
 `rollout` always returns an episode. What breaks around the policy (browser, page, clock, site) is
 tried again in a fresh session, and the failed tries stay on record in the one row; what the policy
-gets wrong is never tried again. Making the record lies inside the boundary too: what a page says
-and no row can hold costs that episode and no other. This module holds the only broad `except` of the program.
+gets wrong is never tried again. Making the record lies inside the boundary too: text of a page
+that no row can hold costs that episode and no other. Nothing but the `except` of `_Runner.run` ends
+a failure of any kind; `boundary` only names one and raises it again.
 """
 
 import logging
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeGuard
-
-from pydantic import JsonValue
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
+from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy
-from generators.rollout.attempt import Attempt, Try, to_episode
+from generators.rollout.attempt import Attempt, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
 from generators.rollout.recorder import Recorder
-from generators.sites.protocol import Outcome, Site, Visit
+from generators.sites.protocol import Outcome, Site
 from schemas.action import NoAction
-from schemas.episode import Episode, StopReason
+from schemas.episode import Episode, FailedTry, StopReason
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
 
 ENVIRONMENT_TRIES = 3
-"""How often an attempt is begun at most, while what surrounds the policy breaks."""
+"""How often an attempt is tried at most, while what surrounds the policy breaks."""
 
 LOG = logging.getLogger(__name__)
 
@@ -43,174 +41,159 @@ async def rollout(
 ) -> Episode:
     """Attempt a task and return what happened, whatever it was.
 
-    A fresh policy is made for each try, with the account it books its calls to. Cancellation passes through and leaves no episode.
+    Each try gets a fresh policy, made with the account to which the policy books its calls.
+    Cancellation passes through and leaves no episode.
 
     Raises:
         Refusal: the program cannot go on at all (no browser starts).
     """
-    started, begun = datetime.now(UTC), time.perf_counter()
-    tries: list[dict[str, JsonValue]] = []
+    clock = Stopwatch()
+    failed_tries: list[FailedTry] = []
     while True:
-        account = Account()
+        account = Account(clock)
         policy = make_policy(account)
-        runner = _Runner(
-            attempt, site=site, sessions=sessions, policy=policy, limits=limits, account=account
-        )
-        stop, failure = await runner.run()
-        if len(tries) + 1 >= ENVIRONMENT_TRIES or not _worth_another(failure):
+        runner = _Runner(attempt, site, sessions, limits, policy, account)
+        failure = await runner.run()
+        if len(failed_tries) + 1 >= ENVIRONMENT_TRIES or failure is None:
+            break
+        if failure.kind not in ENVIRONMENT_FAILURES:
             break
         LOG.info("trying again template=%s: %s", attempt.task.template_id, failure)
-        tries.append(runner.note(failure))
-    record = partial(
-        to_episode,
-        attempt,
-        card=policy.card,
-        tries=tries,
-        started=started,
-        seconds=time.perf_counter() - begun,
-    )
+        failed_tries.append(
+            FailedTry(
+                failure_kind=failure.kind,
+                failure_message=failure.message,
+                n_steps=runner.recorder.rows,
+            )
+        )
+    record = partial(to_episode, attempt, card=policy.card, failed_tries=failed_tries, clock=clock)
     try:
         with boundary(FailureKind.PAGE, "recording the episode"):
-            return record(runner.left(stop, failure))
+            return record(runner.close())
     except RolloutFailure as unfit:
-        LOG.exception("an episode cannot hold what its page said")
-        bare = Try.bare(attempt.task, unfit, calls=account.calls, browser_version=sessions.version)
-        return record(bare)
-
-
-def _worth_another(failure: RolloutFailure | None) -> TypeGuard[RolloutFailure]:
-    return failure is not None and failure.kind in ENVIRONMENT_FAILURES
-
-
-class _Runner:
-    """One try."""
-
-    def __init__(
-        self,
-        attempt: Attempt,
-        *,
-        site: Site,
-        sessions: Sessions,
-        policy: Policy,
-        limits: Limits,
-        account: Account,
-    ) -> None:
-        self._attempt = attempt
-        self._site = site
-        self._sessions = sessions
-        self._policy = policy
-        self._limits = limits
-        self._recorder = Recorder(
-            viewport_width=attempt.viewport_width, viewport_height=attempt.viewport_height
+        LOG.exception("no row can hold what the page of an episode states")
+        return record(
+            TryRecord(
+                instruction=attempt.task.instruction,
+                browser_version=sessions.version,
+                failure=unfit,
+                calls=tuple(account.calls),
+            )
         )
-        self._account = account
-        self._instruction = attempt.task.instruction
-        self._before: Outcome | None = None
-        self._after: Outcome | None = None
-        self._visit: Visit | None = None
-        self._spec: SessionSpec | None = None
-        self._version = sessions.version
 
-    async def run(self) -> tuple[StopReason, RolloutFailure | None]:
-        """Run to the end and return why it ended; only cancellation and refusals escape."""
+
+@dataclass(slots=True)
+class _Runner:
+    """One try: what it works with, and the record that it fills in."""
+
+    attempt: Attempt
+    site: Site
+    sessions: Sessions
+    limits: Limits
+    policy: Policy
+    account: Account
+    recorder: Recorder = field(init=False)
+    record: TryRecord = field(init=False)
+    begun: float = field(init=False)
+    """What the attempt's stopwatch shows when the try begins, s."""
+
+    def __post_init__(self) -> None:
+        self.begun = self.account.stopwatch.seconds
+        self.recorder = Recorder(
+            self.account.stopwatch,
+            viewport_width=self.attempt.viewport_width,
+            viewport_height=self.attempt.viewport_height,
+        )
+        self.record = TryRecord(
+            instruction=self.attempt.task.instruction, browser_version=self.sessions.version
+        )
+
+    async def run(self) -> RolloutFailure | None:
+        """Run to the end and return what broke, if anything.
+
+        Only cancellation and refusals escape.
+        """
         try:
-            return await self._run(), None
-        except RolloutFailure as broken:
-            return StopReason.FAILED, broken
+            self.record.stop = await self._run()
+        except RolloutFailure as failure:
+            self.record.failure = failure
         except Refusal:
             raise
         except Exception as error:
             LOG.exception("a rollout broke inside")
             message = f"{type(error).__name__}: {error}"
-            return StopReason.FAILED, RolloutFailure(FailureKind.INTERNAL, message)
+            self.record.failure = RolloutFailure(FailureKind.INTERNAL, message)
+        return self.record.failure
 
-    def note(self, failure: RolloutFailure) -> dict[str, JsonValue]:
-        """Return what stays on record of a try after which another follows."""
-        return {
-            "failure_kind": failure.kind.value,
-            "failure_message": failure.message,
-            "n_steps": self._recorder.rows,
-        }
-
-    def left(self, stop: StopReason, failure: RolloutFailure | None) -> Try:
-        """Return what the try leaves behind."""
-        return Try(
-            steps=self._recorder.close(truncated=stop in _TRUNCATING),
-            calls=tuple(self._account.calls),
-            stop=stop,
-            instruction=self._instruction,
-            before=self._before,
-            after=self._after,
-            failure=failure,
-            visit=self._visit,
-            spec=self._spec,
-            browser_version=self._version,
-        )
+    def close(self) -> TryRecord:
+        """Return the record with the steps and calls of the try."""
+        self.record.steps = self.recorder.close(truncated=self.record.stop.truncates)
+        self.record.calls = tuple(self.account.calls)
+        return self.record
 
     async def _run(self) -> StopReason:
         with boundary(FailureKind.SITE, "visiting"):
-            self._visit = await self._site.visit(self._attempt.task)
-        self._spec = SessionSpec(
-            viewport_width=self._attempt.viewport_width,
-            viewport_height=self._attempt.viewport_height,
-            device_scale_factor=self._attempt.device_scale_factor,
-            allowed_origins=self._visit.allowed_origins,
-            clock=self._visit.clock,
+            visit = self.record.visit = await self.site.visit(self.attempt.task)
+        spec = self.record.spec = SessionSpec(
+            viewport_width=self.attempt.viewport_width,
+            viewport_height=self.attempt.viewport_height,
+            device_scale_factor=self.attempt.device_scale_factor,
+            allowed_origins=visit.allowed_origins,
+            clock=visit.clock,
         )
-        async with self._sessions.session(self._spec) as session:
-            self._version = session.browser_version
-            await session.open(self._visit.start_url)
-            self._instruction = await self._site.begin(self._visit, session)
-            self._before = await self._site.outcome(session)
+        async with self.sessions.session(spec) as session:
+            self.record.browser_version = session.browser_version
+            await session.open(visit.start_url)
+            self.record.instruction = await self.site.begin(visit, session)
+            self.record.before = await self.site.outcome(session)
             return await self._loop(session)
 
     async def _loop(self, session: Session) -> StopReason:
+        clock = self.account.stopwatch
         while True:
-            self._recorder.saw(await session.observe())
+            self.recorder.saw(await session.observe())
             stop = stop_reason(
-                self._limits,
-                self._recorder.steps,
-                seconds=self._account.stopwatch.seconds - session.waited_seconds,
-                tokens=self._account.tokens,
+                self.limits,
+                self.recorder.steps,
+                seconds=clock.seconds - self.begun - session.waited_seconds,
+                tokens=self.account.tokens,
             )
             if stop is not None:
                 return stop
-            thinking = time.perf_counter()
+            asked = clock.wall_seconds
             try:
                 decision = await self._decide(session)
             except TimeoutError:
                 return StopReason.TIME_LIMIT
-            think_ms = (time.perf_counter() - thinking) * 1_000
-            try:
-                effect = await session.act(decision.action)
-                self._after = await self._site.outcome(session)
-            except RolloutFailure as failure:
-                broken = Effect(error=failure.message, act_ms=0.0)
-                unknown = Outcome(reward=None, done=False)
-                self._recorder.did(decision, broken, unknown, think_ms=think_ms)
-                raise
-            self._recorder.did(decision, effect, self._after, think_ms=think_ms)
+            think_ms = (clock.wall_seconds - asked) * 1_000
+            await self._act(session, decision, think_ms=think_ms)
 
     async def _decide(self, session: Session) -> Decision:
         """Ask the policy.
 
         Raises:
-            TimeoutError: the try's time ran out while it thought.
-            RolloutFailure: it has no usable decision.
+            TimeoutError: the try's time ran out while the policy was thinking.
+            RolloutFailure: the policy has no usable decision.
         """
-        reader = session.reader if self._policy.card.privileged else None
-        seconds = self._limits.seconds + session.waited_seconds
-        async with self._account.stopwatch.limit(seconds):
-            with boundary(FailureKind.POLICY, self._policy.card.name):
-                decision = await self._policy.act(
-                    self._instruction, self._recorder.steps, self._recorder.seen, reader
+        reader = session.reader if self.policy.card.privileged else None
+        deadline = self.begun + self.limits.seconds + session.waited_seconds
+        async with self.account.stopwatch.limit(deadline):
+            with boundary(FailureKind.POLICY, self.policy.card.name):
+                decision = await self.policy.act(
+                    self.record.instruction, self.recorder.steps, self.recorder.seen, reader
                 )
         if isinstance(decision.action, NoAction):
             raise RolloutFailure(FailureKind.POLICY, "the policy decided on no action")
         return decision
 
-
-_TRUNCATING = frozenset(
-    {StopReason.STEP_LIMIT, StopReason.TIME_LIMIT, StopReason.TOKEN_LIMIT, StopReason.STUCK}
-)
-"""Stop reasons that come from outside the episode."""
+    async def _act(self, session: Session, decision: Decision, *, think_ms: float) -> None:
+        """Carry out a decision and record it, even where it breaks the page."""
+        try:
+            effect = await session.act(decision.action)
+            outcome = self.record.after = await self.site.outcome(session)
+        except RolloutFailure as failure:
+            broken = Effect(error=failure.message, act_ms=0.0)
+            unknown = Outcome(reward=None, done=False)
+            self.recorder.did(decision, broken, unknown, think_ms=think_ms)
+            raise
+        self.recorder.did(decision, effect, outcome, think_ms=think_ms)

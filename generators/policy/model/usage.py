@@ -11,8 +11,9 @@ from schemas.episode import Call
 class Account:
     """Seconds and calls of one try; counting starts when it is made."""
 
-    def __init__(self) -> None:
-        self.stopwatch = Stopwatch()
+    def __init__(self, stopwatch: Stopwatch | None = None) -> None:
+        """`stopwatch` is that of the whole attempt; None: one that starts now."""
+        self.stopwatch = Stopwatch() if stopwatch is None else stopwatch
         """Held while no engine lives."""
         self.calls: list[Call] = []
         """In the order they were made."""

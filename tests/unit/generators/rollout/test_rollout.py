@@ -14,6 +14,7 @@ from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, s
 
 from generators.browser.protocol import PageReader, Session, SessionSpec
 from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
+from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard
 from generators.policy.scripted import ScriptedPolicy
@@ -26,6 +27,7 @@ from schemas.episode import Call, Episode, PolicyKind, Step, StopReason, steps_s
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import LimitsSection
+from schemas.tables import row
 from schemas.task import Task
 
 NOW = datetime.now(UTC)
@@ -147,6 +149,44 @@ class Crowded(ScriptedSessions):
             yield session
 
 
+async def test_all_times_of_an_episode_come_from_one_clock() -> None:
+    broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.PAGE)]  # type: ignore[arg-type]
+    clocks: list[Stopwatch] = []
+
+    def make(account: Account) -> ScriptedPolicy:
+        clocks.append(account.stopwatch)
+        return ScriptedPolicy(clicks(1))
+
+    episode = await attempt_it(ScriptedSessions(broken, pages(RUNNING, WON)), make_policy=make)
+
+    assert clocks[0] is clocks[1], "the second try has the clock of the first"
+    assert episode.started_at == clocks[0].started
+    lasted = (episode.ended_at - episode.started_at).total_seconds()
+    assert lasted == pytest.approx(episode.wall_seconds, abs=0.05)
+
+
+async def test_the_time_limit_counts_from_the_start_of_each_try() -> None:
+    def make(account: Account) -> ScriptedPolicy:
+        account.stopwatch._begun -= 2 * LIMITS.seconds  # what came before took as long
+        return ScriptedPolicy(clicks(1))
+
+    broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.PAGE)]  # type: ignore[arg-type]
+
+    episode = await attempt_it(
+        ScriptedSessions(broken, broken, pages(RUNNING, WON)), make_policy=make
+    )
+
+    assert (episode.stop_reason, len(episode.tries or ())) == (StopReason.FINISHED, 2)
+    assert episode.wall_seconds > 6 * LIMITS.seconds
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_limits_truncate_and_nothing_else_does(reason: StopReason) -> None:
+    limits = {"step_limit", "time_limit", "token_limit", "stuck"}
+
+    assert reason.truncates == (reason.value in limits)
+
+
 async def test_a_policy_that_raises_is_its_own_failure_and_not_tried_again() -> None:
     sessions = ScriptedSessions(pages(RUNNING))
 
@@ -169,7 +209,7 @@ async def test_a_broken_page_is_an_episode_not_an_exception() -> None:
     assert not episode.trainable
     assert episode.steps == ()
     assert sessions.opened == ENVIRONMENT_TRIES
-    assert isinstance(episode.tries, list)
+    assert episode.tries is not None
     assert len(episode.tries) == ENVIRONMENT_TRIES - 1
 
 
@@ -180,9 +220,12 @@ async def test_a_failure_of_the_surroundings_is_tried_again_in_a_fresh_session()
     episode = await attempt_it(sessions, clicks(1))
 
     assert (episode.done, sessions.opened) == (True, 2)
-    assert episode.tries == [
-        {"failure_kind": "page", "failure_message": "the page breaks", "n_steps": 1}
-    ]
+    assert row(episode)["tries"] == (
+        '[{"failure_kind":"page","failure_message":"the page breaks","n_steps":1}]'
+    )
+    assert '"tries":[{"failure_kind":"page","failure_message":"the page breaks","n_steps":1}]' in (
+        episode.model_dump_json()
+    )
 
 
 async def test_a_page_without_a_goal_is_a_page_failure() -> None:
