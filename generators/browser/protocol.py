@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue
 
@@ -47,6 +48,11 @@ class SessionSpec(Record):
     """The only origins it may reach, as `http://miniwob.localhost`."""
     clock: Clock | None
     """Virtual time; None: real time."""
+
+    def allows(self, url: str) -> bool:
+        """Say whether an address is of an origin that the session may reach."""
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc}" in self.allowed_origins
 
 
 @dataclass(slots=True)

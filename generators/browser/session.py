@@ -9,11 +9,8 @@ part of the episode; what breaks is a `RolloutFailure`. Whatever the page says e
 import asyncio
 import base64
 import contextlib
-import functools
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
+from collections.abc import AsyncIterator
 
 from playwright.async_api import BrowserContext, Dialog, Error, Page
 from pydantic import JsonValue
@@ -24,28 +21,15 @@ from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
 from generators.browser.protocol import PageReader, SessionSpec
 from generators.browser.reader import DocumentReader
-from generators.browser.slots import Slots
-from generators.browser.tab import BLANK, PageTab
+from generators.browser.slots import Slots, in_slot
+from generators.browser.tab import BLANK, ActionRefused, PageTab
 from schemas.action import (
     Action,
     Answer,
-    Back,
-    Click,
     Drag,
-    Forward,
-    Goto,
-    Hover,
-    Key,
-    KeyDown,
-    KeyUp,
     NoAction,
-    Reload,
-    Restart,
-    Scroll,
-    Select,
     Tab,
     TabOperation,
-    TypeText,
     Wait,
     point_of,
 )
@@ -62,27 +46,6 @@ POPUP_SECONDS = 5.0
 
 MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
-
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-def _at_work(
-    method: "Callable[Concatenate[ChromiumSession, _P], Awaitable[_T]]",
-) -> "Callable[Concatenate[ChromiumSession, _P], Coroutine[Any, Any, _T]]":
-    """Make a session's method hold a page slot while it runs; none of them calls another."""
-
-    @functools.wraps(method)
-    async def slotted(self: "ChromiumSession", /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        async with self._slot():
-            return await method(self, *args, **kwargs)
-
-    return slotted
-
-
-class CannotDo(Exception):
-    """An action that this page does not allow; the text is told to the policy."""
 
 
 class ChromiumSession:
@@ -115,7 +78,7 @@ class ChromiumSession:
     @property
     def reader(self) -> PageReader:
         """The privileged view of the current tab."""
-        return DocumentReader(self._tab.channel, slot=self._slot)
+        return DocumentReader(self._tab.channel, slot=self.slot)
 
     @property
     def browser_version(self) -> str:
@@ -123,7 +86,7 @@ class ChromiumSession:
         return self._version
 
     @contextlib.asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
+    async def slot(self) -> AsyncIterator[None]:
         """Hold a page slot, and count the wait for it."""
         async with self._slots.one() as waited:
             self.waited_seconds += waited
@@ -133,7 +96,7 @@ class ChromiumSession:
     def _tab(self) -> PageTab:
         return self._tabs[self._current]
 
-    @_at_work
+    @in_slot
     async def open(self, url: str) -> None:
         """Load the start page under the session's clock and wait until it is complete."""
         self._start_url = url
@@ -159,7 +122,7 @@ class ChromiumSession:
         """Hang up on the pages. The context is closed by its owner, before this."""
         await self._connections.aclose()
 
-    @_at_work
+    @in_slot
     async def observe(self) -> Observation:
         """Take a picture and read the page."""
         begun = time.perf_counter()
@@ -183,7 +146,7 @@ class ChromiumSession:
                 observe_ms=(time.perf_counter() - begun) * 1_000,
             )
 
-    @_at_work
+    @in_slot
     async def act(self, action: Action) -> Effect:
         """Carry out an action and let the page settle."""
         begun = time.perf_counter()
@@ -192,8 +155,11 @@ class ChromiumSession:
         self._dialogs.clear()
         try:
             target = await self._aim(action)
-            await self._do(action)
-        except (CannotDo, UnknownKey) as refusal:
+            if isinstance(action, Tab):
+                await self._change_tabs(action)
+            else:
+                await self._tab.perform(action, start_url=self._start_url)
+        except (ActionRefused, UnknownKey) as refusal:
             error = cut(str(refusal), MESSAGE_BYTES)
         if not isinstance(action, Answer | NoAction):
             await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
@@ -206,12 +172,12 @@ class ChromiumSession:
             act_ms=(time.perf_counter() - begun) * 1_000,
         )
 
-    @_at_work
+    @in_slot
     async def settle(self) -> None:
         """Draw what a script has just changed, and wait until the pictures it shows are there."""
         await self._tab.rest()
 
-    @_at_work
+    @in_slot
     async def evaluate(self, expression: str) -> JsonValue:
         """Evaluate JavaScript in the world of the task's own page, the first. For sites alone."""
         return await self._tabs[0].channel.evaluate(expression)
@@ -224,7 +190,9 @@ class ChromiumSession:
         for end in ends:
             if end is not None and not self._inside(*end):
                 width, height = self._spec.viewport_width, self._spec.viewport_height
-                raise CannotDo(f"({end[0]:g}, {end[1]:g}) is outside the {width}×{height} viewport")
+                raise ActionRefused(
+                    f"({end[0]:g}, {end[1]:g}) is outside the {width}×{height} viewport"
+                )
         if ends[0] is None:
             return None
         x, y = ends[0]
@@ -235,89 +203,21 @@ class ChromiumSession:
     def _inside(self, x: float, y: float) -> bool:
         return x < self._spec.viewport_width and y < self._spec.viewport_height
 
-    async def _do(self, action: Action) -> None:
-        hand = self._tab.hand
-        match action:
-            case Click():
-                await hand.click(action)
-            case Hover():
-                await hand.move(action.x, action.y)
-            case Drag():
-                await hand.drag(action)
-            case TypeText():
-                await self._type(action)
-            case Key():
-                await hand.press(action.key)
-            case KeyDown():
-                await hand.key_down(action.key)
-            case KeyUp():
-                await hand.key_up(action.key)
-            case Scroll():
-                x = self._spec.viewport_width / 2 if action.x is None else action.x
-                y = self._spec.viewport_height / 2 if action.y is None else action.y
-                await hand.scroll(action, x=x, y=y)
-            case Select():
-                await self._select(action)
-            case _:
-                await self._go(action)
-
-    async def _go(self, action: Action) -> None:
-        """Carry out an action on the tab rather than on its page."""
-        tab = self._tab
-        match action:
-            case Goto():
-                self._refuse_foreign(action.url)
-                await tab.navigate(f"location.href = {canonical_json(action.url)}")
-            case Restart():
-                await tab.navigate(f"location.replace({canonical_json(self._start_url)})")
-            case Back():
-                if not await tab.travel(-1):
-                    raise CannotDo("there is no page to go back to")
-            case Forward():
-                if not await tab.travel(1):
-                    raise CannotDo("there is no page to go forward to")
-            case Reload():
-                await tab.navigate("location.reload()")
-            case Tab():
-                await self._tabs_do(action)
-            case _:
-                pass
-
-    async def _type(self, action: TypeText) -> None:
-        if action.x is not None and action.y is not None:
-            await self._tab.hand.click(Click(x=action.x, y=action.y))
-        if action.overwrite:
-            await self._tab.call("stepmill.selectAll()")
-        await self._tab.hand.type(action)
-
-    async def _select(self, action: Select) -> None:
-        option = canonical_json(action.option)
-        refusal = await self._tab.call(f"stepmill.choose({action.x},{action.y},{option})")
-        if refusal:
-            raise CannotDo(str(refusal))
-
-    def _refuse_foreign(self, url: str) -> None:
-        parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc}"
-        if origin not in self._spec.allowed_origins:
-            allowed = ", ".join(self._spec.allowed_origins)
-            raise CannotDo(f"{url} is not allowed here; allowed: {allowed}")
-
-    async def _tabs_do(self, action: Tab) -> None:
+    async def _change_tabs(self, action: Tab) -> None:
         index = self._current if action.index is None else action.index
         if action.operation is TabOperation.OPEN:
             if len(self._tabs) >= MAX_TABS:
-                raise CannotDo(f"there are {MAX_TABS} tabs already")
+                raise ActionRefused(f"there are {MAX_TABS} tabs already")
             if action.url is not None:
-                self._refuse_foreign(action.url)
+                self._tab.check_origin(action.url)
             await self._open_tab(action.url or BLANK)
             return
         if index >= len(self._tabs):
-            raise CannotDo(f"there is no tab {index}; there are {len(self._tabs)}")
+            raise ActionRefused(f"there is no tab {index}; there are {len(self._tabs)}")
         if action.operation is TabOperation.SWITCH:
             self._current = index
         elif len(self._tabs) == 1:
-            raise CannotDo("the last tab cannot be closed")
+            raise ActionRefused("the last tab cannot be closed")
         else:
             closed = self._tabs.pop(index)
             await closed.channel.send("Page.close")
@@ -331,7 +231,7 @@ class ChromiumSession:
         known = len(self._tabs)
         await self._adopt_popups(at_least=1)
         if len(self._tabs) == known:
-            raise CannotDo("the tab did not open")
+            raise ActionRefused("the tab did not open")
         self._current = len(self._tabs) - 1
         self._tab.show()
 

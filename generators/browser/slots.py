@@ -8,12 +8,41 @@ browser, which makes all of them slower.
 
 import asyncio
 import contextlib
+import functools
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 PAGE_SLOTS_PER_CORE = 4
 """Sessions at work on their pages at the same time, for each core: measured by `bench/sessions.py`."""
+
+
+class SlotHolder(Protocol):
+    """What takes a slot for some of its methods."""
+
+    def slot(self) -> AbstractAsyncContextManager[None]:
+        """Hold a slot while the block runs."""
+        ...
+
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_Holder = TypeVar("_Holder", bound=SlotHolder)
+
+
+def in_slot(
+    method: Callable[Concatenate[_Holder, _P], Awaitable[_T]],
+) -> Callable[Concatenate[_Holder, _P], Coroutine[Any, Any, _T]]:
+    """Make a method hold its object's slot while it runs; no such method may call another."""
+
+    @functools.wraps(method)
+    async def slotted(self: _Holder, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        async with self.slot():
+            return await method(self, *args, **kwargs)
+
+    return slotted
 
 
 class Slots:

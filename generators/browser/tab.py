@@ -18,6 +18,23 @@ from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
 from generators.browser.devtools import Connection
 from generators.browser.hand import Hand
 from generators.browser.protocol import SessionSpec
+from schemas.action import (
+    Action,
+    Back,
+    Click,
+    Drag,
+    Forward,
+    Goto,
+    Hover,
+    Key,
+    KeyDown,
+    KeyUp,
+    Reload,
+    Restart,
+    Scroll,
+    Select,
+    TypeText,
+)
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
@@ -38,6 +55,10 @@ Connect = Callable[[Page], Awaitable[Connection]]
 
 BLANK = "about:blank"
 """What a tab shows before it shows anything; no place to go back to."""
+
+
+class ActionRefused(Exception):
+    """An action that this page does not allow; the policy is shown the text."""
 
 
 class PageTab:
@@ -129,6 +150,75 @@ class PageTab:
     async def _wait_loaded(self) -> None:
         with boundary(FailureKind.PAGE, "loading"):
             await self.channel.page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1_000)
+
+    async def perform(self, action: Action, *, start_url: str) -> None:
+        """Carry out an action on the page or its history; any other is left to the session.
+
+        Raises:
+            ActionRefused: the page does not allow it.
+            UnknownKey: it names a key that no keyboard has.
+        """
+        match action:
+            case Click():
+                await self.hand.click(action)
+            case Hover():
+                await self.hand.move(action.x, action.y)
+            case Drag():
+                await self.hand.drag(action)
+            case TypeText():
+                await self._type(action)
+            case Key():
+                await self.hand.press(action.key)
+            case KeyDown():
+                await self.hand.key_down(action.key)
+            case KeyUp():
+                await self.hand.key_up(action.key)
+            case Scroll():
+                x = self._spec.viewport_width / 2 if action.x is None else action.x
+                y = self._spec.viewport_height / 2 if action.y is None else action.y
+                await self.hand.scroll(action, x=x, y=y)
+            case Select():
+                await self._select(action)
+            case _:
+                await self._go(action, start_url=start_url)
+
+    async def _go(self, action: Action, *, start_url: str) -> None:
+        """Show another page in the tab, if that is the action."""
+        match action:
+            case Goto():
+                self.check_origin(action.url)
+                await self.navigate(f"location.href = {canonical_json(action.url)}")
+            case Restart():
+                await self.navigate(f"location.replace({canonical_json(start_url)})")
+            case Back():
+                if not await self.travel(-1):
+                    raise ActionRefused("there is no page to go back to")
+            case Forward():
+                if not await self.travel(1):
+                    raise ActionRefused("there is no page to go forward to")
+            case Reload():
+                await self.navigate("location.reload()")
+            case _:
+                pass
+
+    async def _type(self, action: TypeText) -> None:
+        if action.x is not None and action.y is not None:
+            await self.hand.click(Click(x=action.x, y=action.y))
+        if action.overwrite:
+            await self.call("stepmill.selectAll()")
+        await self.hand.type(action)
+
+    async def _select(self, action: Select) -> None:
+        option = canonical_json(action.option)
+        refusal = await self.call(f"stepmill.choose({action.x},{action.y},{option})")
+        if refusal:
+            raise ActionRefused(str(refusal))
+
+    def check_origin(self, url: str) -> None:
+        """Raise `ActionRefused` for an address outside the session's origins."""
+        if not self._spec.allows(url):
+            allowed = ", ".join(self._spec.allowed_origins)
+            raise ActionRefused(f"{url} is not allowed here; allowed: {allowed}")
 
     async def navigate(self, expression: str) -> None:
         """Start a navigation from within the page, which holds the clock until it commits."""
