@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check fmt types unit e2e chaos bench prefect lock docs golden clean
+.PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
 .PHONY: engine-cpu test-vllm
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
@@ -91,6 +91,9 @@ bench: setup ## every benchmark: a line of JSON each; fails when a figure misses
 	done; \
 	if [ -n "$$failed" ]; then echo "missed their lines:$$failed" >&2; exit 1; fi
 
+measure: setup ## how large the code is and how it hangs together, beside the targets
+	@$(BIN)/python bench/measuring/house.py
+
 prefect: setup ## a Prefect server, a work pool, a worker and the deployments, on this machine
 	@$(BIN)/python -m flows.orchestration.serve
 
@@ -114,9 +117,10 @@ lock: setup ## renew requirements/*.txt
 	  $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" -o requirements/engine-cpu.txt
 
-docs: setup ## write the tables of docs/dataset.md and docs/configuration.md from the records
+docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/columns.py
 	@$(BIN)/python docs/configuration.py
+	@$(BIN)/python docs/architecture.py
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from schemas.errors import Damaged, StepmillError, Unwritable
 
-SEE = "see `A run in a bucket` in docs/operating.md"
+SEE = "see `A run in a bucket` in docs/storing.md"
 """Where the rights are listed."""
 
 NO_BUCKET = "NoSuchBucket"

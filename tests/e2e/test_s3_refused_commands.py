@@ -26,7 +26,7 @@ PLANTED = "planted"
 """Is in every secret and in every message of the store here."""
 
 UNKNOWN_KEY = "AKIAUNKNOWNUNKNOWN00"
-RIGHTS_WORDS = r"the credentials do not allow it; see `A run in a bucket` in docs/operating\.md"
+RIGHTS_WORDS = r"the credentials do not allow it; see `A run in a bucket` in docs/storing\.md"
 
 
 class Bad(NamedTuple):
