@@ -14,6 +14,8 @@ HOST = "pages.localhost"
 CLOCK = Clock()
 ORIGIN = f"http://{HOST}"
 
+_shared: list[tuple[Chromium, Gateway]] = []
+
 
 def spec(*, clock: Clock | None = CLOCK) -> SessionSpec:
     return SessionSpec(
@@ -39,11 +41,29 @@ def handler(pages: Mapping[str, str | Handler]) -> Handler:
 
 @contextlib.asynccontextmanager
 async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Chromium, Gateway]]:
-    """A gateway that serves `pages`, and a browser behind it."""
-    async with Gateway() as gateway:
+    """A gateway that serves `pages`, and a browser behind it: those of `shared_browser`, if any."""
+    async with contextlib.AsyncExitStack() as stack:
+        chromium, gateway = _shared[-1] if _shared else await stack.enter_async_context(_started())
         gateway.mount(HOST, handler(pages))
-        async with Chromium(gateway_port=gateway.port) as chromium:
-            yield chromium, gateway
+        gateway.refused.clear()
+        yield chromium, gateway
+
+
+@contextlib.asynccontextmanager
+async def shared_browser() -> AsyncIterator[None]:
+    """Let all that `browsing` opens meanwhile be in one browser, each in a context of its own."""
+    async with _started() as started:
+        _shared.append(started)
+        try:
+            yield
+        finally:
+            _shared.clear()
+
+
+@contextlib.asynccontextmanager
+async def _started() -> AsyncIterator[tuple[Chromium, Gateway]]:
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        yield chromium, gateway
 
 
 @contextlib.asynccontextmanager

@@ -29,7 +29,11 @@ from schemas.action import (
     Wait,
 )
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 LOG = "<script>window.log=[];const note=t=>log.push(t)</script>"
 

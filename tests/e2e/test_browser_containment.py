@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from aiohttp import ClientSession, web
 from commands import until
 from html_site import ORIGIN, browsing, opened, spec
@@ -12,7 +13,11 @@ from html_site import ORIGIN, browsing, opened, spec
 from generators.sites.gateway import Handler
 from schemas.action import Click, Wait
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.usefixtures("one_browser"),
+]
 
 ATTACKS = {
     "fetch": "fetch('http://{victim}/').catch(()=>0)",
@@ -40,7 +45,7 @@ class Victim:
         self.port = 0
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def victim() -> AsyncIterator[Victim]:
     canary = Victim()
 
