@@ -9,7 +9,11 @@ TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
 CHAOS_KILLS ?= 200
 CHAOS_ROUNDS ?= 20
-WORKERS ?= 2
+# More than two cores' worth: a third of a test's time is waiting, for a disk or another process.
+WORKERS ?= 3
+# A module's tests stay on one worker, which starts the module's servers and browsers once; modules
+# go in the order of their folders, so that the short ones of `unit` are left for the end.
+SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What kills processes, and grows with the two numbers above.
 CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
@@ -57,7 +61,7 @@ demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
 test: check $(VERIFIERS) ## every gate, then every test but those of a real vLLM (test-vllm)
-	$(call gate,tests,$(PYTEST) -n $(WORKERS) --dist worksteal)
+	$(call gate,tests,$(PYTEST) $(SPREAD) --durations 20)
 
 check: setup ## the gates: format, lint, types, imports
 	$(call gate,format,$(BIN)/ruff format --check --quiet .)
