@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Said, called, stepmill
+from commands import Said, called
 from deltalake import DeltaTable
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ TWO_TOOLS = json.dumps(
 
 def generate(run: Path, *flags: str, families: str) -> Said:
     """Roll out one seed of each family."""
-    return stepmill(*ASKED, f"--run={run}", f"--set=tasks.include={families}", *flags)
+    return called(*ASKED, f"--run={run}", f"--set=tasks.include={families}", *flags)
 
 
 def rows(run: Path, table: str) -> list[dict[str, Any]]:

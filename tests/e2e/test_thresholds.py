@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
-from commands import stepmill
+from commands import called
 from locations import Place
 
 from generators.sites.miniwob import THRESHOLDS
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 def test_every_row_and_the_card_say_what_counted_as_success_and_why(tmp_path: Path) -> None:
     run, to = tmp_path / "run", tmp_path / "to"
-    said = stepmill(
+    said = called(
         *("generate", "--json", "--no-prefect", f"--run={run}", f"--set=publish.to=['{to}']"),
         *("--set=tasks.include=['click-test','circle-center','bisect-angle']",),
         *("--set=tasks.seeds=[0,0]", "--set=browser.sessions=3", "--set=accept.min_reward=0.5"),
