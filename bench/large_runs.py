@@ -28,7 +28,7 @@ from seaweedfs import Weed
 from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb
 from flows.job.plan import make_plan
-from flows.job.resume_state import survey
+from flows.job.resume_state import read_resume_state
 from flows.resources.resources import Workshop
 from schemas.base import content_hash
 from schemas.sections import StorageSection
@@ -138,7 +138,8 @@ def find(place: Path, units: int) -> dict[str, float]:
         seconds.append(time.perf_counter() - begun)
         run = await open_run(store)
         async with Workshop(config) as shop:
-            found = await survey(shop, make_plan(config, tasks, run_id=run.run_id))
+            plan = make_plan(config, tasks, run_id=run.run_id)
+            found = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
         seconds.append(time.perf_counter() - begun)
         if report.findings or found.pending or len(found.committed) != units:
             raise SystemExit(f"the run is not what was made: {report.findings[:3]}")

@@ -32,12 +32,13 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
-    "flows/job/attempt_runner.py": _all("browser", "viewport device_scale_factor"),
+    "flows/job/unit_runner.py": _all("browser", "viewport device_scale_factor"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
     ),
-    "flows/job/job.py": ("limits.drain_seconds", "publish.to"),
+    "flows/job/context.py": ("limits.drain_seconds",),
+    "flows/job/open.py": ("publish.to",),
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),

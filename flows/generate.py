@@ -5,7 +5,7 @@ from os import environ
 from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources, load
-from flows.job.job import Generation
+from flows.job.job import GenerateJob
 from flows.job.open import open_generation
 from flows.job.report import Report
 from flows.job.validate import prepare
@@ -29,7 +29,5 @@ async def generate(
         settings=dated_all(settings, day),
         run=None if run is None else dated(run, day),
     )
-    async with joined(
-        Generation, lambda: open_generation(prepare(load(sources, environ)))
-    ) as generation:
-        return await observe(generation, "generate")
+    async with joined(GenerateJob, lambda: open_generation(prepare(load(sources, environ)))) as job:
+        return await observe(job, "generate")

@@ -3,7 +3,7 @@
 from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources
-from flows.job.publish_job import Publication, open_publication
+from flows.job.publish_job import PublishJob, open_publication
 from flows.orchestration.current_job import joined
 from flows.orchestration.date_templates import dated, dated_all, scheduled_day
 from flows.orchestration.observer import observe_publication
@@ -26,7 +26,7 @@ async def publish(
     day = scheduled_day()
     sources = Sources(config=config, settings=dated_all(settings, day))
     async with joined(
-        Publication,
+        PublishJob,
         lambda: open_publication(dated(run, day), sources, dated(to, day), version),
     ) as publication:
         return await observe_publication(publication)

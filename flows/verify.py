@@ -3,7 +3,7 @@
 from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources
-from flows.job.job import Generation
+from flows.job.job import JudgeJob
 from flows.job.open import open_judging
 from flows.job.report import Report
 from flows.orchestration.current_job import joined
@@ -22,5 +22,5 @@ async def verify(
     """
     day = scheduled_day()
     sources = Sources(config=config, settings=dated_all(settings, day))
-    async with joined(Generation, lambda: open_judging(dated(run, day), sources)) as judging:
+    async with joined(JudgeJob, lambda: open_judging(dated(run, day), sources)) as judging:
         return await observe(judging, "verify")

@@ -8,8 +8,10 @@ from scripted_rollouts import RUNNING, WON, pages
 
 from flows.job import open as open_module
 from flows.resources.browser_pool import SlottedSessions
+from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import Workshop
 from generators.browser.scripted import ScriptedSessions
+from generators.policy.factory import PolicyMaker
 from generators.sites.protocol import Site, Visit
 from generators.sites.scripted import ScriptedSite
 from generators.verify.make import make_verifiers
@@ -45,10 +47,10 @@ class ScriptedWorkshop(Workshop):
             )
         )
 
-    async def start(self, *, rollouts: bool) -> None:
-        del rollouts
+    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
         for fleet in (self._rollouts, self._replays):
             fleet.add(ScriptedSessions(pages(RUNNING, RUNNING, WON)))
+        return PolicyRuntime(PolicyMaker(self._config)) if rollouts else None
 
 
 def install() -> None:

@@ -1,26 +1,62 @@
 """Units whose episodes are all rolled out, and what commits and judges them without a browser."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from factories import RUN_ID, make_episode, make_task
 
-from flows.job.attempt_runner import Attempts, Stopping
+from flows.job.context import JobContext, StopSignal
 from flows.job.plan import PlannedUnit, make_plan
-from flows.job.progress import Tally
-from flows.job.unit_runner import Units
+from flows.job.resume_state import ResumeState, read_resume_state
+from flows.job.unit_judge import UnitJudge
+from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.resources.resources import Workshop
+from generators.policy.factory import PolicyMaker
 from schemas.config import RunConfig
 from schemas.episode import Episode
+from storage.run_file import RunFile
 
 TASKS = [make_task(seed=seed, instruction="") for seed in range(4)]
 
 
-def units_of(shop: Workshop, config: RunConfig, stopping: Stopping | None = None) -> Units:
-    tally, stopping = Tally(rule=config.accept), stopping or Stopping()
-    attempts = Attempts(
-        shop, config, run_id=RUN_ID, code_version="0", tally=tally, stopping=stopping
+def context_of(shop: Workshop, config: RunConfig, stopping: StopSignal | None = None) -> JobContext:
+    run = RunFile(
+        run_id=RUN_ID,
+        created_at=datetime.now(UTC),
+        identity={},
+        config=config.model_dump(mode="json"),
+        provenance={},
     )
-    return Units(shop, attempts, tally=tally, stopping=stopping)
+    context = JobContext.open(shop, config, run)
+    return replace(context, stopping=stopping or StopSignal())
+
+
+def units_of(shop: Workshop, config: RunConfig, stopping: StopSignal | None = None) -> UnitRunner:
+    """Return what makes units; nothing is started, so only a scripted policy can act."""
+    return runner_of(shop, config, context_of(shop, config, stopping))
+
+
+def judge_of(shop: Workshop, config: RunConfig) -> UnitJudge:
+    return UnitJudge(context_of(shop, config))
+
+
+def runner_of(shop: Workshop, config: RunConfig, context: JobContext) -> UnitRunner:
+    setup = RolloutSetup(
+        run_id=RUN_ID,
+        code_version="0",
+        viewport=config.viewport,
+        device_scale_factor=config.browser.device_scale_factor,
+        limits=config.limits,
+        sites=shop.sites,
+        sessions=shop.rollouts,
+        policies=PolicyMaker(config),
+    )
+    return UnitRunner(context, UnitJudge(context), setup, shop.live)
+
+
+async def state_of(shop: Workshop, plan: Sequence[PlannedUnit]) -> ResumeState:
+    return await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
 
 
 def episodes_of(unit: PlannedUnit, *, salt: int = 0) -> list[Episode]:

@@ -5,14 +5,14 @@ from collections.abc import Mapping
 from flows import signals
 from flows.cli.progress import watching
 from flows.cli.summary import lines
-from flows.job.job import Generation
+from flows.job.job import RunJob
 from flows.job.report import Report
 from flows.orchestration import flow_run
 from flows.orchestration.current_job import at_work
 from flows.terminal import answer, note, tell
 
 
-async def drive(work: Generation, flow: str, parameters: Mapping[str, object] | None) -> Report:
+async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None) -> Report:
     """Watch `work` to its end, and show it to Prefect as `flow` unless `parameters` is None."""
 
     def interrupt() -> None:

@@ -6,7 +6,7 @@ from flows import signals
 from flows.cli.driver import drive, tell_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.job.open import nothing, open_generation
+from flows.job.open import check_nothing, open_generation
 from flows.job.report import Report
 from flows.job.validate import Prepared, prepare
 from flows.orchestration import flow_run
@@ -24,7 +24,7 @@ def run(args: Arguments) -> int:
 
 async def _make(prepared: Prepared, shown: Sources | None) -> Report:
     """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
-    async with open_generation(prepared, check=flow_run.check if shown else nothing) as work:
+    async with open_generation(prepared, check=flow_run.check if shown else check_nothing) as work:
         if not work.pending:
             return await work.report()
         parameters = shown.model_dump(mode="json") if shown else None

@@ -7,7 +7,7 @@ from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored
-from flows.resources.sandbox import open_stage
+from flows.resources.sandbox import open_sandbox
 from flows.terminal import answer, log_to_stderr, tell
 from generators.verify.replay import Replayed, replay
 from schemas.base import canonical_json
@@ -39,8 +39,8 @@ async def _replay(args: Arguments) -> tuple[Episode, Replayed]:
         task, episode = await stored.lake.episode(args.episode)
     finally:
         await stored.lake.close()
-    async with open_stage() as stage:
-        return episode, await replay(task, episode, sites=stage.sites, sessions=stage.sessions)
+    async with open_sandbox() as sandbox:
+        return episode, await replay(task, episode, sites=sandbox.sites, sessions=sandbox.sessions)
 
 
 def _lines(episode: Episode, replayed: Replayed) -> Iterator[str]:

@@ -13,11 +13,9 @@ from pydantic import Field
 
 from flows.job.plan import PlannedAttempt, make_plan
 from flows.job.provenance import code_version
-from flows.resources.sandbox import Stage
+from flows.job.unit_runner import RolloutSetup
+from flows.resources.sandbox import Sandbox
 from generators.policy.factory import PolicyMaker
-from generators.rollout.attempt import Attempt
-from generators.rollout.limits import limits_for
-from generators.rollout.rollout import rollout
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.base import Record
@@ -103,16 +101,16 @@ class CheckReport(Record):
 
 
 async def check(
-    stage: Stage,
+    sandbox: Sandbox,
     policies: PolicyMaker,
     config: RunConfig,
     tasks: Sequence[Task],
     *,
-    told: Callable[[FamilyCheck], None],
+    on_episode: Callable[[FamilyCheck], None],
 ) -> CheckReport:
     """Attempt `tasks` as configured and return what became of them, by family.
 
-    `told` is called with each episode's own share as soon as it is known.
+    `on_episode` is called with each episode's own share as soon as it is judged.
 
     Raises:
         Refusal: the browser is gone and does not start again.
@@ -121,27 +119,27 @@ async def check(
     attempts = (
         attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
-    checker = _Checker(stage, policies, config)
+    checker = _Checker(sandbox, policies, config)
     shares: list[FamilyCheck] = []
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(config.browser.sessions, len(tasks) * config.tasks.attempts)):
-                group.create_task(_work(checker, attempts, shares, told))
+                group.create_task(_check_all(checker, attempts, shares, on_episode))
     except ExceptionGroup as broken:
         raise _refusal(broken) or broken from None
     return CheckReport(families=by_family(shares), seconds=time.perf_counter() - begun)
 
 
-async def _work(
+async def _check_all(
     checker: "_Checker",
     attempts: Iterator[PlannedAttempt],
     shares: list[FamilyCheck],
-    told: Callable[[FamilyCheck], None],
+    on_episode: Callable[[FamilyCheck], None],
 ) -> None:
     for attempt in attempts:
         share = await checker.check(attempt)
         shares.append(share)
-        told(share)
+        on_episode(share)
 
 
 def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
@@ -154,41 +152,29 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
 class _Checker:
     """Checks one attempt after another."""
 
-    def __init__(self, stage: Stage, policies: PolicyMaker, config: RunConfig) -> None:
-        self._stage = stage
-        self._policies = policies
-        self._config = config
-        self._version = code_version()
+    def __init__(self, sandbox: Sandbox, policies: PolicyMaker, config: RunConfig) -> None:
+        self._setup = RolloutSetup(
+            run_id=RUN_ID,
+            code_version=code_version(),
+            viewport=config.viewport,
+            device_scale_factor=config.browser.device_scale_factor,
+            limits=config.limits,
+            sites=sandbox.sites,
+            sessions=sandbox.sessions,
+            policies=policies,
+        )
         verifiers = make_verifiers(
             ("outcome", "replay"),
-            sites=stage.sites,
-            sessions=stage.replays,
+            sites=sandbox.sites,
+            sessions=sandbox.replays,
             min_reward=config.accept.min_reward,
         )
         self._panel = Panel(verifiers)
 
     async def check(self, planned: PlannedAttempt) -> FamilyCheck:
         """Return the share that one attempt has in its family's check."""
-        task, browser = planned.task, self._config.browser
-        attempt = Attempt(
-            run_id=RUN_ID,
-            unit_id=RUN_ID,
-            task=task,
-            attempt=planned.attempt,
-            viewport_width=self._config.viewport[0],
-            viewport_height=self._config.viewport[1],
-            device_scale_factor=browser.device_scale_factor,
-            code_version=self._version,
-        )
-        episode = await rollout(
-            attempt,
-            site=self._stage.sites[task.site],
-            sessions=self._stage.sessions,
-            make_policy=lambda account: self._policies.make(
-                planned.policy, seed=planned.seed, task=task, account=account
-            ),
-            limits=limits_for(task, self._config.limits),
-        )
+        task = planned.task
+        episode = await self._setup.roll_out(RUN_ID, planned)
         verdicts = await self._panel.judge(task, episode)
         return share_of(task, episode, {verdict.verifier: verdict for verdict in verdicts})
 

@@ -1,243 +1,271 @@
-"""A run at work, from the survey to the report.
+"""A job on a run at work, from its first unit to its report: generating, or judging again.
 
-Work begins when `begin` is called; when no unit is on its way any more a version is sealed and,
-unless the run was interrupted, published. Being interrupted once lets what is under way end, for
-a while; twice stops at once. Judging a run again is the same work on units that are all committed.
+Work begins when `begin` is called. When no unit is in flight any more a version is sealed and,
+unless the job was interrupted, published. The first interrupt lets what is in flight end, for a
+while; the second one stops at once.
 """
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 
-from flows.job.attempt_runner import Attempts, Stopping
-from flows.job.judging import by_episode
-from flows.job.plan import PlannedUnit
-from flows.job.progress import Progress, Tally
-from flows.job.provenance import code_version
+from typing_extensions import override
+
+from flows.job.context import JobContext, UnitReport, UnitState
+from flows.job.judging import KnownVerdicts, by_episode
+from flows.job.progress import Progress
+from flows.job.publish_job import Publisher
 from flows.job.report import Report
-from flows.job.resume_state import Survey, count
+from flows.job.resume_state import ResumeState
 from flows.job.summary import Summary, summarise
-from flows.job.unit_runner import UnitReport, Units, UnitState
-from flows.job.worker_pool import Crew
-from flows.resources.resources import Workshop
-from schemas.config import RunConfig
+from flows.job.unit_judge import UnitJudge
+from flows.job.unit_runner import UnitRunner
+from flows.job.worker_pool import Work, WorkerPool
+from flows.resources.engines import PolicyRuntime
 from schemas.errors import StepmillError
-from storage.publish.publish import PublishReport, publish
-from storage.run_file import RunFile
+from storage.publish.publish import PublishReport
 
-MOST_UNITS = 64
-"""Units on their way at the same time, whatever their size."""
+MAX_UNITS = 64
+"""Units in flight at the same time, whatever their size."""
 
-RECALLED_AT_ONCE = 1_000
-"""Units whose verdicts of earlier commands are read at once."""
+RECALL_UNITS = 1_000
+"""Units whose verdicts of earlier commands are read together."""
 
 LOG = logging.getLogger(__name__)
 
 
-class Generation:
-    """One run's work."""
+def worker_count(unit_size: int, sessions: int) -> int:
+    """Return how many units must be in flight so that no session waits for a straggler."""
+    return min(MAX_UNITS, 2 + -(-2 * sessions // max(1, unit_size)))
 
-    def __init__(
-        self,
-        workshop: Workshop,
-        config: RunConfig,
-        *,
-        run: RunFile,
-        plan: Sequence[PlannedUnit],
-        found: Survey,
-        again: bool = False,
-    ) -> None:
-        self._shop = workshop
-        self._config = config
-        self._run = run
-        self._found = found
-        self._again = again
-        self._stopping = Stopping()
-        self._now = False
-        self._tally = Tally(rule=config.accept)
-        count(self._tally, found, plan, again=again)
-        self._units = self._make_units()
-        self._missing = {unit.unit_id: unit for unit in found.missing}
-        self._crew = Crew(found.pending, self._do, stopping=self._stopping)
+
+class RunJob:
+    """The work of one command on a run: units by a pool of workers, then a version and a report.
+
+    What a kind of job does beside that, after its units and after its version is up to its class.
+    """
+
+    def __init__(self, context: JobContext, work: Work, *, workers: int) -> None:
+        self._context = context
+        self._stop_now = False
         self._end: asyncio.Task[tuple[Summary, list[PublishReport], list[str]]] | None = None
         self._report: asyncio.Task[Report] | None = None
         self._beside: list[asyncio.Task[None]] = []
+        self.pool = WorkerPool(work, workers=workers, stopping=context.stopping)
+        """Brings the units to their end."""
 
     @property
     def pending(self) -> tuple[str, ...]:
         """Every unit that needed work when the run was opened."""
-        return self._crew.unit_ids
+        return self.pool.unit_ids
 
     def begin(self, group: asyncio.TaskGroup) -> None:
-        """Begin to work, in tasks of `group`."""
-        self._crew.begin(group, workers=self._workers())
+        """Start everything but the pool's workers, which are started first, as tasks of `group`."""
         self._report = group.create_task(self._finish())
-        self._beside.append(group.create_task(self._give_up_with_the_engine()))
-        if self.pending and not self._again:
-            self._beside.append(group.create_task(self._recall()))
+        self._beside += [group.create_task(task) for task in self._side_tasks()]
 
     async def unit(self, unit_id: str) -> UnitReport:
-        """Wait until a pending unit has ended, and return how."""
-        return await self._crew.unit(unit_id)
+        """Wait until a pending unit has ended, and return its report."""
+        return await self.pool.unit(unit_id)
 
     async def report(self) -> Report:
-        """Wait until everything has ended, and return what it came to."""
+        """Wait until everything has ended, and return the report."""
         if self._report is None:
-            raise AssertionError("nothing was begun")
+            raise AssertionError("the job was not begun")
         return await asyncio.shield(self._report)
 
     def progress(self) -> Progress:
-        """Return how far it is."""
-        slots = self._shop.slots
-        return self._tally.progress(busy=slots.busy, sessions=slots.most)
+        """Return how far the job is."""
+        slots = self._context.slots
+        return self._context.progress.progress(busy=slots.busy, sessions=slots.most)
 
     @property
     def interrupted(self) -> bool:
-        """Somebody asked it to stop."""
-        return self._stopping.asked and not self._stopping.reason
+        """The user asked the job to stop."""
+        stopping = self._context.stopping
+        return stopping.asked and not stopping.reason
 
     @property
     def stopping_now(self) -> bool:
-        """It was asked twice: nothing is waited for."""
-        return self._now
+        """The user asked twice: the job waits for nothing."""
+        return self._stop_now
 
     @property
     def drain_seconds(self) -> float:
-        """How long what is under way may take to end, once it was asked to stop."""
-        return self._config.limits.drain_seconds
+        """How long what is in flight may take to end after the first interrupt."""
+        return self._context.drain_seconds
 
     def interrupt(self) -> None:
-        """Let what is under way end, for `limits.drain_seconds`; asked again, stop now."""
-        if self._stopping.asked:
-            self._now = True
-            self._cancel()
+        """Let what is in flight end, for `drain_seconds`; called a second time, stop now."""
+        if self._context.stopping.asked:
+            self._stop_now = True
+            self.pool.cancel()
+            if self._end is not None:
+                self._end.cancel()
             return
-        self._stopping.ask()
-        loop = asyncio.get_running_loop()
-        loop.call_later(self.drain_seconds, self._crew.cancel)
+        self._context.stopping.ask()
+        asyncio.get_running_loop().call_later(self.drain_seconds, self.pool.cancel)
 
-    def _cancel(self) -> None:
-        self._crew.cancel()
-        if self._end is not None:
-            self._end.cancel()
+    def _side_tasks(self) -> Iterable[Coroutine[None, None, None]]:
+        """Return what goes on beside the units; it is cancelled when they have ended."""
+        return ()
 
-    def _make_units(self) -> Units:
-        attempts = Attempts(
-            self._shop,
-            self._config,
-            run_id=self._run.run_id,
-            code_version=code_version(),
-            tally=self._tally,
-            stopping=self._stopping,
-        )
-        return Units(self._shop, attempts, tally=self._tally, stopping=self._stopping)
+    async def _finish_units(self) -> list[str]:
+        """Do what is left when no unit is in flight; return what went wrong, in sentences."""
+        return []
 
-    def _workers(self) -> int:
-        """Return how many units must be on their way so that no session waits for a straggler."""
-        size = max(1, self._config.tasks.unit_size)
-        return min(MOST_UNITS, 2 + -(-2 * self._shop.slots.most // size))
-
-    async def _do(self, unit_id: str) -> UnitReport:
-        unit = self._missing.get(unit_id)
-        if unit is None:
-            return await self._units.judge(unit_id, self._found.said, again=self._again)
-        return await self._units.make(unit, self._found.spooled.get(unit_id, set()))
-
-    async def _give_up_with_the_engine(self) -> None:
-        """Stop at once when the run's own engine is given up: no reply would ever come."""
-        reason = await self._shop.acting.given_up()
-        self._stopping.ask(reason)
-        self._crew.cancel()
-
-    async def _recall(self) -> None:
-        """Tell the tally how the episodes of settled units stand, which no work waits for."""
-        settled = sorted(self._found.settled)
-        for first in range(0, len(settled), RECALLED_AT_ONCE):
-            units = settled[first : first + RECALLED_AT_ONCE]
-            try:
-                verdicts = await self._shop.lake.verdicts(units=units)
-            except StepmillError as error:
-                LOG.warning("nothing is shown of verdicts of earlier commands: %s", error)
-                return
-            for episode_id, said in by_episode(verdicts).items():
-                self._tally.judged_before(episode_id, said)
+    async def _publish(self) -> tuple[list[PublishReport], list[str]]:
+        """Publish the sealed version; return where, and what went wrong, in sentences."""
+        return [], []
 
     async def _finish(self) -> Report:
-        ends = await self._crew.ended()
+        units = await self.pool.reports()
         for task in self._beside:
             task.cancel()
-        failed = [one for one in ends if one.state is UnitState.FAILED]
         summary, publications, problems = Summary(version=0), list[PublishReport](), list[str]()
-        if not self._now:
+        if not self._stop_now:
             self._end = asyncio.create_task(self._seal_and_publish())
             await asyncio.wait([self._end])
             if not self._end.cancelled():
                 summary, publications, problems = self._end.result()
+        context, progress = self._context, self._context.progress
+        failed = [_failure(unit) for unit in units if unit.state is UnitState.FAILED]
+        fault = context.stopping.reason
         return Report(
-            run=self._shop.store.url,
-            run_id=self._run.run_id,
+            run=context.url,
+            run_id=context.run.run_id,
             summary=summary,
-            seconds=self._tally.seconds,
-            rolled_out=self._tally.rolled_out,
-            steps=self._tally.steps,
+            seconds=progress.seconds,
+            rolled_out=progress.rolled_out,
+            steps=progress.steps,
             units_failed=len(failed),
-            planned=self._tally.episodes_total,
+            planned=progress.episodes_total,
             publications=tuple(publications),
-            problems=(
-                *(f"unit {one.unit_id} failed: {one.reason}" for one in failed),
-                *([self._stopping.reason] if self._stopping.reason and not failed else []),
-                *problems,
-            ),
+            problems=(*failed, *([fault] if fault and not failed else []), *problems),
             interrupted=self.interrupted,
         )
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
         """Return what the run holds, where it was published, and what went wrong with that."""
-        publications, problems = list[PublishReport](), list[str]()
         try:
-            problems += await self._judge_foreign()
-            for unit_id in self._found.leftovers:
-                await self._shop.spool.discard(unit_id)
+            problems = await self._finish_units()
             summary = await self._seal()
         except StepmillError as error:
-            return Summary(version=0), publications, [str(error)]
-        for to in self._config.publish.to:
-            if summary.version and not self._stopping.asked:
-                try:
-                    publications.append(await self._publish(to))
-                except StepmillError as error:  # the other destinations are no worse for it
-                    problems.append(str(error))
-        return summary, publications, problems
-
-    async def _judge_foreign(self) -> list[str]:
-        """Judge what other workers rolled out and did not judge; return what went wrong.
-
-        Those that live have had until now, and what they answered is not asked again.
-        """
-        problems = []
-        for unit_id in self._units.foreign:
-            said = by_episode(await self._shop.lake.verdicts(units={unit_id}))
-            end = await self._units.judge(unit_id, said, again=False)
-            if end.state is UnitState.FAILED:
-                problems.append(f"unit {end.unit_id} failed: {end.reason}")
-        return problems
+            return Summary(version=0), [], [str(error)]
+        if not summary.version:
+            return summary, [], problems
+        publications, unpublished = await self._publish()
+        return summary, publications, problems + unpublished
 
     async def _seal(self) -> Summary:
-        lake = self._shop.lake
+        lake = self._context.lake
         version = await lake.seal()
         if not version:
             return Summary(version=0)
         verdicts = await lake.verdicts(version=version)
-        return await summarise(await lake.snapshot(version), verdicts, self._config.accept)
+        return await summarise(await lake.snapshot(version), verdicts, self._context.rule)
 
-    async def _publish(self, to: str) -> PublishReport:
-        snapshot = await self._shop.lake.snapshot()
-        await self._shop.lake.keep(snapshot.version)
-        return await publish(
-            snapshot,
-            self._run,
-            self._config.accept,
-            to,
-            terms=self._config.publish,
-            storage=self._config.storage,
-        )
+
+class GenerateJob(RunJob):
+    """Makes the missing units of a run, judges those that owe verdicts, and publishes."""
+
+    def __init__(
+        self,
+        context: JobContext,
+        state: ResumeState,
+        judge: UnitJudge,
+        *,
+        runner: UnitRunner | None,
+        runtime: PolicyRuntime | None,
+        publisher: Publisher,
+        destinations: Sequence[str],
+        workers: int,
+    ) -> None:
+        work = {
+            unit_id: partial(judge.judge_owed, unit_id, state.known) for unit_id in state.to_judge
+        }
+        if runner is not None:
+            for unit in state.missing:
+                spooled = state.spooled.get(unit.unit_id, set())
+                work[unit.unit_id] = partial(runner.make, unit, spooled)
+        super().__init__(context, work, workers=workers)
+        self._state = state
+        self._judge = judge
+        self._runner = runner
+        self._runtime = runtime
+        self._publisher = publisher
+        self._destinations = destinations
+
+    @override
+    def _side_tasks(self) -> Iterable[Coroutine[None, None, None]]:
+        if self._runtime is not None:
+            yield self._give_up_with_the_engine(self._runtime)
+        if self.pending:
+            yield self._count_settled()
+
+    async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
+        """Stop at once when the run's own engine is given up: no reply would ever come."""
+        self._context.stopping.ask(await runtime.given_up())
+        self.pool.cancel()
+
+    async def _count_settled(self) -> None:
+        """Count the verdicts of settled units, which no work waits for."""
+        settled = sorted(self._state.settled)
+        for first in range(0, len(settled), RECALL_UNITS):
+            units = settled[first : first + RECALL_UNITS]
+            try:
+                verdicts = await self._context.lake.verdicts(units=units)
+            except StepmillError as error:
+                LOG.warning("nothing is shown of verdicts of earlier commands: %s", error)
+                return
+            for episode_id, known in by_episode(verdicts).items():
+                self._context.progress.count_judged_before(episode_id, known)
+
+    @override
+    async def _finish_units(self) -> list[str]:
+        """Judge what other workers rolled out and did not judge, and clear the spool.
+
+        Workers that live have had until now, and what they judged is not judged again.
+        """
+        problems = []
+        for unit_id in self._runner.foreign if self._runner is not None else ():
+            known = by_episode(await self._context.lake.verdicts(units={unit_id}))
+            unit = await self._judge.judge_owed(unit_id, known)
+            if unit.state is UnitState.FAILED:
+                problems.append(_failure(unit))
+        for unit_id in self._state.stale_spool:
+            await self._context.spool.discard(unit_id)
+        return problems
+
+    @override
+    async def _publish(self) -> tuple[list[PublishReport], list[str]]:
+        publications, problems = list[PublishReport](), list[str]()
+        for to in self._destinations:
+            if self._context.stopping.asked:
+                break
+            try:
+                publications.append(await self._publisher.publish_last(to))
+            except StepmillError as error:  # the other destinations are no worse for it
+                problems.append(str(error))
+        return publications, problems
+
+
+class JudgeJob(RunJob):
+    """Judges every committed episode of a run again; it makes and publishes nothing."""
+
+    def __init__(
+        self,
+        context: JobContext,
+        committed: Iterable[str],
+        known: Mapping[str, KnownVerdicts],
+        judge: UnitJudge,
+        *,
+        workers: int,
+    ) -> None:
+        work = {unit_id: partial(judge.judge_again, unit_id, known) for unit_id in committed}
+        super().__init__(context, work, workers=workers)
+
+
+def _failure(unit: UnitReport) -> str:
+    return f"unit {unit.unit_id} failed: {unit.reason}"

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from generators.verify.panel import NO_ANSWER, Panel
 from schemas.acceptance import latest
 from schemas.base import content_hash
-from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake.judged_units import Mark
 from storage.lake.lake import Lake
 
-Said = Mapping[str, Verdict]
-"""What is known of one episode, by verifier (see `acceptance.latest`)."""
+KnownVerdicts = Mapping[str, Verdict]
+"""The verdicts on one episode that count, by verifier (see `acceptance.latest`)."""
 
 
 _Address = tuple[str, str, int]
@@ -118,13 +117,3 @@ def _answered(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
 
 def _question(verdict: Verdict) -> tuple[str, str, str]:
     return verdict.episode_id, verdict.verifier, verdict.verifier_version
-
-
-def told(tasks: Sequence[Task], instructions: Mapping[str, str]) -> list[Task]:
-    """Return `tasks` with the goals that their pages stated, by task."""
-    return [
-        task.model_copy(update={"instruction": instructions[task.task_id]})
-        if not task.instruction and instructions.get(task.task_id)
-        else task
-        for task in tasks
-    ]

@@ -1,6 +1,6 @@
-"""From a configuration to a run at work; nothing of it knows Prefect.
+"""From a configuration to a job at work; nothing of it knows Prefect.
 
-`open_generation` opens the run and surveys it and, only where something is missing, starts a
+`open_generation` opens the run, reads what it has and, only where something is missing, starts a
 browser, and only then writes `run.json` where there was none. A run with nothing pending starts
 nothing and changes nothing.
 """
@@ -11,98 +11,151 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from os import environ
 
 from flows.job.config_loader import Sources
-from flows.job.job import Generation
+from flows.job.context import JobContext
+from flows.job.job import GenerateJob, JudgeJob, worker_count
 from flows.job.plan import make_plan
-from flows.job.provenance import provenance
-from flows.job.resume_state import everything, survey
+from flows.job.provenance import code_version, provenance
+from flows.job.publish_job import Publisher, check_destination
+from flows.job.resume_state import count, read_resume_state
 from flows.job.stored_run import open_stored
+from flows.job.unit_judge import UnitJudge
+from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
 from flows.job.validate import Prepared
-from flows.job.validate_destination import check_destination
+from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import Workshop
+from schemas.config import RunConfig
 from schemas.errors import NotFound, OtherRun
-from schemas.sections import PublishSection
 from storage.run_file import create_run, open_run
 
+Check = Callable[[], Awaitable[None]]
+"""May refuse a command before anything is written or started."""
 
-async def nothing() -> None:
+
+async def check_nothing() -> None:
     """Refuse nothing."""
 
 
 @contextlib.asynccontextmanager
 async def open_generation(
-    prepared: Prepared, *, check: Callable[[], Awaitable[None]] = nothing
-) -> AsyncIterator[Generation]:
-    """Open the run that `prepared` tells of and begin to work on it.
-
-    Where there is work, `check` is asked before anything is written or started; it may refuse.
+    prepared: Prepared, *, check: Check = check_nothing
+) -> AsyncIterator[GenerateJob]:
+    """Open the run of `prepared`, which may be a new one, and begin to work on it.
 
     Raises:
-        OtherRun: a run of another identity lies there, or what is left of one.
+        OtherRun: the URL holds a run of another identity, or what is left of one.
         Unwritable: the run or a destination cannot be written.
-        NoBrowser: one is needed and none starts.
-        Damaged: what lies there cannot be read.
+        NoBrowser: a browser is needed and none starts.
+        Damaged: what the run holds cannot be read.
     """
     config = prepared.config
-    async with Workshop(config) as shop:
-        known = await _known(shop)
+    async with Workshop(config) as resources:
+        run_id = await _find_run(resources)
         for to in config.publish.to:
-            await check_destination(to, config, known)
-        if known is None:
-            await check()
-            await shop.store.probe()
-            await shop.start(rollouts=True)
-        run = await create_run(shop.store, config, provenance=provenance())
+            await check_destination(to, config, run_id)
+        runtime: PolicyRuntime | None = None
+        if run_id is None:
+            runtime = await _start(resources, check, rollouts=True)
+        run = await create_run(resources.store, config, provenance=provenance())
         plan = make_plan(config, prepared.tasks, run_id=run.run_id)
-        found = await survey(shop, plan)
-        generation = Generation(shop, config, run=run, plan=plan, found=found)
-        if generation.pending and known is not None:
-            await check()
-            await shop.store.probe()
-            await shop.start(rollouts=bool(found.missing))
+        state = await read_resume_state(resources.lake, resources.spool, resources.panel, plan)
+        if run_id is not None and state.pending:
+            runtime = await _start(resources, check, rollouts=bool(state.missing))
+        context = JobContext.open(resources, config, run)
+        count(context.progress, state, plan)
+        judge = UnitJudge(context)
+        job = GenerateJob(
+            context,
+            state,
+            judge,
+            runner=_runner(resources, config, context, judge, runtime),
+            runtime=runtime,
+            publisher=Publisher(resources.lake, run, config.accept, config.publish, config.storage),
+            destinations=config.publish.to,
+            workers=worker_count(config.tasks.unit_size, resources.slots.most),
+        )
         async with asyncio.TaskGroup() as group:
-            generation.begin(group)
-            yield generation
+            job.pool.begin(group)
+            job.begin(group)
+            yield job
 
 
 @contextlib.asynccontextmanager
 async def open_judging(
-    url: str, sources: Sources, *, check: Callable[[], Awaitable[None]] = nothing
-) -> AsyncIterator[Generation]:
+    url: str, sources: Sources, *, check: Check = check_nothing
+) -> AsyncIterator[JudgeJob]:
     """Begin to judge every committed episode of the run at `url` again.
 
     Raises:
         BadConfig: a setting is of a key that judging does not use.
         NotFound: there is no run, nothing is committed, or a verifier does not exist.
         Unwritable: the run cannot be written.
-        NoBrowser: one is needed and none starts.
-        Damaged: what lies there cannot be read.
+        NoBrowser: a browser is needed and none starts.
+        Damaged: what the run holds cannot be read.
     """
     check_settings("verify", sources.settings)
     stored = await open_stored(url, sources, environ)
     await stored.lake.close()
-    config = stored.config.model_copy(update={"publish": PublishSection()})
-    async with Workshop(config) as shop:
-        found = everything(await survey(shop, ()))
-        if not found.committed:
-            raise NotFound(f"{shop.store.url}: holds no committed episode to judge")
-        await check()
-        await shop.store.probe()
-        await shop.start(rollouts=False)
-        judging = Generation(shop, config, run=stored.run, plan=(), found=found, again=True)
+    config = stored.config
+    async with Workshop(config) as resources:
+        state = await read_resume_state(resources.lake, resources.spool, resources.panel, ())
+        if not state.committed:
+            raise NotFound(f"{resources.store.url}: holds no committed episode to judge")
+        await _start(resources, check, rollouts=False)
+        context = JobContext.open(resources, config, stored.run)
+        count(context.progress, state, (), again=True)
+        job = JudgeJob(
+            context,
+            state.committed,
+            state.known,
+            UnitJudge(context),
+            workers=worker_count(config.tasks.unit_size, resources.slots.most),
+        )
         async with asyncio.TaskGroup() as group:
-            judging.begin(group)
-            yield judging
+            job.pool.begin(group)
+            job.begin(group)
+            yield job
 
 
-async def _known(shop: Workshop) -> str | None:
-    """Return the id of the run that lies there; None if there is nothing of any run."""
+async def _start(resources: Workshop, check: Check, *, rollouts: bool) -> PolicyRuntime | None:
+    """Probe before create: refuse what cannot work before a row or `run.json` is written."""
+    await check()
+    await resources.store.probe()
+    return await resources.start(rollouts=rollouts)
+
+
+def _runner(
+    resources: Workshop,
+    config: RunConfig,
+    context: JobContext,
+    judge: UnitJudge,
+    runtime: PolicyRuntime | None,
+) -> UnitRunner | None:
+    """Return what makes units; None where nothing was started that could make one."""
+    if runtime is None:
+        return None
+    setup = RolloutSetup(
+        run_id=context.run.run_id,
+        code_version=code_version(),
+        viewport=config.viewport,
+        device_scale_factor=config.browser.device_scale_factor,
+        limits=config.limits,
+        sites=resources.sites,
+        sessions=resources.rollouts,
+        policies=runtime.policies,
+    )
+    return UnitRunner(context, judge, setup, resources.live)
+
+
+async def _find_run(resources: Workshop) -> str | None:
+    """Return the id of the run at the URL; None if it holds nothing of any run."""
+    store = resources.store
     try:
-        return (await open_run(shop.store)).run_id
+        return (await open_run(store)).run_id
     except NotFound:
-        async for found in shop.store.list("tables/"):
+        async for entry in store.list("tables/"):
             raise OtherRun(
-                f"{shop.store.url}: holds tables of a run ({found.key}), but its run.json is "
+                f"{store.url}: holds tables of a run ({entry.key}), but its run.json is "
                 "missing: put it back, or give another folder"
             ) from None
         return None

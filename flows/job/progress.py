@@ -41,8 +41,8 @@ class Progress(Record):
     """Of this command."""
     seconds: float
     """Since the command began its work."""
-    left: float | None
-    """Seconds the rest may take; None while nobody can say."""
+    remaining_seconds: float | None
+    """How long the rest may take; None while that cannot be estimated."""
 
     @property
     def percent(self) -> float:
@@ -62,8 +62,8 @@ class Progress(Record):
         ]
         if self.units_failed:
             parts.append(f"{self.units_failed} failed")
-        if self.left is not None:
-            parts.append(f"{clock(self.left)} left")
+        if self.remaining_seconds is not None:
+            parts.append(f"{clock(self.remaining_seconds)} left")
         return " · ".join(parts)
 
 
@@ -74,8 +74,8 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-class Tally:
-    """Counts."""
+class ProgressCounter:
+    """Counts what a command has done, and what was done before it."""
 
     def __init__(self, *, rule: AcceptSection) -> None:
         self._rule = rule
@@ -101,22 +101,22 @@ class Tally:
         """Since the command began its work."""
         return time.perf_counter() - self._began
 
-    def found(self, episode_id: str) -> None:
+    def count_existing(self, episode_id: str) -> None:
         """Count an episode that was finished before."""
         self._finished.add(episode_id)
 
-    def made(self, episode: Episode) -> None:
+    def count_new(self, episode: Episode) -> None:
         """Count an episode that this command finished."""
         self._finished.add(episode.episode_id)
         self.rolled_out += 1
         self.steps += episode.n_steps
 
-    def judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
+    def count_judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
         """Count an episode by its verdicts (see `acceptance.latest`)."""
         self._judged_here += episode_id not in self._standings
         self._standings[episode_id] = standing(self._rule, verdicts)
 
-    def judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
+    def count_judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
         """Count an episode whose verdicts were there when the command began.
 
         None: they were not read yet.
@@ -144,5 +144,5 @@ class Tally:
             sessions=sessions,
             steps_per_second=self.steps / seconds if seconds else 0.0,
             seconds=seconds,
-            left=missing * seconds / done_here if done_here else None,
+            remaining_seconds=missing * seconds / done_here if done_here else None,
         )

@@ -1,45 +1,88 @@
-"""The publication of a stored run's version to one destination, as work that a flow can show."""
+"""The publication of a run's version: to whatever a run names, or to one destination as a job."""
 
 import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from os import environ
+from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
-from flows.job.stored_run import Stored, open_stored
+from flows.job.stored_run import open_stored
 from flows.job.used_keys import check_settings
-from flows.job.validate_destination import check_destination
-from schemas.errors import NotFound, Refusal, StepmillError, Unfinished, Unwritable
+from schemas.config import RunConfig
+from schemas.errors import (
+    BadConfig,
+    NotFound,
+    OtherRun,
+    Refusal,
+    StepmillError,
+    Unfinished,
+    Unwritable,
+)
+from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.lake import Lake, Snapshot
-from storage.publish.publish import PublishReport, publish
+from storage.objects.urls import folder
+from storage.publish.publish import PublishReport, open_destination, publish
+from storage.run_file import RunFile
+
+_NO_RUN = "none yet"
 
 LOG = logging.getLogger(__name__)
 
 
-class Publication:
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """Publishes versions of one run."""
+
+    lake: Lake
+    """The run's tables."""
+    run: RunFile
+    """The run's `run.json`."""
+    rule: AcceptSection
+    """Which episodes are accepted."""
+    terms: PublishSection
+    """What is published, and under which licence."""
+    storage: StorageSection
+    """How destinations are reached."""
+
+    async def publish(self, snapshot: Snapshot, to: str) -> PublishReport:
+        """Publish a version of the run at `to`."""
+        return await publish(
+            snapshot, self.run, self.rule, to, terms=self.terms, storage=self.storage
+        )
+
+    async def publish_last(self, to: str) -> PublishReport:
+        """Publish the last version at `to`, and keep it for ever."""
+        snapshot = await self.lake.snapshot()
+        await self.lake.keep(snapshot.version)
+        return await self.publish(snapshot, to)
+
+
+class PublishJob:
     """A publication at work."""
 
-    def __init__(self, working: asyncio.Task[PublishReport]) -> None:
-        self._working = working
+    def __init__(self, publishing: asyncio.Task[PublishReport]) -> None:
+        self._publishing = publishing
 
     async def report(self) -> PublishReport:
-        """Wait until it has ended, and return what it came to."""
-        return await asyncio.shield(self._working)
+        """Wait until the publication has ended, and return its report."""
+        return await asyncio.shield(self._publishing)
 
 
 @contextlib.asynccontextmanager
 async def open_publication(
     url: str, sources: Sources, to: str, version: int | None
-) -> AsyncIterator[Publication]:
+) -> AsyncIterator[PublishJob]:
     """Begin to publish a version of the run at `url`, the last one by default.
 
     Raises:
         NotFound: there is no such run or version, or nothing in it.
         BadConfig: this version of the program cannot publish there, or a setting is of a key that
             publishing does not use.
-        OtherRun: the dataset of another run lies there.
-        Unwritable: nothing can be written there, or something else lies there.
+        OtherRun: the destination holds the dataset of another run.
+        Unwritable: the destination cannot be written, or holds something else.
         Damaged: the run cannot be read.
     """
     check_settings("publish", sources.settings)
@@ -52,27 +95,22 @@ async def open_publication(
             raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
         await check_destination(to, config, stored.run.run_id)
         await _keep(stored.lake, snapshot.version)
+        publisher = Publisher(
+            stored.lake, stored.run, config.accept, config.publish, config.storage
+        )
         async with asyncio.TaskGroup() as group:
-            working = group.create_task(_publish(snapshot, stored, to))
-            yield Publication(working)
+            yield PublishJob(group.create_task(_publish(publisher, snapshot, to)))
 
 
-async def _publish(snapshot: Snapshot, stored: Stored, to: str) -> PublishReport:
-    """Publish, and name what ends it for what it is once work has begun.
+async def _publish(publisher: Publisher, snapshot: Snapshot, to: str) -> PublishReport:
+    """Publish, and name an error for what it is once work has begun.
 
     Raises:
         Refusal: the destination takes nothing.
         Unfinished: the publication had begun and cannot be ended now.
     """
     try:
-        return await publish(
-            snapshot,
-            stored.run,
-            stored.config.accept,
-            to,
-            terms=stored.config.publish,
-            storage=stored.config.storage,
-        )
+        return await publisher.publish(snapshot, to)
     except (Refusal, Unfinished):
         raise
     except StepmillError as error:
@@ -80,7 +118,7 @@ async def _publish(snapshot: Snapshot, stored: Stored, to: str) -> PublishReport
 
 
 async def _keep(lake: Lake, version: int) -> None:
-    """Keep a version that is about to be published; whoever may only read the run cannot."""
+    """Keep a version that is about to be published; a user who may only read the run cannot."""
     try:
         await lake.keep(version)
     except Unwritable as error:
@@ -89,3 +127,44 @@ async def _keep(lake: Lake, version: int) -> None:
             version,
             error,
         )
+
+
+async def check_destination(to: str, config: RunConfig, run_id: str | None) -> None:
+    """Refuse a destination that could not be published to; `run_id` is None for a new run.
+
+    Raises:
+        BadConfig: nothing can be published there, the user may not, or it and the run contain
+            each other.
+        OtherRun: the destination holds the dataset of another run.
+        Unwritable: the destination cannot be written, or holds something else.
+        Conflict: another program changed the dataset there.
+    """
+    destination = open_destination(to, config.publish, config.storage)
+    _refuse_nested(to, config.run.url)
+    try:
+        await destination.stock(run_id or _NO_RUN)
+    except OtherRun as error:
+        if run_id is not None:
+            raise
+        raise OtherRun(
+            f"{to}: holds the dataset of another run, and {config.run.url} is a new one; "
+            "publish to another place, or remove that one"
+        ) from error
+    await destination.probe()
+
+
+def _refuse_nested(to: str, run: str) -> None:
+    dataset_path, run_path = _path_of(to), _path_of(run)
+    if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):
+        raise BadConfig(
+            f"{to}: a dataset and its run cannot lie in each other ({run}); "
+            "publish to a place beside it"
+        )
+
+
+def _path_of(url: str) -> PurePosixPath:
+    """Return the path of `url` in a bucket, on the Hub or on this machine, its scheme first."""
+    scheme, _, rest = url.partition("://")
+    if rest and scheme.lower() != "file":
+        return PurePosixPath(scheme.lower(), rest)
+    return PurePosixPath("file", *folder(url).absolute().parts[1:])

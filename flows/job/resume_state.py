@@ -1,98 +1,107 @@
-"""What a run has and what it still owes, read from its tables and its spool alone.
+"""What a run has and what is still missing, read from its tables and its spool alone.
 
-There are no locks: a unit is committed if its rows are, an episode is finished if it is in the spool
-or committed, and a verdict is owed if the panel says so. That a unit owes none may be noted in the
-log, and holds as long as the unit has the verdicts that it was found from. Surveying changes nothing.
+There are no locks: a unit is committed if its rows are, an episode is finished if it is in the
+spool or committed, and a verdict is owed if the panel says so. A unit that owes none may be marked
+as settled in the log; the mark holds as long as the unit has exactly the verdicts it was set for.
+Reading changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from flows.job.judging import Said, by_episode, panel_id
+from flows.job.judging import KnownVerdicts, by_episode, panel_id
 from flows.job.plan import PlannedUnit
-from flows.job.progress import Tally
-from flows.resources.resources import Workshop
+from flows.job.progress import ProgressCounter
+from generators.verify.panel import Panel
+from storage.lake.lake import Lake
+from storage.spool import Spool
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What is there and what is missing."""
+class ResumeState:
+    """What a run has and what is missing."""
 
     missing: tuple[PlannedUnit, ...]
     """Units that are not committed, in the plan's order."""
-    owing: tuple[str, ...]
+    to_judge: tuple[str, ...]
     """Committed units in which some episode owes a verdict."""
-    leftovers: tuple[str, ...]
+    stale_spool: tuple[str, ...]
     """Committed units of which the spool still holds objects."""
     spooled: Mapping[str, set[str]]
     """Finished episodes that are not committed, by unit."""
     committed: Mapping[str, set[str]]
     """Committed episodes, by unit."""
     settled: AbstractSet[str]
-    """Committed units that are known to owe nothing; of their verdicts none was read."""
-    said: Mapping[str, Said]
+    """Committed units that are known to owe nothing; their verdicts were not read."""
+    known: Mapping[str, KnownVerdicts]
     """Verdicts that count, by episode, of the other committed units."""
 
     @property
     def pending(self) -> tuple[str, ...]:
         """Every unit that needs work."""
-        return (*self.owing, *(unit.unit_id for unit in self.missing))
+        return (*self.to_judge, *(unit.unit_id for unit in self.missing))
 
 
-async def survey(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Survey:
-    """Return what the run of `plan` has and owes.
+async def read_resume_state(
+    lake: Lake, spool: Spool, panel: Panel, plan: Sequence[PlannedUnit]
+) -> ResumeState:
+    """Return what the run of `plan` has and what is missing; an empty plan misses nothing.
 
     Raises:
-        Damaged: its tables cannot be read.
+        Damaged: the tables cannot be read.
     """
-    committed = await _committed(workshop, plan)
-    settled = await workshop.lake.settled_units(panel_id(workshop.panel)) if plan else set()
-    open_ = {unit: episodes for unit, episodes in committed.items() if unit not in settled}
-    said = by_episode(await workshop.lake.verdicts(units=open_)) if open_ else {}
-    spooled = await workshop.spool.listing()
-    return Survey(
+    committed = await _committed(lake, plan)
+    settled = await lake.settled_units(panel_id(panel)) if plan else set()
+    unsettled = {unit: episodes for unit, episodes in committed.items() if unit not in settled}
+    known = by_episode(await lake.verdicts(units=unsettled)) if unsettled else {}
+    spooled = await spool.listing()
+    return ResumeState(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
-        owing=tuple(
+        to_judge=tuple(
             unit_id
-            for unit_id, episodes in open_.items()
-            if any(workshop.panel.owes(said.get(episode_id, {})) for episode_id in episodes)
+            for unit_id, episodes in unsettled.items()
+            if any(panel.owes(known.get(episode_id, {})) for episode_id in episodes)
         ),
-        leftovers=tuple(unit_id for unit_id in spooled if unit_id in committed),
-        spooled={unit_id: found for unit_id, found in spooled.items() if unit_id not in committed},
+        stale_spool=tuple(unit_id for unit_id in spooled if unit_id in committed),
+        spooled={unit_id: ids for unit_id, ids in spooled.items() if unit_id not in committed},
         committed=committed,
         settled=settled & committed.keys(),
-        said=said,
+        known=known,
     )
 
 
-async def _committed(workshop: Workshop, plan: Sequence[PlannedUnit]) -> Mapping[str, set[str]]:
-    """Return the committed episodes by unit; which those of a planned unit are, the plan knows."""
-    planned = {unit.unit_id: {one.episode_id for one in unit.attempts} for unit in plan}
-    units = await workshop.lake.committed_units() if plan else None
+async def _committed(lake: Lake, plan: Sequence[PlannedUnit]) -> Mapping[str, set[str]]:
+    """Return the committed episodes by unit; the plan knows those of a planned unit."""
+    planned = _episode_ids(plan)
+    units = await lake.committed_units() if plan else None
     if units is None or not units <= planned.keys():
-        return await workshop.lake.committed_episodes()
+        return await lake.committed_episodes()
     return {unit_id: planned[unit_id] for unit_id in units}
 
 
-def everything(found: Survey) -> Survey:
-    """Return `found` with every committed unit to be judged and nothing to be made."""
-    return replace(found, missing=(), owing=tuple(found.committed), leftovers=(), spooled={})
+def _episode_ids(plan: Sequence[PlannedUnit]) -> dict[str, set[str]]:
+    return {unit.unit_id: {attempt.episode_id for attempt in unit.attempts} for unit in plan}
 
 
-def count(tally: Tally, found: Survey, plan: Sequence[PlannedUnit], *, again: bool = False) -> None:
-    """Tell `tally` what there is to do and what was there before; nothing is judged `again` yet."""
-    units = {unit.unit_id: {one.episode_id for one in unit.attempts} for unit in plan}
-    units = units or dict(found.committed)
-    tally.units_total = len(units)
-    tally.episodes_total = sum(len(episodes) for episodes in units.values())
-    tally.units = sum(unit_id in found.committed for unit_id in units)
+def count(
+    progress: ProgressCounter,
+    state: ResumeState,
+    plan: Sequence[PlannedUnit],
+    *,
+    again: bool = False,
+) -> None:
+    """Count the work and what was done before; nothing counts as judged if all is judged `again`."""
+    units = _episode_ids(plan) or dict(state.committed)
+    progress.units_total = len(units)
+    progress.episodes_total = sum(len(episodes) for episodes in units.values())
+    progress.units = sum(unit_id in state.committed for unit_id in units)
     for unit_id, episodes in units.items():
-        there = found.committed.get(unit_id) or found.spooled.get(unit_id) or set()
-        for episode_id in episodes & there:
-            tally.found(episode_id)
-            if unit_id in found.settled and not again:
-                tally.judged_before(episode_id, None)
-    for episode_id, said in found.said.items():
+        finished = state.committed.get(unit_id) or state.spooled.get(unit_id) or set()
+        for episode_id in episodes & finished:
+            progress.count_existing(episode_id)
+            if unit_id in state.settled and not again:
+                progress.count_judged_before(episode_id, None)
+    for episode_id, known in state.known.items():
         if not again:
-            tally.judged_before(episode_id, said)
+            progress.count_judged_before(episode_id, known)

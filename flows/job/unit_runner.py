@@ -1,224 +1,189 @@
 """One unit from nothing, or from wherever it was left, to committed episodes and verdicts.
 
-When every episode of a unit is in the spool, its rows are made from what **lies there** and not
-from anybody's memory, and committed; the spool's objects go, and the verdicts follow. A unit that
-is committed and owes verdicts is judged from the tables. What cannot be read fails the unit and
-no other; where nothing can be written or looked at any more, no further unit is begun. The same
-command again goes on from there.
+An episode is put into the spool the moment it ends, and judged at once. When every episode of a
+unit is in the spool, the unit is committed and the verdicts follow. What cannot be read fails the
+unit and no other; where nothing can be written, or no browser starts, no further unit is begun.
+Running the same command again goes on from there. A job that is asked to stop lets rollouts in
+flight end and begins nothing new.
 """
 
 import asyncio
-import logging
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
 
-from flows.job.attempt_runner import Attempts, Finished, Stopping
-from flows.job.judging import Said, Settling, commit, told
-from flows.job.plan import PlannedUnit
-from flows.job.progress import Tally
-from flows.resources.resources import Workshop
-from schemas.base import Record
-from schemas.errors import Conflict, NoBrowser, StepmillError, Unwritable
+from flows.job.context import JobContext, UnitReport, UnitState
+from flows.job.judging import Settling, commit
+from flows.job.plan import PlannedAttempt, PlannedUnit
+from flows.job.unit_commit import commit_episodes, with_goal
+from flows.job.unit_judge import UnitJudge
+from generators.browser.protocol import Sessions
+from generators.browser.slots import Slots
+from generators.policy.factory import PolicyMaker
+from generators.rollout.attempt import Attempt
+from generators.rollout.limits import limits_for
+from generators.rollout.rollout import rollout
+from generators.sites.protocol import Site
+from schemas.episode import Episode
+from schemas.errors import StepmillError
+from schemas.sections import LimitsSection
 from schemas.verdict import Verdict
 from storage.objects.protocol import Missing
 
-COMMIT_TRIES = 5
-"""How often a unit is read from the spool again because another worker changed it."""
 
-LOG = logging.getLogger(__name__)
+@dataclass(frozen=True, slots=True)
+class RolloutSetup:
+    """What attempts are rolled out with, the same for all attempts of a run."""
 
-Results = dict[str, Finished]
-"""What is known of a unit's finished attempts, by episode."""
+    run_id: str
+    """The run that the episodes belong to."""
+    code_version: str
+    """The program's version and commit."""
+    viewport: tuple[int, int]
+    """Width and height, CSS px."""
+    device_scale_factor: float
+    """Picture px per CSS px."""
+    limits: LimitsSection
+    """Where an attempt ends at the latest."""
+    sites: Mapping[str, Site]
+    """By the names that tasks call them."""
+    sessions: Sessions
+    """Of the browsers that rollouts have."""
+    policies: PolicyMaker
+    """Makes the policy of every attempt."""
+
+    def roll_out(self, unit_id: str, planned: PlannedAttempt) -> Coroutine[None, None, Episode]:
+        """Return the rollout of an attempt, to be awaited.
+
+        Raises:
+            NoBrowser: the browser is gone and does not start again.
+        """
+        task = planned.task
+        attempt = Attempt(
+            run_id=self.run_id,
+            unit_id=unit_id,
+            task=task,
+            attempt=planned.attempt,
+            viewport_width=self.viewport[0],
+            viewport_height=self.viewport[1],
+            device_scale_factor=self.device_scale_factor,
+            code_version=self.code_version,
+        )
+        return rollout(
+            attempt,
+            site=self.sites[task.site],
+            sessions=self.sessions,
+            make_policy=lambda account: self.policies.make(
+                planned.policy, seed=planned.seed, task=task, account=account
+            ),
+            limits=limits_for(task, self.limits),
+        )
 
 
-class UnitState(StrEnum):
-    """How a unit ended."""
+@dataclass(frozen=True, slots=True)
+class FinishedAttempt:
+    """An attempt that ended."""
 
-    DONE = "done"
-    """Committed and judged."""
-    INTERRUPTED = "interrupted"
-    """Stopped on the way; what is finished is durable."""
-    FAILED = "failed"
-    """Something could not be read or written."""
-
-
-class UnitReport(Record):
-    """What became of a unit."""
-
-    unit_id: str
-    """The unit."""
-    state: UnitState
-    """How it ended."""
-    reason: str = ""
-    """Why it failed; empty if it did not."""
+    content_sha256: str
+    """Of the episode that is in the spool; empty if another worker has committed the unit."""
+    verdicts: tuple[Verdict, ...] | None
+    """The new verdicts on it; None if the panel was not asked."""
 
 
-class Units:
-    """Brings units to their end."""
+class UnitRunner:
+    """Makes, commits and judges units that are not committed."""
 
     def __init__(
-        self, workshop: Workshop, attempts: Attempts, *, tally: Tally, stopping: Stopping
+        self, context: JobContext, judge: UnitJudge, setup: RolloutSetup, live: Slots
     ) -> None:
-        self._shop = workshop
-        self._attempts = attempts
-        self._tally = tally
-        self._stopping = stopping
+        self._context = context
+        self._judge = judge
+        self._setup = setup
+        self._live = live
         self.foreign: list[str] = []
         """Units that hold another worker's rollouts, which that worker may not live to judge."""
 
     async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
         """Bring a unit that is not committed to its end; `spooled` of its episodes are finished."""
         try:
-            results = await self._finish(unit, spooled)
-            whole = len(results) == len(unit.attempts)
-            if whole:
-                await self._commit(unit, results)
-        except (StepmillError, OSError) as error:
-            return self._failed(unit.unit_id, [error])
-        except ExceptionGroup as group:
-            return self._failed(unit.unit_id, _expected(group))
-        self._tally.units += whole
-        judged = whole and all(result.verdicts is not None for result in results.values())
-        return _ended(unit.unit_id, UnitState.DONE if judged else UnitState.INTERRUPTED)
-
-    async def judge(self, unit_id: str, said: Mapping[str, Said], *, again: bool) -> UnitReport:
-        """Judge a committed unit's episodes: those that owe verdicts, or all of them `again`."""
-        try:
-            new, episodes = await self._judge(unit_id, said, again=again)
-            settling = Settling(self._shop.panel, episodes)
-            await commit(self._shop.lake, unit_id, new, again=again, settling=settling)
-        except (StepmillError, OSError) as error:
-            return self._failed(unit_id, [error])
-        except ExceptionGroup as group:
-            return self._failed(unit_id, _expected(group))
-        stopped = self._stopping.asked
-        return _ended(unit_id, UnitState.INTERRUPTED if stopped else UnitState.DONE)
-
-    async def _finish(self, unit: PlannedUnit, spooled: set[str]) -> Results:
-        async with asyncio.TaskGroup() as group:
-            running = {
-                planned.episode_id: group.create_task(
-                    self._attempts.finish(
-                        unit.unit_id, planned, spooled=planned.episode_id in spooled
-                    )
-                )
-                for planned in unit.attempts
+            async with asyncio.TaskGroup() as group:
+                running = {}
+                for planned in unit.attempts:
+                    attempt = self._finish(unit.unit_id, planned, spooled)
+                    running[planned.episode_id] = group.create_task(attempt)
+            finished = {
+                episode_id: ended
+                for episode_id, task in running.items()
+                if (ended := task.result()) is not None
             }
-        ended = ((episode_id, task.result()) for episode_id, task in running.items())
-        return {episode_id: finished for episode_id, finished in ended if finished}
+            whole = len(finished) == len(unit.attempts)
+            if whole:
+                await self._commit(unit, finished)
+        except (StepmillError, OSError, ExceptionGroup) as error:
+            return self._context.fail(unit.unit_id, error)
+        self._context.progress.units += whole
+        judged = whole and all(attempt.verdicts is not None for attempt in finished.values())
+        state = UnitState.DONE if judged else UnitState.INTERRUPTED
+        return UnitReport(unit_id=unit.unit_id, state=state)
 
-    async def _judge(
-        self, unit_id: str, said: Mapping[str, Said], *, again: bool
-    ) -> tuple[list[Verdict], set[str]]:
-        """Return what is newly said of a committed unit's episodes, and all of those."""
-        lake, panel = self._shop.lake, self._shop.panel
-        tasks = {task.task_id: task for task in await lake.tasks(unit_id)}
-        episodes = await lake.episodes(unit_id)
-        async with asyncio.TaskGroup() as group:
-            running = [
-                group.create_task(
-                    self._attempts.judge(tasks[episode.task_id], episode, before, again=again)
-                )
-                for episode in episodes
-                for before in [said.get(episode.episode_id, {})]
-                if again or panel.owes(before)
-            ]
-        new = [verdict for task in running for verdict in task.result()]
-        return new, {episode.episode_id for episode in episodes}
+    async def _finish(
+        self, unit_id: str, planned: PlannedAttempt, spooled: set[str]
+    ) -> FinishedAttempt | None:
+        """Roll out, store and judge an attempt; None if the job was stopped before it began.
 
-    async def _commit(self, unit: PlannedUnit, results: Results) -> None:
-        """Commit a unit whose episodes are all finished, and what was said of them.
+        Raises:
+            Unwritable: the episode cannot be stored.
+            Damaged: the episode in the spool cannot be read.
+            NoBrowser: the browser is gone and does not start again.
+        """
+        context = self._context
+        async with context.attempts:
+            try:
+                if planned.episode_id in spooled:
+                    episode = await context.spool.get(unit_id, planned.episode_id)
+                else:
+                    async with self._live.one(), context.slots.one():
+                        if context.stopping.asked:
+                            return None
+                        made = await self._setup.roll_out(unit_id, planned)
+                    episode = await self._store(made)
+            except Missing:  # another worker has committed the unit meanwhile
+                return FinishedAttempt("", ())
+            if context.stopping.asked:
+                return FinishedAttempt(episode.content_sha256, None)
+            task = with_goal(planned.task, episode.instruction)
+            verdicts = await self._judge.judge_episode(task, episode, {})
+            return FinishedAttempt(episode.content_sha256, verdicts)
+
+    async def _store(self, made: Episode) -> Episode:
+        """Put an episode into the spool; return the stored one, which may be another worker's.
+
+        Raises:
+            Missing: another worker stored one, and has committed its unit since.
+        """
+        spool, stored = self._context.spool, made
+        if not await spool.put(made):
+            stored = await spool.get(made.unit_id, made.episode_id)
+        self._context.progress.count_new(stored)
+        return stored
+
+    async def _commit(self, unit: PlannedUnit, finished: Mapping[str, FinishedAttempt]) -> None:
+        """Commit a unit whose episodes are all finished, and the verdicts on those committed.
 
         Raises:
             Conflict: other workers change the unit again and again.
         """
-        for left in reversed(range(COMMIT_TRIES)):
-            try:
-                contents = await self._commit_episodes(unit)
-            except Conflict as conflict:
-                if not left:
-                    raise
-                LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
-                continue
-            await self._shop.spool.discard(unit.unit_id)
-            await self._commit_verdicts(unit.unit_id, contents, results)
-            return
-
-    async def _commit_episodes(self, unit: PlannedUnit) -> Mapping[str, str]:
-        """Return the hashes of the unit's episodes as they are committed now, by whomever.
-
-        Raises:
-            Conflict: the spool is to be asked again.
-        """
-        lake = self._shop.lake
-        if not await lake.has(unit.unit_id):
-            contents = await self._commit_spooled(unit)
-            if contents is not None:
-                return contents
-        return await lake.contents(unit.unit_id)
-
-    async def _commit_spooled(self, unit: PlannedUnit) -> Mapping[str, str] | None:
-        """Return what was committed from the spool, read one episode at a time; None if nothing.
-
-        Raises:
-            Conflict: the spool is to be asked again.
-        """
-        lake, contents, goals = self._shop.lake, dict[str, str](), dict[str, str]()
-        async with lake.unit(unit.unit_id) as writer:
-            for planned in unit.attempts:
-                try:
-                    episode = await self._shop.spool.get(unit.unit_id, planned.episode_id)
-                except Missing:
-                    if await lake.has(unit.unit_id):
-                        return None
-                    raise Conflict(
-                        "an episode left the spool, and the unit is not committed"
-                    ) from None
-                if episode.instruction:
-                    goals[episode.task_id] = episode.instruction
-                contents[episode.episode_id] = episode.content_sha256
-                await writer.add(episode)
-            return contents if await writer.commit(told(unit.tasks, goals)) else None
-
-    async def _commit_verdicts(
-        self, unit_id: str, contents: Mapping[str, str], results: Results
-    ) -> None:
-        """Commit the verdicts on the episodes that were really committed."""
-        new: list[Verdict] = []
-        ours = {
-            episode_id
+        context = self._context
+        contents = await commit_episodes(context.lake, context.spool, unit)
+        own = [
+            finished[episode_id]
             for episode_id, content_sha256 in contents.items()
-            if results[episode_id].content_sha256 == content_sha256
-        }
-        for episode_id in ours:
-            new += results[episode_id].verdicts or ()
-        if len(ours) < len(contents):
-            self.foreign.append(unit_id)
+            if finished[episode_id].content_sha256 == content_sha256
+        ]
+        if len(own) < len(contents):
+            self.foreign.append(unit.unit_id)
         await commit(
-            self._shop.lake, unit_id, new, settling=Settling(self._shop.panel, contents.keys())
+            context.lake,
+            unit.unit_id,
+            [verdict for attempt in own for verdict in attempt.verdicts or ()],
+            settling=Settling(context.panel, contents.keys()),
         )
-
-    def _failed(self, unit_id: str, errors: Sequence[Exception]) -> UnitReport:
-        reason = "; ".join(dict.fromkeys(str(error) for error in errors))
-        self._tally.units_failed += 1
-        if any(isinstance(error, NoBrowser | Unwritable) for error in errors):
-            self._stopping.ask(reason)  # whatever is begun now would fail like this
-        LOG.error("unit %s failed: %s", unit_id, reason)
-        return UnitReport(unit_id=unit_id, state=UnitState.FAILED, reason=reason)
-
-
-def _ended(unit_id: str, state: UnitState) -> UnitReport:
-    return UnitReport(unit_id=unit_id, state=state)
-
-
-def _expected(group: ExceptionGroup[Exception]) -> list[Exception]:
-    """Return the errors in `group`, or let it through if one of them is a defect."""
-    out: list[Exception] = []
-    for error in group.exceptions:
-        if isinstance(error, ExceptionGroup):
-            out += _expected(error)
-        elif isinstance(error, StepmillError | OSError):
-            out.append(error)
-        else:
-            raise group
-    return out

@@ -1,58 +1,61 @@
-"""Some workers that bring units to their end, one after another each; whoever asks may wait.
+"""Workers that bring units to their end, each one unit after another.
 
-How many workers there are is how many units are on their way at the same time. Work begins when
-the crew is told to and never depends on anybody waiting for it.
+The number of workers is the number of units in flight. Work begins with `begin` and never depends
+on a caller that waits for it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-from flows.job.attempt_runner import Stopping
-from flows.job.unit_runner import UnitReport, UnitState
+from flows.job.context import StopSignal, UnitReport, UnitState
 
-Do = Callable[[str], Awaitable[UnitReport]]
-"""Brings a unit to its end."""
+Work = Mapping[str, Callable[[], Awaitable[UnitReport]]]
+"""What brings each unit to its end, in the order in which units are begun."""
 
 
-class Crew:
+class WorkerPool:
     """Workers for some units."""
 
-    def __init__(self, unit_ids: Sequence[str], do: Do, *, stopping: Stopping) -> None:
-        self.unit_ids = tuple(unit_ids)
-        """The units, in the order they are begun."""
-        self._do = do
+    def __init__(self, work: Work, *, workers: int, stopping: StopSignal) -> None:
+        self._work = work
+        self._workers = min(workers, len(work))
         self._stopping = stopping
-        self._ends: dict[str, asyncio.Future[UnitReport]] = {}
-        self._workers: list[asyncio.Task[None]] = []
+        self._reports: dict[str, asyncio.Future[UnitReport]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
 
-    def begin(self, group: asyncio.TaskGroup, *, workers: int) -> None:
-        """Begin to work, in tasks of `group`."""
+    @property
+    def unit_ids(self) -> tuple[str, ...]:
+        """The units, in the order in which they are begun."""
+        return tuple(self._work)
+
+    def begin(self, group: asyncio.TaskGroup) -> None:
+        """Start the workers as tasks of `group`."""
         loop = asyncio.get_running_loop()
-        self._ends = {unit_id: loop.create_future() for unit_id in self.unit_ids}
-        work = iter(self.unit_ids)
-        least = min(workers, len(self.unit_ids))
-        self._workers = [group.create_task(self._worker(work)) for _ in range(least)]
+        self._reports = {unit_id: loop.create_future() for unit_id in self._work}
+        queue = iter(self._work)
+        for _ in range(self._workers):
+            self._tasks.append(group.create_task(self._run_worker(queue)))
 
     async def unit(self, unit_id: str) -> UnitReport:
-        """Wait until a unit has ended, and return how."""
-        return await asyncio.shield(self._ends[unit_id])
+        """Wait until a unit has ended, and return its report."""
+        return await asyncio.shield(self._reports[unit_id])
 
-    async def ended(self) -> list[UnitReport]:
-        """Wait until no worker works any more, and return how every unit ended."""
-        if self._workers:
-            await asyncio.wait(self._workers)
-        for unit_id, end in self._ends.items():
-            if not end.done():
-                end.set_result(UnitReport(unit_id=unit_id, state=UnitState.INTERRUPTED))
-        return [end.result() for end in self._ends.values()]
+    async def reports(self) -> list[UnitReport]:
+        """Wait until all workers have ended, and return the report of every unit."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        for unit_id, report in self._reports.items():
+            if not report.done():
+                report.set_result(UnitReport(unit_id=unit_id, state=UnitState.INTERRUPTED))
+        return [report.result() for report in self._reports.values()]
 
     def cancel(self) -> None:
-        """Stop now; what is on its way is left as it is."""
-        for worker in self._workers:
-            worker.cancel()
+        """Stop now; units in flight are left as they are."""
+        for task in self._tasks:
+            task.cancel()
 
-    async def _worker(self, work: Iterator[str]) -> None:
-        for unit_id in work:
+    async def _run_worker(self, queue: Iterator[str]) -> None:
+        for unit_id in queue:
             if self._stopping.asked:
                 return
-            self._ends[unit_id].set_result(await self._do(unit_id))
+            self._reports[unit_id].set_result(await self._work[unit_id]())

@@ -21,11 +21,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.job.job import Generation
-from flows.job.publish_job import Publication
+from flows.job.context import UnitState
+from flows.job.job import RunJob
+from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.summary import Count
-from flows.job.unit_runner import UnitState
 from flows.orchestration.current_job import current
 from flows.orchestration.recording import Recording
 from storage.publish.publish import PublishReport
@@ -40,7 +40,7 @@ PROGRESS_SECONDS = 5.0
 @task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
 async def unit(unit_id: str) -> State[None]:
     """Wait for a unit of the run at work, and tell how it ended."""
-    ended = await current(Generation).unit(unit_id)
+    ended = await current(RunJob).unit(unit_id)
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
@@ -48,19 +48,19 @@ async def unit(unit_id: str) -> State[None]:
     return Failed(message=ended.reason)
 
 
-async def observe(generation: Generation, flow: str) -> State[Report]:
+async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show the run at work to Prefect until it ends; return the state of its `flow`."""
     recording = Recording()
-    async with _progress(generation, f"{flow}-progress"):
+    async with _progress(job, f"{flow}-progress"):
         window = asyncio.Semaphore(MOST_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
-            for unit_id in generation.pending:
+            for unit_id in job.pending:
                 await window.acquire()
-                if generation.interrupted:
+                if job.interrupted:
                     break
                 shown = group.create_task(_show(unit_id, recording))
                 shown.add_done_callback(lambda _: window.release())
-        report = await generation.report()
+        report = await job.report()
     await acreate_table_artifact(
         table=[_row(count) for count in report.summary.templates],
         key=f"{flow}-summary",
@@ -73,15 +73,15 @@ async def observe(generation: Generation, flow: str) -> State[Report]:
 @task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
 async def publication() -> None:
     """Wait for the publication at work."""
-    await current(Publication).report()
+    await current(PublishJob).report()
 
 
-async def observe_publication(work: Publication) -> State[PublishReport]:
+async def observe_publication(job: PublishJob) -> State[PublishReport]:
     """Show the publication at work to Prefect until it ends; return the state of its flow."""
     recording = Recording()
     shown = cast("Awaitable[State[object]]", publication(return_state=True))
     recording.ended(await shown)
-    report = await work.report()
+    report = await job.report()
     await acreate_table_artifact(
         table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
         key="publish-summary",
@@ -98,24 +98,24 @@ async def _show(unit_id: str, recording: Recording) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _progress(generation: Generation, key: str) -> AsyncIterator[None]:
+async def _progress(job: RunJob, key: str) -> AsyncIterator[None]:
     artifact = await acreate_progress_artifact(0.0, key=key)
-    updating = asyncio.create_task(_update(artifact, generation))
+    updating = asyncio.create_task(_update(artifact, job))
     try:
         yield
-        await _set(artifact, generation)
+        await _set(artifact, job)
     finally:
         updating.cancel()
 
 
-async def _update(artifact: UUID, generation: Generation) -> None:
+async def _update(artifact: UUID, job: RunJob) -> None:
     while True:
         await asyncio.sleep(PROGRESS_SECONDS)
-        await _set(artifact, generation)
+        await _set(artifact, job)
 
 
-async def _set(artifact: UUID, generation: Generation) -> None:
-    now = generation.progress()
+async def _set(artifact: UUID, job: RunJob) -> None:
+    now = job.progress()
     await aupdate_progress_artifact(artifact, now.percent, description=now.sentence)
 
 

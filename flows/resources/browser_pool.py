@@ -1,7 +1,7 @@
 """Browsers as one source of sessions: each new session goes to the browser with the fewest.
 
-A fleet may be empty until its owner starts browsers into it, so that whatever needs sessions can
-be made before it is known whether a browser is needed at all. It owns none of them.
+A pool may be empty until its owner adds browsers, so that what needs sessions can be made before
+it is known whether a browser is needed at all. The pool does not start or stop browsers.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.browser.slots import Slots
 
 
-class Fleet:
+class BrowserPool:
     """Sessions of several browsers."""
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class Fleet:
         self._busy: Counter[int] = Counter()
 
     def add(self, browser: Sessions) -> None:
-        """Spread sessions over `browser` too."""
+        """Open sessions in `browser` too."""
         self._browsers.append(browser)
 
     @property
@@ -35,13 +35,13 @@ class Fleet:
         Raises:
             RolloutFailure: the browser gives none.
         """
-        least = min(range(len(self._browsers)), key=lambda number: self._busy[number])
-        self._busy[least] += 1
+        idlest = min(range(len(self._browsers)), key=lambda number: self._busy[number])
+        self._busy[idlest] += 1
         try:
-            async with self._browsers[least].session(spec) as session:
+            async with self._browsers[idlest].session(spec) as session:
                 yield session
         finally:
-            self._busy[least] -= 1
+            self._busy[idlest] -= 1
 
 
 class SlottedSessions:

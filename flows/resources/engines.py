@@ -1,7 +1,7 @@
-"""The engines of a run: started or borrowed, asked what they serve, and let go at the end.
+"""The engines of a run: started or borrowed, asked what they serve, and closed at the end.
 
-A run owns a vLLM or a scripted engine that it started and borrows any other. Whoever opens them
-gets a maker of policies, because nothing else of a run speaks to an engine. Where no policy asks,
+A run owns a vLLM or a scripted engine that it started and borrows any other. The caller gets a
+maker of policies, because nothing else of a run speaks to an engine. Where no policy asks one,
 nothing is started.
 """
 
@@ -26,8 +26,8 @@ from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode
 
 
-class Acting:
-    """Who acts in a run, and the engine that the run keeps for them."""
+class PolicyRuntime:
+    """The policies of a run, and the engine that the run keeps for them."""
 
     def __init__(self, policies: PolicyMaker, vllm: VllmServer | None = None) -> None:
         self.policies = policies
@@ -35,7 +35,7 @@ class Acting:
         self._vllm = vllm
 
     async def given_up(self) -> str:
-        """Wait until the run's own engine is given up, and say why; for ever where it has none."""
+        """Wait until the run's own engine is given up, and return why; for ever if it has none."""
         if self._vllm is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - nobody sets it
@@ -46,16 +46,16 @@ class Acting:
 
 
 @contextlib.asynccontextmanager
-async def open_policies(config: RunConfig) -> AsyncIterator[Acting]:
+async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
     """Start or find the engines that the run's policies ask, and make the maker of policies.
 
     Raises:
-        NoEngine: one does not start, does not answer, or does not serve or take what it is asked.
-        BadConfig: its context cannot hold a prompt.
+        NoEngine: an engine does not start, does not answer, or refuses what the policies ask.
+        BadConfig: an engine's context cannot hold a prompt.
     """
     async with AsyncExitStack() as stack:
         if not config.asks:
-            yield Acting(PolicyMaker(config))
+            yield PolicyRuntime(PolicyMaker(config))
             return
         vllm: VllmServer | None = None
         if config.engine.kind is EngineKind.VLLM:
@@ -70,7 +70,7 @@ async def open_policies(config: RunConfig) -> AsyncIterator[Acting]:
         policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
         for voice in policies.voices:
             await rehearse(voice)
-        yield Acting(policies, vllm)
+        yield PolicyRuntime(policies, vllm)
 
 
 async def _main(
@@ -118,6 +118,6 @@ def _client(
 
 
 def _places(config: RunConfig) -> set[Place]:
-    """Return the engines that roles have of their own."""
+    """Return the engines that roles use in place of the run's main one."""
     roles = [role for section in config.mix for role in (section.localizer, section.validator)]
     return {(role.urls, role.model) for role in roles if role is not None and role.urls}

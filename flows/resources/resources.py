@@ -1,24 +1,22 @@
-"""What a command works with, made in one place and let go in one place.
+"""The resources of a run, opened in one place and closed in one place.
 
-Opening the workshop opens the store, the lake and the spool and names the sites; it starts
-nothing. `start` then starts the gateway, the browsers (one of them eagerly) and the engine, so that
-one that does not start is refused before anything is written. Replays have a browser process of their
-own. One `AsyncExitStack` owns everything; who is handed a part of it closes nothing.
+Making them opens the store, the lake and the spool and names the sites; it starts nothing. `start`
+then starts the gateway, the browsers (one of them eagerly) and the engine, so that one that does
+not start is refused before anything is written. Replays have a browser process of their own. One
+`AsyncExitStack` owns everything; a part of a job that is handed one of them closes nothing.
 """
 
 import logging
 from contextlib import AsyncExitStack
 from typing import Self
 
-from flows.resources.browser_pool import Fleet, SlottedSessions
-from flows.resources.engines import Acting, open_policies
+from flows.resources.browser_pool import BrowserPool, SlottedSessions
+from flows.resources.engines import PolicyRuntime, open_policies
+from flows.resources.sandbox import make_sites
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots, page_slots
-from generators.policy.factory import PolicyMaker
 from generators.sites.gateway import Gateway
-from generators.sites.miniwob import MiniWob
-from generators.sites.protocol import Site
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.config import RunConfig
@@ -34,7 +32,7 @@ class Workshop:
     """A run's storage, sites, sessions and panel."""
 
     def __init__(self, config: RunConfig) -> None:
-        """Name everything.
+        """Open the run's storage and name everything else.
 
         Raises:
             BadConfig: this version cannot open the run's URL.
@@ -44,24 +42,21 @@ class Workshop:
         self._config = config
         self._stack = AsyncExitStack()
         self._gateway = Gateway()
-        self._rollouts = Fleet()
-        self._replays = Fleet()
+        self._rollouts = BrowserPool()
+        self._replays = BrowserPool()
         self._page_slots = page_slots()
-        self._started = False
         self.store: ObjectStore = open_store(url, config.storage)
-        """Where the run lies."""
+        """Where the run is stored."""
         self.lake = Lake(url, self.store, config.storage)
         """Its tables."""
         self.spool = Spool(self.store)
         """Its finished episodes that are not committed."""
         self.slots = Slots(session_limit(config))
-        """How many sessions may be open at once."""
+        """The limit on open sessions."""
         self.live = Slots(config.limits.live_episodes or self.slots.most)
-        """How many of them may be episodes that are being made, which ask the engine."""
-        self.sites: dict[str, Site] = {"miniwob": MiniWob(self._gateway)}
-        """What tasks call the sites, and the sites."""
-        self.acting = Acting(PolicyMaker(config))
-        """Who acts; once started, a policy that asks has its engine."""
+        """The limit on those of them that make episodes, and ask the engine."""
+        self.sites = make_sites(self._gateway)
+        """By the names that tasks call them."""
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
@@ -70,20 +65,15 @@ class Workshop:
                 min_reward=config.accept.min_reward,
             )
         )
-        """Who judges."""
+        """The verifiers of the run."""
 
     @property
     def rollouts(self) -> Sessions:
-        """Sessions for rollouts; take a slot first."""
+        """Sessions for rollouts; a caller takes a slot first."""
         return self._rollouts
 
-    @property
-    def replays(self) -> Sessions:
-        """Sessions for replays, in a browser process of their own."""
-        return self._replays
-
     async def __aenter__(self) -> Self:
-        """Take everything into one stack."""
+        """Own everything that is opened from here on."""
         await self._stack.__aenter__()
         self._stack.push_async_callback(self.lake.close)
         return self
@@ -92,37 +82,37 @@ class Workshop:
         """Stop what was started, last first."""
         await self._stack.aclose()
 
-    async def start(self, *, rollouts: bool) -> None:
-        """Start what sessions need, once; without `rollouts` only replays have a browser.
+    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
+        """Start what sessions need; return the policies, None without `rollouts`.
+
+        Without `rollouts` only replays have a browser. Call it once.
 
         Raises:
             NoBrowser: no usable browser is found, or it does not start.
-            NoEngine: a policy asks one, and it does not start or answer.
+            NoEngine: a policy asks an engine, and it does not start or answer.
         """
-        if self._started:
-            return
-        self._started = True
         replays = "replay" in self._config.verify.verifiers
         if not rollouts and not replays:
-            return
+            return None
         browser = find_chromium()
         if not is_headless_shell(browser):
             LOG.warning("%s is a full browser: it is slow with many sessions at once", browser)
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self._rollouts, eager=number == 0)
-        if rollouts:
-            self.acting = await self._stack.enter_async_context(open_policies(self._config))
+        policies = open_policies(self._config)
+        runtime = await self._stack.enter_async_context(policies) if rollouts else None
         if replays:
             await self._add_browser(self._replays, eager=not rollouts)
+        return runtime
 
-    async def _add_browser(self, fleet: Fleet, *, eager: bool) -> None:
+    async def _add_browser(self, pool: BrowserPool, *, eager: bool) -> None:
         browser = Chromium(gateway_port=self._gateway.port, slots=self._page_slots)
         if eager:
             await self._stack.enter_async_context(browser)
         else:  # it starts with its first session, but is stopped here in any case
             self._stack.push_async_exit(browser)
-        fleet.add(browser)
+        pool.add(browser)
 
 
 def session_limit(config: RunConfig) -> int:

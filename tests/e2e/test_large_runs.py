@@ -9,7 +9,7 @@ from seaweedfs import Weed, credentials
 
 from bench.filling.runs import configured, lay_out
 from flows.job.plan import make_plan
-from flows.job.resume_state import survey
+from flows.job.resume_state import read_resume_state
 from flows.resources.resources import Workshop
 from schemas.sections import StorageSection
 from storage.audit import audit
@@ -57,7 +57,8 @@ async def planned(place: str, units: int) -> None:
     config, tasks = configured(place, units)
     async with Workshop(config) as shop:
         run = await open_run(shop.store)
-        found = await survey(shop, make_plan(config, tasks, run_id=run.run_id))
+        plan = make_plan(config, tasks, run_id=run.run_id)
+        found = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
 
     assert found.pending == ()
     assert len(found.settled) == units

@@ -9,7 +9,7 @@ from hub.server import TOKEN, LocalHub
 from hub.state import Account
 from memory_run import STORAGE, small_run
 
-from flows.job.validate_destination import check_destination
+from flows.job.publish_job import check_destination
 from schemas.backoff import Backoff
 from schemas.config import RunConfig
 from schemas.errors import (

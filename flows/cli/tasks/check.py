@@ -16,7 +16,7 @@ from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, CheckReport, FamilyCheck, check
 from flows.job.validate import Prepared, prepare
 from flows.resources.engines import open_policies
-from flows.resources.sandbox import open_stage
+from flows.resources.sandbox import open_sandbox
 from flows.terminal import answer, log_to_stderr, note, table, tell
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
@@ -64,9 +64,9 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
 async def _check(prepared: Prepared) -> CheckReport:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
-    async with open_stage() as stage, open_policies(config) as acting:
+    async with open_sandbox() as sandbox, open_policies(config) as runtime:
         with _telling(episodes) as told:
-            return await check(stage, acting.policies, config, prepared.tasks, told=told)
+            return await check(sandbox, runtime.policies, config, prepared.tasks, on_episode=told)
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from PIL import Image
 
 from flows import signals
 from flows.job.config_loader import Sources, load
-from flows.resources.sandbox import open_stage
+from flows.resources.sandbox import open_sandbox
 from flows.terminal import answer, complain, table, tell
 from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
@@ -70,8 +70,8 @@ def _writable(path: Path) -> Path:
 
 
 async def _look(task: Task, config: RunConfig) -> Look:
-    async with open_stage() as stage:
-        site = stage.sites[task.site]
+    async with open_sandbox() as sandbox:
+        site = sandbox.sites[task.site]
         visit = await site.visit(task)
         spec = SessionSpec(
             viewport_width=config.viewport[0],
@@ -80,7 +80,7 @@ async def _look(task: Task, config: RunConfig) -> Look:
             allowed_origins=visit.allowed_origins,
             clock=visit.clock,
         )
-        async with stage.sessions.session(spec) as session:
+        async with sandbox.sessions.session(spec) as session:
             await session.open(visit.start_url)
             goal = await site.begin(visit, session)
             return Look(goal=goal, seen=await session.observe())

@@ -6,7 +6,7 @@ import pytest
 from factories import make_episode, make_task, make_verdict
 
 from flows.job.evaluation import CheckReport, FamilyCheck, by_family, check, share_of
-from flows.resources.sandbox import Stage
+from flows.resources.sandbox import Sandbox
 from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyMaker
 from generators.sites.gateway import Gateway
@@ -136,10 +136,10 @@ def config_of_three() -> RunConfig:
 
 async def check_with(error: StepmillError) -> CheckReport:
     sessions = NoSessions(error)
-    stage = Stage(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
+    sandbox = Sandbox(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
     config = config_of_three()
     return await check(
-        stage, PolicyMaker(config), config, load_tasks(config.tasks), told=lambda _: None
+        sandbox, PolicyMaker(config), config, load_tasks(config.tasks), on_episode=lambda _: None
     )
 
 

@@ -2,7 +2,8 @@ from datetime import UTC, datetime
 
 from factories import make_episode, make_task, make_verdict
 
-from flows.job.judging import by_episode, numbered, told
+from flows.job.judging import by_episode, numbered
+from flows.job.unit_commit import with_goal
 from flows.orchestration.date_templates import dated
 from schemas.verdict import Status
 
@@ -46,12 +47,10 @@ def test_the_highest_round_of_an_episode_counts() -> None:
 def test_a_task_gets_the_goal_that_its_page_stated() -> None:
     silent = make_task(instruction="")
     stated = make_task(seed=2, instruction="as the file says")
-    goals = {silent.task_id: "Click the button.", stated.task_id: "something else"}
 
-    assert [task.instruction for task in told([silent, stated], goals)] == [
-        "Click the button.",
-        "as the file says",
-    ]
+    assert with_goal(silent, "Click the button.").instruction == "Click the button."
+    assert with_goal(silent, "").instruction == ""
+    assert with_goal(stated, "something else").instruction == "as the file says"
 
 
 def test_a_day_stands_for_its_braces() -> None:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rolled_out import episodes_of, plan_of, spool, units_of
+from rolled_out import episodes_of, judge_of, plan_of, spool, state_of, units_of
 
 from flows.job.config_loader import Sources, load
 from flows.job.judging import Settling, commit, panel_id
 from flows.job.plan import PlannedUnit
-from flows.job.progress import Tally
-from flows.job.resume_state import count, survey
+from flows.job.progress import ProgressCounter
+from flows.job.resume_state import count
 from flows.resources.resources import Workshop
 from schemas.config import RunConfig
 from schemas.sections import TasksSection
@@ -59,9 +59,9 @@ async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) ->
         shard.write_bytes(b"nobody looks here")
 
     async with Workshop(config) as shop:
-        found = await survey(shop, plan_of(config))
+        found = await state_of(shop, plan_of(config))
 
-    assert (found.pending, found.settled, dict(found.said)) == ((), units, {})
+    assert (found.pending, found.settled, dict(found.known)) == ((), units, {})
 
 
 async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
@@ -69,19 +69,19 @@ async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
 ) -> None:
     async with Workshop(config) as shop:
         await _finish(shop, config)
-        found = await survey(shop, plan_of(config))
+        found = await state_of(shop, plan_of(config))
         said = await shop.lake.verdicts()
-    tally = Tally(rule=config.accept)
+    progress = ProgressCounter(rule=config.accept)
 
-    count(tally, found, plan_of(config))
+    count(progress, found, plan_of(config))
 
-    before = tally.progress(busy=0, sessions=1)
+    before = progress.progress(busy=0, sessions=1)
     assert (before.judged, before.unknown, before.accepted) == (4, 4, 0)
     assert before.percent == 100.0
     assert "at least 0 accepted" in before.sentence
     for one in said:
-        tally.judged_before(one.episode_id, {one.verifier: one})
-    assert tally.progress(busy=0, sessions=1).unknown == 0
+        progress.count_judged_before(one.episode_id, {one.verifier: one})
+    assert progress.progress(busy=0, sessions=1).unknown == 0
 
 
 async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark(
@@ -93,14 +93,14 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
         broken = await _broken(shop, unit)
         await commit(shop.lake, unit.unit_id, broken, again=True, settling=_settling(shop, unit))
 
-        found = await survey(shop, plan)
-        await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
-        after = await survey(shop, plan)
+        found = await state_of(shop, plan)
+        await judge_of(shop, config).judge_owed(unit.unit_id, found.known)
+        after = await state_of(shop, plan)
         audited = await audit(shop.store, deep=True)
 
     assert audited.findings == ("run.json: is missing",)  # nobody made one; marks are well-known
-    assert (found.owing, found.settled) == ((unit.unit_id,), {other.unit_id})
-    assert (after.owing, after.settled) == ((), {unit.unit_id, other.unit_id})
+    assert (found.to_judge, found.settled) == ((unit.unit_id,), {other.unit_id})
+    assert (after.to_judge, after.settled) == ((), {unit.unit_id, other.unit_id})
 
 
 async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig) -> None:
@@ -110,11 +110,11 @@ async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig)
     fewer = configured(Path(config.run.url), VERIFIERS[:1])
 
     async with Workshop(more) as shop:
-        found = await survey(shop, plan_of(config))
+        found = await state_of(shop, plan_of(config))
     async with Workshop(fewer) as shop:
-        owing = (await survey(shop, plan_of(config))).owing
+        owing = (await state_of(shop, plan_of(config))).to_judge
 
-    assert (set(found.owing), found.settled) == (units, set())
+    assert (set(found.to_judge), found.settled) == (units, set())
     assert owing == ()
 
 
@@ -123,7 +123,7 @@ async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig)
         units = await _finish(shop, config)
         report = await compact(config.run.url, shop.store, config.storage)
 
-        found = await survey(shop, plan_of(config))
+        found = await state_of(shop, plan_of(config))
 
     assert report.tables["verdicts"].into == 1
     assert (found.pending, found.settled) == ((), units)
@@ -143,7 +143,7 @@ async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
         for shard in (tmp_path / "run" / "tables").glob(f"*/{late.unit_id}-*.parquet"):
             shard.write_bytes(b"nobody looks here")
 
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
 
     assert (found.pending, found.settled) == (
         (missing.unit_id,),
@@ -166,7 +166,7 @@ async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: R
             mark=Mark(panel_id(shop.panel), rows=4),
         )
 
-        assert (await survey(shop, plan)).settled == {other.unit_id}
+        assert (await state_of(shop, plan)).settled == {other.unit_id}
 
 
 class Overtaken(Handle):
@@ -189,11 +189,11 @@ async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) 
         handle = shop.lake._tables["verdicts"]._handle
         shop.lake._tables["verdicts"]._handle = Overtaken("verdicts", handle.url)
 
-        await units_of(shop, config).judge(unit.unit_id, {}, again=False)
+        await judge_of(shop, config).judge_owed(unit.unit_id, {})
 
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
         assert len(await shop.lake.verdicts()) == 4
-        assert (found.owing, found.settled) == ((), set())
+        assert (found.to_judge, found.settled) == ((), set())
 
 
 async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> None:
@@ -201,6 +201,6 @@ async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> 
     async with Workshop(config) as shop:
         await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
 
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
 
-    assert (found.owing, found.settled) == ((unit.unit_id,), set())
+    assert (found.to_judge, found.settled) == ((unit.unit_id,), set())

@@ -5,15 +5,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from factories import RUN_ID
-from rolled_out import episodes_of, plan_of, spool, units_of
+from rolled_out import (
+    context_of,
+    episodes_of,
+    judge_of,
+    plan_of,
+    runner_of,
+    spool,
+    state_of,
+    units_of,
+)
 
-from flows.job.attempt_runner import Stopping
 from flows.job.config_loader import Sources, load
-from flows.job.job import Generation
+from flows.job.context import StopSignal, UnitState
+from flows.job.job import GenerateJob
 from flows.job.plan import PlannedUnit
-from flows.job.resume_state import Survey, survey
-from flows.job.unit_runner import UnitState
+from flows.job.publish_job import Publisher
+from flows.job.resume_state import ResumeState
+from flows.job.unit_judge import UnitJudge
 from flows.resources.resources import Workshop
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
@@ -50,7 +59,7 @@ async def test_finished_episodes_are_committed_and_judged_without_a_rollout(
 
 async def test_a_run_that_is_stopping_begins_nothing(config: RunConfig) -> None:
     unit, *_ = plan_of(config)
-    stopping = Stopping()
+    stopping = StopSignal()
     stopping.ask()
     async with Workshop(config) as shop:
         first, second = episodes_of(unit)
@@ -68,16 +77,16 @@ async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudg
     config: RunConfig,
 ) -> None:
     unit, *_ = plan = plan_of(config)
-    stopping = Stopping()
+    stopping = StopSignal()
     stopping.ask()
     async with Workshop(config) as shop:
         spooled = await spool(shop, episodes_of(unit))
 
         report = await units_of(shop, config, stopping).make(unit, spooled)
 
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
         assert report.state is UnitState.INTERRUPTED
-        assert found.owing == (unit.unit_id,)
+        assert found.to_judge == (unit.unit_id,)
         assert unit.unit_id not in {one.unit_id for one in found.missing}
 
 
@@ -85,12 +94,12 @@ async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
         await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
 
-        report = await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
+        report = await judge_of(shop, config).judge_owed(unit.unit_id, found.known)
 
-        after = await survey(shop, plan)
-        assert (found.owing, after.owing) == ((unit.unit_id,), ())
+        after = await state_of(shop, plan)
+        assert (found.to_judge, after.to_judge) == ((unit.unit_id,), ())
         assert report.state is UnitState.DONE
 
 
@@ -100,8 +109,8 @@ async def test_nothing_is_judged_that_owes_nothing(config: RunConfig) -> None:
         await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
         before = await _verdicts(shop, unit)
 
-        found = await survey(shop, plan)
-        await units_of(shop, config).judge(unit.unit_id, found.said, again=False)
+        found = await state_of(shop, plan)
+        await judge_of(shop, config).judge_owed(unit.unit_id, found.known)
 
         assert await _verdicts(shop, unit) == before
 
@@ -110,9 +119,9 @@ async def test_judging_again_is_a_round_of_its_own(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
         await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
 
-        await units_of(shop, config).judge(unit.unit_id, found.said, again=True)
+        await judge_of(shop, config).judge_again(unit.unit_id, found.known)
 
         verdicts = await _verdicts(shop, unit)
         rounds = {(one.verifier, one.round) for one in verdicts}
@@ -135,7 +144,7 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
         assert report.state is not UnitState.FAILED
         assert await shop.lake.episodes(unit.unit_id) == theirs
         assert await _verdicts(shop, unit) == []
-        assert (await survey(shop, plan)).owing == (unit.unit_id,)
+        assert (await state_of(shop, plan)).to_judge == (unit.unit_id,)
         assert await shop.spool.listing() == {}
 
 
@@ -145,23 +154,31 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
     """It was killed between the two; a command that ends well leaves nothing for the next one."""
     plan = plan_of(config)
     async with Workshop(config) as shop:
-        run = await create_run(shop.store, config, provenance={})
+        await create_run(shop.store, config, provenance={})
         for unit in plan:
             await spool(shop, episodes_of(unit, salt=2))
-        found = await survey(shop, plan)
+        found = await state_of(shop, plan)
         first, *_ = plan
         theirs = episodes_of(first, salt=1)
         await shop.lake.commit_unit(first.unit_id, tasks=first.tasks, episodes=theirs)
-        generation = Generation(
-            shop,
-            config,
-            run=run.model_copy(update={"run_id": RUN_ID}),
-            plan=plan,
-            found=found,
+        context = context_of(shop, config)
+        runner, judge = runner_of(shop, config, context), UnitJudge(context)
+        job = GenerateJob(
+            context,
+            found,
+            judge,
+            runner=runner,
+            runtime=None,
+            publisher=Publisher(
+                shop.lake, context.run, config.accept, config.publish, config.storage
+            ),
+            destinations=(),
+            workers=2,
         )
         async with asyncio.TaskGroup() as group:
-            generation.begin(group)
-            report = await generation.report()
+            job.pool.begin(group)
+            job.begin(group)
+            report = await job.report()
 
         assert report.problems == ()
         assert report.summary.episodes == sum(len(unit.attempts) for unit in plan)
@@ -198,7 +215,9 @@ async def test_a_torn_spool_object_fails_its_unit_and_no_other(config: RunConfig
         assert key in reports[0].reason
 
 
-async def _surveyed(config: RunConfig, spooled: Sequence[int], committed: Sequence[int]) -> Survey:
+async def _surveyed(
+    config: RunConfig, spooled: Sequence[int], committed: Sequence[int]
+) -> ResumeState:
     plan = plan_of(config)
     async with Workshop(config) as shop:
         for number in committed:
@@ -206,14 +225,14 @@ async def _surveyed(config: RunConfig, spooled: Sequence[int], committed: Sequen
             await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
         for number in spooled:
             await spool(shop, episodes_of(plan[number]))
-        return await survey(shop, plan)
+        return await state_of(shop, plan)
 
 
 async def test_a_survey_of_an_empty_run_misses_everything(config: RunConfig) -> None:
     found = await _surveyed(config, [], [])
 
     assert found.pending == tuple(unit.unit_id for unit in plan_of(config))
-    assert (found.leftovers, dict(found.spooled)) == ((), {})
+    assert (found.stale_spool, dict(found.spooled)) == ((), {})
 
 
 async def test_a_survey_tells_leftovers_from_finished_episodes(config: RunConfig) -> None:
@@ -221,7 +240,7 @@ async def test_a_survey_tells_leftovers_from_finished_episodes(config: RunConfig
 
     found = await _surveyed(config, [0, 1], [0])
 
-    assert found.leftovers == (first.unit_id,)
+    assert found.stale_spool == (first.unit_id,)
     assert set(found.spooled) == {second.unit_id}
-    assert found.owing == (first.unit_id,)
+    assert found.to_judge == (first.unit_id,)
     assert found.missing == (second,)

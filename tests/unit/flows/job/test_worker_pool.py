@@ -1,8 +1,9 @@
 import asyncio
+from collections.abc import Sequence
+from functools import partial
 
-from flows.job.attempt_runner import Stopping
-from flows.job.unit_runner import UnitReport, UnitState
-from flows.job.worker_pool import Crew
+from flows.job.context import StopSignal, UnitReport, UnitState
+from flows.job.worker_pool import Work, WorkerPool
 
 
 class Hands:
@@ -24,17 +25,20 @@ class Hands:
             self.now -= 1
         return UnitReport(unit_id=unit_id, state=UnitState.DONE)
 
+    def work(self, unit_ids: Sequence[str]) -> Work:
+        return {unit_id: partial(self.do, unit_id) for unit_id in unit_ids}
+
 
 UNITS = [f"unit {number}" for number in range(10)]
 
 
 async def test_at_most_as_many_units_are_on_their_way_as_there_are_workers() -> None:
     hands = Hands()
-    crew = Crew(UNITS, hands.do, stopping=Stopping())
+    pool = WorkerPool(hands.work(UNITS), workers=3, stopping=StopSignal())
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=3)
+        pool.begin(group)
         hands.go.set()
-        ends = await crew.ended()
+        ends = await pool.reports()
 
     assert hands.most <= 3
     assert hands.begun == UNITS
@@ -44,37 +48,37 @@ async def test_at_most_as_many_units_are_on_their_way_as_there_are_workers() -> 
 async def test_whoever_asks_for_a_unit_waits_for_that_one_alone() -> None:
     hands = Hands()
     hands.go.set()
-    crew = Crew(UNITS, hands.do, stopping=Stopping())
+    pool = WorkerPool(hands.work(UNITS), workers=1, stopping=StopSignal())
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=1)
-        first = await crew.unit(UNITS[0])
+        pool.begin(group)
+        first = await pool.unit(UNITS[0])
 
         assert first == UnitReport(unit_id=UNITS[0], state=UnitState.DONE)
 
 
 async def test_whoever_waits_and_gives_up_stops_no_work() -> None:
     hands = Hands()
-    crew = Crew(UNITS, hands.do, stopping=Stopping())
+    pool = WorkerPool(hands.work(UNITS), workers=1, stopping=StopSignal())
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=1)
-        waiting = asyncio.create_task(crew.unit(UNITS[0]))
+        pool.begin(group)
+        waiting = asyncio.create_task(pool.unit(UNITS[0]))
         await asyncio.sleep(0)
         waiting.cancel()
         hands.go.set()
-        ends = await crew.ended()
+        ends = await pool.reports()
 
     assert {end.state for end in ends} == {UnitState.DONE}
 
 
 async def test_asked_to_stop_it_ends_what_is_on_its_way_and_begins_nothing() -> None:
-    hands, stopping = Hands(), Stopping()
-    crew = Crew(UNITS, hands.do, stopping=stopping)
+    hands, stopping = Hands(), StopSignal()
+    pool = WorkerPool(hands.work(UNITS), workers=2, stopping=stopping)
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=2)
+        pool.begin(group)
         await asyncio.sleep(0)
         stopping.ask()
         hands.go.set()
-        ends = await crew.ended()
+        ends = await pool.reports()
 
     assert hands.begun == UNITS[:2]
     assert [end.state for end in ends[:3]] == [
@@ -86,19 +90,19 @@ async def test_asked_to_stop_it_ends_what_is_on_its_way_and_begins_nothing() -> 
 
 async def test_cancelled_it_waits_for_nothing() -> None:
     hands = Hands()
-    crew = Crew(UNITS, hands.do, stopping=Stopping())
+    pool = WorkerPool(hands.work(UNITS), workers=2, stopping=StopSignal())
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=2)
+        pool.begin(group)
         await asyncio.sleep(0)
-        crew.cancel()
-        ends = await crew.ended()
+        pool.cancel()
+        ends = await pool.reports()
 
     assert {end.state for end in ends} == {UnitState.INTERRUPTED}
 
 
-async def test_a_crew_without_units_has_ended() -> None:
-    crew = Crew([], Hands().do, stopping=Stopping())
+async def test_a_pool_without_units_has_ended() -> None:
+    pool = WorkerPool(Hands().work([]), workers=4, stopping=StopSignal())
     async with asyncio.TaskGroup() as group:
-        crew.begin(group, workers=4)
+        pool.begin(group)
 
-        assert await crew.ended() == []
+        assert await pool.reports() == []

@@ -3,7 +3,7 @@ from contextlib import AsyncExitStack
 
 from scripted_rollouts import pages
 
-from flows.resources.browser_pool import Fleet, SlottedSessions
+from flows.resources.browser_pool import BrowserPool, SlottedSessions
 from generators.browser.protocol import SessionSpec
 from generators.browser.scripted import ScriptedSessions
 from generators.browser.slots import Slots
@@ -14,7 +14,7 @@ SPEC = SessionSpec(
 
 
 async def test_sessions_are_spread_evenly_over_the_browsers() -> None:
-    fleet, browsers = Fleet(), [ScriptedSessions(pages([0, False])) for _ in range(3)]
+    fleet, browsers = BrowserPool(), [ScriptedSessions(pages([0, False])) for _ in range(3)]
     for browser in browsers:
         fleet.add(browser)
 
@@ -26,7 +26,11 @@ async def test_sessions_are_spread_evenly_over_the_browsers() -> None:
 
 
 async def test_a_session_that_ended_makes_room_in_its_browser() -> None:
-    fleet, busy, idle = Fleet(), ScriptedSessions(pages([0, False])), ScriptedSessions(pages(0))
+    fleet, busy, idle = (
+        BrowserPool(),
+        ScriptedSessions(pages([0, False])),
+        ScriptedSessions(pages(0)),
+    )
     fleet.add(busy)
     fleet.add(idle)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from fake_miniwob import SCRIPT, ScriptedWorkshop
-from rolled_out import plan_of, units_of
+from rolled_out import judge_of, plan_of, state_of, units_of
 from scripted_rollouts import RUNNING, WON, pages
 
 from flows.job.config_loader import Sources, load
-from flows.job.resume_state import survey
-from flows.job.unit_runner import UnitState
+from flows.job.context import UnitState
+from flows.resources.engines import PolicyRuntime
 from generators.browser.protocol import SessionSpec
 from generators.browser.scripted import ScriptedSession, ScriptedSessions
 from schemas.config import RunConfig
@@ -54,10 +54,11 @@ class GatheringWorkshop(ScriptedWorkshop):
         self.making = Gathering(1)
         self.replaying = Gathering(EPISODES)
 
-    async def start(self, *, rollouts: bool) -> None:
+    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
         del rollouts
         self._rollouts.add(self.making)
         self._replays.add(self.replaying)
+        return None
 
 
 @pytest.fixture
@@ -95,8 +96,8 @@ async def test_a_limit_on_live_episodes_slows_no_verification(config: RunConfig)
         await shop.start(rollouts=True)
         await units_of(shop, config).make(unit, set())
 
-        found = await survey(shop, plan)
-        report = await units_of(shop, config).judge(unit.unit_id, found.said, again=True)
+        found = await state_of(shop, plan)
+        report = await judge_of(shop, config).judge_again(unit.unit_id, found.known)
 
         verdicts = await shop.lake.verdicts(units={unit.unit_id})
     assert report.state is UnitState.DONE, report.reason

@@ -1,0 +1,143 @@
+"""What the parts of a job share: storage, panel, limits, progress, and whether to stop.
+
+A job, its worker pool and its units are handed this one record and nothing else of the run's
+resources but what rollouts need (`flows.job.unit_runner.RolloutSetup`).
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from flows.job.progress import ProgressCounter
+from flows.resources.resources import Workshop
+from generators.browser.slots import Slots
+from generators.verify.panel import Panel
+from schemas.base import Record
+from schemas.config import RunConfig
+from schemas.errors import NoBrowser, StepmillError, Unwritable
+from schemas.sections import AcceptSection
+from storage.lake.lake import Lake
+from storage.run_file import RunFile
+from storage.spool import Spool
+
+LOG = logging.getLogger(__name__)
+
+
+class UnitState(StrEnum):
+    """How a unit ended."""
+
+    DONE = "done"
+    """Committed and judged."""
+    INTERRUPTED = "interrupted"
+    """Stopped on the way; what is finished is durable."""
+    FAILED = "failed"
+    """Something could not be read or written."""
+
+
+class UnitReport(Record):
+    """How a unit ended, and why."""
+
+    unit_id: str
+    """The unit."""
+    state: UnitState
+    """How it ended."""
+    reason: str = ""
+    """Why it failed; empty if it did not."""
+
+
+class StopSignal:
+    """Whether a job was asked to begin nothing new."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        """Nothing new begins."""
+        self.reason = ""
+        """The fault that forces the job to stop; empty if the user asked for it."""
+
+    def ask(self, reason: str = "") -> None:
+        """Ask the job to begin nothing new."""
+        self.asked = True
+        self.reason = self.reason or reason
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """What all parts of a job work with."""
+
+    url: str
+    """The run's URL."""
+    run: RunFile
+    """The run's `run.json`."""
+    lake: Lake
+    """The run's tables."""
+    spool: Spool
+    """Finished episodes that are not committed."""
+    panel: Panel
+    """The verifiers of the run."""
+    rule: AcceptSection
+    """Which episodes are accepted."""
+    drain_seconds: float
+    """How long an interrupted job waits for what is in flight."""
+    slots: Slots
+    """The limit on open sessions."""
+    attempts: asyncio.Semaphore
+    """The limit on attempts that are held in memory, over all units.
+
+    A few more than there are sessions, because some are being judged or written. A replay
+    therefore waits for a session or two only, never for all rollouts that were planned first.
+    """
+    progress: ProgressCounter
+    """What the job has done so far."""
+    stopping: StopSignal
+    """Whether the job was asked to stop."""
+
+    @classmethod
+    def open(cls, resources: Workshop, config: RunConfig, run: RunFile) -> Self:
+        """Return the context of a job on `run`, with nothing done yet."""
+        sessions = resources.slots.most
+        return cls(
+            url=resources.store.url,
+            run=run,
+            lake=resources.lake,
+            spool=resources.spool,
+            panel=resources.panel,
+            rule=config.accept,
+            drain_seconds=config.limits.drain_seconds,
+            slots=resources.slots,
+            attempts=asyncio.Semaphore(sessions + (sessions + 1) // 2),
+            progress=ProgressCounter(rule=config.accept),
+            stopping=StopSignal(),
+        )
+
+    def fail(self, unit_id: str, error: Exception) -> UnitReport:
+        """Count a unit that `error` ended, and return its report.
+
+        The job begins nothing new if every further unit would fail for the same reason.
+
+        Raises:
+            ExceptionGroup: `error` itself, if it holds a defect of the program.
+        """
+        errors = _expected(error)
+        reason = "; ".join(dict.fromkeys(str(one) for one in errors))
+        self.progress.units_failed += 1
+        if any(isinstance(one, NoBrowser | Unwritable) for one in errors):
+            self.stopping.ask(reason)
+        LOG.error("unit %s failed: %s", unit_id, reason)
+        return UnitReport(unit_id=unit_id, state=UnitState.FAILED, reason=reason)
+
+
+def _expected(error: Exception) -> Sequence[Exception]:
+    """Return the errors that a unit may fail with, out of `error` if it is a group.
+
+    Raises:
+        ExceptionGroup: the group, if one of its errors is a defect.
+    """
+    if not isinstance(error, ExceptionGroup):
+        return [error]
+    expected, defects = error.split((StepmillError, OSError))
+    if defects is not None or expected is None:
+        raise error
+    return [leaf for one in expected.exceptions for leaf in _expected(one)]
