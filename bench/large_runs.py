@@ -33,10 +33,11 @@ from flows.resources.resources import Workshop
 from schemas.base import content_hash
 from schemas.sections import StorageSection
 from storage.audit import audit
+from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import Added
 from storage.lake.delta_table import Entry, Handle
 from storage.objects.local import LocalStore
-from storage.objects.urls import open_tables, table_url
+from storage.objects.urls import open_store
 from storage.run_file import open_run
 
 MOST_COMMIT_RATIO = 4.0
@@ -85,7 +86,7 @@ def compared(name: str, place: str, units: int) -> dict[str, float]:
 
 def commit_ms(run: str, units: int) -> float:
     """Return the mean ms of a commit to a table of a run that has so many units."""
-    access = open_tables(run, StorageSection())
+    access = access_to(open_store(run, StorageSection()))
     handle = Handle("tasks", table_url(run, "tasks"), access)
     handle.attempt(Entry("first", 1, []))
     table = handle.refresh()

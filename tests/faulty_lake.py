@@ -15,10 +15,11 @@ from schemas.episode import Episode
 from schemas.sections import StorageSection
 from schemas.tables import UNIT_TABLES
 from schemas.verdict import Verdict
+from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_stats import Added
 from storage.lake.delta_table import Entry, Handle
 from storage.lake.lake import Lake
-from storage.objects.urls import open_tables, table_url
+from storage.objects.urls import open_store
 
 
 class Cut(Exception):
@@ -38,7 +39,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
 
 
 def count(run: MadeRun, table: str) -> int:
-    access = open_tables(run.url, StorageSection())
+    access = access_to(open_store(run.url, StorageSection()))
     found = Handle(table, table_url(run.url, table), access).dataset()
     return 0 if found is None else found.count_rows()
 

@@ -7,7 +7,6 @@ from faulty_lake import Cut
 
 from storage.lake.delta_table import Entry, Handle
 from storage.lake.lake import Lake
-from storage.objects.delta_access import Access
 from storage.objects.protocol import ObjectInfo, ObjectStore
 from storage.objects.temp_object import Draft, Source
 
@@ -35,10 +34,6 @@ class FusedStore:
     @property
     def url(self) -> str:
         return self._store.url
-
-    @property
-    def access(self) -> Access:
-        return self._store.access
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         return await self._store.get(key, start=start, stop=stop)

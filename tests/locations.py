@@ -13,10 +13,10 @@ from pyarrow.dataset import Dataset
 from seaweedfs import Weed
 
 from schemas.sections import StorageSection
+from storage.lake.delta_access import Access, access_to, table_url
 from storage.lake.delta_table import Handle
-from storage.objects.delta_access import Access
 from storage.objects.protocol import ObjectStore
-from storage.objects.urls import open_store, open_tables, table_url
+from storage.objects.urls import open_store
 
 T = TypeVar("T")
 
@@ -90,7 +90,7 @@ def store_at(url: str) -> ObjectStore:
 
 @lru_cache(8)
 def _tables_at(url: str) -> Access:
-    return open_tables(url, StorageSection())
+    return access_to(open_store(url, StorageSection()))
 
 
 @contextmanager

@@ -22,12 +22,12 @@ from schemas.sections import RunSection, TasksSection, VerifySection
 from schemas.tables import UNIT_TABLES, arrow_schema, row
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
+from storage.lake.delta_access import table_url
 from storage.lake.delta_stats import Added, statistics
 from storage.lake.delta_table import Entry, Handle
 from storage.lake.judged_units import Mark
 from storage.lake.parquet_writer import MEGABYTE, Shard, batches, shard_name, shards
 from storage.objects.local import LocalStore
-from storage.objects.urls import table_url
 from storage.run_file import create_run
 
 OWN_BYTES = {"episodes", "verdicts"}

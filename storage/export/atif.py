@@ -17,29 +17,30 @@ from types import UnionType
 from typing import Annotated, Union, get_args, get_origin
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from schemas.action import Action, NoAction
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.episode import Actor, Call, Episode, PolicyKind, Step
-from storage.export.protocol import File, Piece, Tally, Told
+from storage.export.protocol import File, Format, Piece, Tally, Told
 from storage.export.registry import FormatName
 
 VERSION = "ATIF-v1.8"
 """What documents call their schema."""
 
 
-class Atif:
+class Atif(Format):
     """The `Format`."""
 
     name = FormatName.ATIF
 
     @property
+    @override
     def options(self) -> JsonObject:
-        """See `Format.options`."""
         return {"schema_version": VERSION}
 
+    @override
     def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        """See `Format.pieces`."""
         folder = f"{told.acceptance.split}/{told.episode.episode_id}"
         for step in told.episode.steps:
             yield File(f"{folder}/{_picture_path(step)}", step.screenshot.bytes)

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.episode import Episode
-from storage.export.protocol import File, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
 from storage.export.registry import FormatName, Pictures, Shape
 
 
@@ -82,7 +83,7 @@ class Renderer(Protocol):
         ...
 
 
-class Chat:
+class Chat(Format):
     """The `Format`."""
 
     name = FormatName.CHAT
@@ -93,16 +94,16 @@ class Chat:
         self._pictures = pictures
 
     @property
+    @override
     def options(self) -> JsonObject:
-        """See `Format.options`."""
         return {
             "shape": self._shape.value,
             "pictures": self._pictures.value,
             "renderer": self._renderer.about,
         }
 
+    @override
     def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        """See `Format.pieces`."""
         rendered = self._renderer.render(told.episode)
         if rendered.ended is not None:
             tally["cut" if rendered.segments else "skipped"] += 1

@@ -15,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from schemas.action import point_of
 from schemas.base import JsonObject
 from schemas.episode import Actor, Step
 from schemas.observation import Box, Element, Target
-from storage.export.protocol import File, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
 from storage.export.registry import FormatName
 
 ALIKE, NEAR = 4, 4
@@ -47,18 +48,18 @@ class _Scale(NamedTuple):
     height: int
 
 
-class Grounding:
+class Grounding(Format):
     """The `Format`."""
 
     name = FormatName.GROUNDING
 
     @property
+    @override
     def options(self) -> JsonObject:
-        """See `Format.options`."""
         return {"alike": ALIKE, "near": NEAR}
 
+    @override
     def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        """See `Format.pieces`."""
         for step in told.episode.steps:
             target = _target(step)
             if target is None:

@@ -13,6 +13,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from schemas.action import NoAction
 from schemas.base import JsonObject, canonical_json
@@ -20,7 +21,7 @@ from schemas.episode import Actor, Call, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.chat import data_url
 from storage.export.graph import Graph, Sampled
-from storage.export.protocol import File, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
 from storage.export.registry import FormatName, Pictures
 
 TRACE_VERSION = 1
@@ -33,7 +34,7 @@ _ROLES = ("policy", "repair")
 _FINISHED = ("stop", "length", "tool_calls")
 
 
-class Verifiers:
+class Verifiers(Format):
     """The `Format`."""
 
     name = FormatName.VERIFIERS
@@ -42,12 +43,12 @@ class Verifiers:
         self._pictures = pictures
 
     @property
+    @override
     def options(self) -> JsonObject:
-        """See `Format.options`."""
         return {"pictures": self._pictures.value, "trace": TRACE_VERSION, "library": LIBRARY}
 
+    @override
     def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        """See `Format.pieces`."""
         trace = _Trace(told, self._pictures)
         record = trace.record()
         for step in sorted(trace.named):

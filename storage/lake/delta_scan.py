@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from deltalake import DeltaTable
 from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
 
-from storage.objects.delta_access import Access
+from storage.lake.delta_access import Access
 
 _LEAST, _GREATEST = "min.unit_id", "max.unit_id"
 _TOLD = ("path", "size_bytes", "num_records", _LEAST, _GREATEST)

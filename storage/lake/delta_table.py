@@ -29,11 +29,10 @@ from pyarrow.dataset import Dataset
 from schemas.backoff import Backoff
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import TABLES, arrow_schema
+from storage.lake.delta_access import FOLDER, Access, retry_read
 from storage.lake.delta_scan import dataset_of, files_of
 from storage.lake.delta_stats import Added
-from storage.objects.delta_access import FOLDER, Access
 from storage.objects.error_messages import in_words, keeps_out, passes, unread
-from storage.objects.read_retry import retry_read
 
 T = TypeVar("T")
 

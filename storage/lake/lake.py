@@ -29,6 +29,7 @@ from schemas.tables import TABLES, row
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake import readers
+from storage.lake.delta_access import FOLDER, Access, access_to, table_url
 from storage.lake.delta_table import Entry, Handle, Table, dataset_at
 from storage.lake.judged_units import Mark, marked, rows_by_unit
 from storage.lake.parquet_writer import MEGABYTE
@@ -36,9 +37,7 @@ from storage.lake.retention import keep
 from storage.lake.shard_commit import Commits
 from storage.lake.unit_writer import UnitWriter, token_of
 from storage.lake.versions import Versions, find_version, read_version, seal, version_numbers
-from storage.objects.delta_access import FOLDER, Access
 from storage.objects.protocol import ObjectStore
-from storage.objects.urls import table_url
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Lake:
     def __init__(self, url: str, store: ObjectStore, storage: StorageSection) -> None:
         self._store = store
         self._urls = {name: table_url(url, name) for name in TABLES}
-        self._access = store.access
+        self._access = access_to(store)
         self._tables = {
             name: Table(Handle(name, place, self._access)) for name, place in self._urls.items()
         }

@@ -12,13 +12,13 @@ from datetime import datetime
 from schemas.base import Record
 from schemas.sections import StorageSection
 from schemas.tables import TABLES
+from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_table import Table
 from storage.lake.lake import Lake
 from storage.lake.parquet_writer import MEGABYTE
 from storage.maintenance.merge_shards import Merged, Merging, SwapHandle
 from storage.maintenance.vacuum import Vacuum, store_clock
 from storage.objects.protocol import ObjectStore
-from storage.objects.urls import table_url
 from storage.spool import Spool
 
 
@@ -62,7 +62,8 @@ async def compact(
         Conflict: other compactions or commits kept coming first.
         Unwritable: the run cannot be written.
     """
-    handles = {name: SwapHandle(name, table_url(url, name), store.access) for name in TABLES}
+    access = access_to(store)
+    handles = {name: SwapHandle(name, table_url(url, name), access) for name in TABLES}
     tables = {name: (handle, Table(handle)) for name, handle in handles.items()}
     lake = Lake(url, store, storage)
     target = storage.shard_mb * MEGABYTE

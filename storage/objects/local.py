@@ -21,9 +21,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from typing_extensions import override
+
 from schemas.errors import Conflict, Damaged, Unwritable
-from storage.objects.delta_access import FOLDER, Access
-from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, checked_key
+from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, checked_key
 from storage.objects.temp_object import Draft, Source
 
 _PAGE = 1_000
@@ -39,7 +40,7 @@ _MKDIR_TRIES = 20
 """How often a folder may vanish under a writer because another one emptied it."""
 
 
-class LocalStore:
+class LocalStore(ObjectStore):
     """An `ObjectStore` in a folder, which is made when the first object is."""
 
     def __init__(self, root: Path) -> None:
@@ -55,17 +56,12 @@ class LocalStore:
         """The folder's path."""
         return str(self._root)
 
-    @property
-    def access(self) -> Access:
-        """See `ObjectStore.access`."""
-        return FOLDER
-
+    @override
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
-        """See `ObjectStore.get`."""
         return await asyncio.to_thread(self._get, checked_key(key), start, stop)
 
+    @override
     async def info(self, key: str) -> ObjectInfo:
-        """See `ObjectStore.info`."""
         path = self._path(key)
         try:
             found = await asyncio.to_thread(path.stat)
@@ -75,46 +71,47 @@ class LocalStore:
             raise Missing(key, self.url)
         return _info(key, found)
 
+    @override
     async def put(self, key: str, data: Source) -> None:
-        """See `ObjectStore.put`."""
         await asyncio.to_thread(self._put, self._path(key), data)
 
+    @override
     async def put_new(self, key: str, data: Source) -> bool:
-        """See `ObjectStore.put_new`."""
         return await asyncio.to_thread(self._put_new, self._path(key), data)
 
+    @override
     async def replace(self, key: str, data: bytes, *, expected: bytes) -> None:
-        """See `ObjectStore.replace`."""
         if not await asyncio.to_thread(self._replace, self._path(key), data, expected):
             raise Conflict(f"{self._path(key)}: another writer changed it")
 
+    @override
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        """See `ObjectStore.list`."""
         async for found in self._walk(prefix, unfinished=False):
             yield found
 
+    @override
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        """See `ObjectStore.unfinished`."""
         async for found in self._walk("", unfinished=True):
             yield found
 
+    @override
     async def give_up(self, before: datetime) -> int:
-        """See `ObjectStore.give_up`; a writer holds the lock of its file as long as it lives."""
+        """A writer holds the lock of its file as long as it lives."""
         old = [found.key async for found in self.unfinished() if found.modified < before]
         return await asyncio.to_thread(self._give_up, old)
 
+    @override
     async def delete(self, keys: Iterable[str]) -> None:
-        """See `ObjectStore.delete`."""
         await asyncio.to_thread(self._delete, [self._path(key) for key in keys])
 
+    @override
     def draft(self, prefix: str) -> Draft:
-        """See `ObjectStore.draft`."""
         path = _temporary_in(self._path(prefix))
         with _writing(path):
             return Draft(os.fdopen(_create(path), "w+b"), path)
 
+    @override
     async def probe(self) -> None:
-        """See `ObjectStore.probe`."""
         await asyncio.to_thread(self._probe)
 
     def _path(self, key: str) -> Path:

@@ -20,7 +20,6 @@ from typing import Protocol
 
 from schemas.base import Record
 from schemas.errors import StepmillError
-from storage.objects.delta_access import Access
 from storage.objects.temp_object import Draft, Source
 
 UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
@@ -60,11 +59,6 @@ class ObjectStore(Protocol):
     @property
     def url(self) -> str:
         """Where the store is, for messages and for what must be told a place; no credentials."""
-        ...
-
-    @property
-    def access(self) -> Access:
-        """The way to the tables that lie here, for Delta's client, which knows no store."""
         ...
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:

@@ -11,7 +11,6 @@ from urllib.parse import unquote, urlsplit
 
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import StorageSection
-from storage.objects.delta_access import Access
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 
@@ -32,16 +31,6 @@ def open_store(url: str, storage: StorageSection) -> ObjectStore:
 
         return s3.S3Store(s3.Connection(s3.Address.parse(url), storage))
     return LocalStore(folder(url))
-
-
-def open_tables(run: str, storage: StorageSection) -> Access:
-    """Return the way to the tables of a run, for whoever has no store of it.
-
-    Raises:
-        BadConfig: this version cannot open such a URL.
-        Unwritable: there is a file where the folder should be.
-    """
-    return open_store(run, storage).access
 
 
 def is_bucket(url: str) -> bool:
@@ -67,19 +56,6 @@ def folder(url: str) -> Path:
             f"{url}: cannot be opened: {error.strerror}; give another folder"
         ) from None
     return path
-
-
-def table_url(run: str, table: str) -> str:
-    """Return what Delta Lake is told to find a run's `table` under.
-
-    Raises:
-        BadConfig: this version cannot open such a URL.
-    """
-    if is_bucket(run):
-        from storage.objects import s3  # noqa: PLC0415 - heavy, and only for this
-
-        return f"{s3.Address.parse(run).url}/tables/{table}"
-    return str(folder(run).absolute() / "tables" / table)
 
 
 def _path_of(url: str) -> str:

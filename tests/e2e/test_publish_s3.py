@@ -9,11 +9,11 @@ from factories import make_whole_run
 from faulty_lake import Cut
 from faulty_store import Fuse, FusedStore
 from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
+from memory_store import MemoryStore
 from seaweedfs import SECRET_KEY
 
 from schemas.errors import Damaged, OtherRun
 from schemas.sections import AcceptSection, PublishSection
-from storage.objects.memory import MemoryStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.publish.destinations.bucket import Store

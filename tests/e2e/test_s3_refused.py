@@ -12,9 +12,10 @@ from seaweedfs import READER_KEY, READER_SECRET, Weed, credentials
 from schemas.backoff import Backoff
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
 from schemas.sections import StorageSection
+from storage.lake.delta_access import access_to, table_url
 from storage.lake.delta_table import Handle, Table
 from storage.objects.protocol import ObjectStore
-from storage.objects.urls import open_store, open_tables, table_url
+from storage.objects.urls import open_store
 
 PLANTED = "planted"
 """Is in every secret here, and may be in no message."""
@@ -28,7 +29,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         "storage.objects.s3.retry.BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=2)
     )
     monkeypatch.setattr(
-        "storage.objects.read_retry._BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=1)
+        "storage.lake.delta_access._BACKOFF", Backoff(first_seconds=0.1, max_seconds=0.1, tries=1)
     )
 
 
@@ -46,7 +47,9 @@ def given(environ: pytest.MonkeyPatch, variables: Mapping[str, str]) -> None:
 
 async def refusals(store: ObjectStore, url: str) -> list[str]:
     """Return what reading, writing and Delta's client say."""
-    table = Table(Handle("steps", table_url(url, "steps"), open_tables(url, StorageSection())))
+    table = Table(
+        Handle("steps", table_url(url, "steps"), access_to(open_store(url, StorageSection())))
+    )
     said: list[str] = []
     for attempt in (store.get("a"), store.put_new("a", b"1"), store.probe(), table.version()):
         with pytest.raises(Refusal) as refused:

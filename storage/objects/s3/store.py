@@ -18,12 +18,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from typing_extensions import override
+
 from schemas.errors import Conflict, StepmillError, Unwritable
-from storage.objects.delta_access import Access
 from storage.objects.error_messages import SEE
-from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, checked_key
+from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, checked_key
 from storage.objects.s3.connection import Connection
-from storage.objects.s3.credentials import BucketAccess
 from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.objects.s3.listing import delete, info_of, objects, uploads
 from storage.objects.s3.retry import Asker, pauses
@@ -34,27 +34,23 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 
-class S3Store:
+class S3Store(ObjectStore):
     """An `ObjectStore` in a bucket that is there already."""
 
     def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        """The bucket's client, which Delta's access shares."""
         self._address = connection.address
         self._bucket = connection.address.bucket
         self._ask = Asker(connection)
-        self._access = BucketAccess(connection)
 
     @property
     def url(self) -> str:
         """Bucket and prefix."""
         return self._address.url
 
-    @property
-    def access(self) -> Access:
-        """See `ObjectStore.access`."""
-        return self._access
-
+    @override
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
-        """See `ObjectStore.get`."""
         if stop is not None and stop <= start:
             await self.info(key)
             return b""
@@ -67,8 +63,8 @@ class S3Store:
         except OutOfRange:
             return b""
 
+    @override
     async def info(self, key: str) -> ObjectInfo:
-        """See `ObjectStore.info`."""
         try:
             found = await self._ask.read(
                 lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)),
@@ -78,8 +74,8 @@ class S3Store:
             raise Missing(key, self.url) from None
         return info_of(key, found["ContentLength"], found["LastModified"])
 
+    @override
     async def put(self, key: str, data: Source) -> None:
-        """See `ObjectStore.put`."""
         write = self._write(key, data)
         for pause in pauses():
             try:
@@ -90,8 +86,8 @@ class S3Store:
             await self._pause(key, pause)
         return None
 
+    @override
     async def put_new(self, key: str, data: Source) -> bool:
-        """See `ObjectStore.put_new`."""
         write = self._write(key, data, IfNoneMatch="*")
         for pause in pauses():
             try:
@@ -105,8 +101,9 @@ class S3Store:
             await self._pause(key, pause)
         return False
 
+    @override
     async def replace(self, key: str, data: bytes, *, expected: bytes) -> None:
-        """See `ObjectStore.replace`; a conflict may follow a write of ours that was lost since."""
+        """A conflict may follow a write of ours that was lost since."""
         mark = None
         for pause in pauses():
             found = await self._found(key)
@@ -122,22 +119,24 @@ class S3Store:
             await self._pause(key, pause)
         return None
 
+    @override
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        """See `ObjectStore.list`."""
         async for found in objects(self._ask, self._address, prefix):
             if not _is_unfinished(found):
                 yield found
 
+    @override
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        """See `ObjectStore.unfinished`: uploads in parts, of a size nobody tells, and probes."""
+        """Uploads in parts, of a size nobody tells, and probes."""
         async for found in objects(self._ask, self._address, ""):
             if _is_unfinished(found):
                 yield found
         async for upload in uploads(self._ask, self._address):
             yield info_of(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
 
+    @override
     async def give_up(self, before: datetime) -> int:
-        """See `ObjectStore.give_up`; whoever still uploads is told so, and begins again."""
+        """Whoever still uploads is told so, and begins again."""
         probes = [
             f"{self._address.prefix}{found.key}"
             async for found in objects(self._ask, self._address, "")
@@ -149,17 +148,18 @@ class S3Store:
             await give_up(self._ask, self._bucket, upload)
         return len(probes) + len(old)
 
+    @override
     async def delete(self, keys: Iterable[str]) -> None:
-        """See `ObjectStore.delete`."""
         await delete(self._ask, self._bucket, [self._key(key) for key in keys])
 
+    @override
     def draft(self, prefix: str) -> Draft:
-        """See `ObjectStore.draft`."""
         del prefix
         return Draft.nameless()
 
+    @override
     async def probe(self) -> None:
-        """See `ObjectStore.probe`; a store that ignores conditions is refused too."""
+        """A store that ignores conditions is refused too."""
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
         proved = False
         try:

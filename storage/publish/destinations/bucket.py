@@ -10,6 +10,8 @@ other removed or replaced meanwhile, that next run puts back.
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from typing_extensions import override
+
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun
 from storage.lake.shard_commit import hashed
@@ -18,10 +20,11 @@ from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading_snippets import Called
 from storage.publish.destinations.listing import Content, Stock
 from storage.publish.destinations.ownership import MARK, owned
+from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 
-class Store:
+class Store(Destination):
     """A `Destination` in an `ObjectStore`."""
 
     def __init__(self, store: ObjectStore) -> None:
@@ -43,8 +46,8 @@ class Store:
         """The store's URL."""
         return self.called
 
+    @override
     async def content(self) -> Content:
-        """See `Destination.content`."""
         texts = {path: await self._text(path) for path in (*TEXTS, MARK)}
         there = {path: text for path, text in texts.items() if text is not None}
         self._manifest = there.get(MANIFEST)
@@ -54,30 +57,31 @@ class Store:
             texts=there,
         )
 
+    @override
     async def digest(self, path: str) -> str | None:
-        """See `Destination.digest`."""
         try:
             size = (await self._store.info(path)).size
             return await hashed(self._store, path, size)
         except Missing:
             return None
 
+    @override
     async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
         return owned(self.address, run_id, await self.content())
 
     @asynccontextmanager
+    @override
     async def hold(self) -> AsyncIterator[None]:
-        """See `Destination.hold`; nobody is kept out here."""
+        """Nobody is kept out here."""
         await self._store.probe()
         yield
 
+    @override
     def draft(self, folder: str) -> Draft:
-        """See `Destination.draft`."""
         return self._store.draft(folder)
 
+    @override
     async def put(self, path: str, data: Source) -> None:
-        """See `Destination.put`."""
         if path == MARK:
             await self._claim(data[:])
         elif path == MANIFEST:
@@ -85,15 +89,16 @@ class Store:
         else:
             await self._store.put(path, data)
 
+    @override
     async def delete(self, paths: Sequence[str]) -> None:
-        """See `Destination.delete`."""
         await self._store.delete(paths)
 
+    @override
     async def finish(self, version: int) -> None:
-        """See `Destination.finish`; what was put is there already."""
+        """What was put is there already."""
 
+    @override
     async def probe(self) -> None:
-        """See `Destination.probe`."""
         await self._store.probe()
 
     async def _claim(self, mark: bytes) -> None:

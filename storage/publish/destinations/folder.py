@@ -13,6 +13,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from typing_extensions import override
+
 from schemas.errors import BadConfig, Unwritable
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Draft, Source
@@ -20,10 +22,11 @@ from storage.publish.card.loading_snippets import Called
 from storage.publish.destinations.bucket import Store
 from storage.publish.destinations.listing import Content, Stock
 from storage.publish.destinations.ownership import owned
+from storage.publish.destinations.protocol import Destination
 from storage.run_file import KEY as RUN_FILE
 
 
-class Folder:
+class Folder(Destination):
     """A `Destination` in a folder, which is made when the first file is."""
 
     def __init__(self, root: Path) -> None:
@@ -45,8 +48,8 @@ class Folder:
         """The folder's path."""
         return Called(self.address)
 
+    @override
     async def content(self) -> Content:
-        """See `Destination.content`."""
         await asyncio.to_thread(self._refuse_run_folder)
         try:
             content = await self._objects.content()
@@ -55,40 +58,41 @@ class Folder:
             raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
         return replace(content, unfinished=tuple(sorted(unfinished)))
 
+    @override
     async def digest(self, path: str) -> str | None:
-        """See `Destination.digest`."""
         return await self._objects.digest(path)
 
+    @override
     async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
         return owned(self.address, run_id, await self.content())
 
     @asynccontextmanager
+    @override
     async def hold(self) -> AsyncIterator[None]:
-        """See `Destination.hold`."""
         with _alone(self._store.root):
             unfinished = [item.key async for item in self._store.unfinished()]
             await asyncio.to_thread(self._clear, unfinished)
             await self._store.probe()
             yield
 
+    @override
     def draft(self, folder: str) -> Draft:
-        """See `Destination.draft`."""
         return self._objects.draft(folder)
 
+    @override
     async def put(self, path: str, data: Source) -> None:
-        """See `Destination.put`."""
         await self._objects.put(path, data)
 
+    @override
     async def delete(self, paths: Sequence[str]) -> None:
-        """See `Destination.delete`."""
         await self._store.delete(paths)
 
+    @override
     async def finish(self, version: int) -> None:
-        """See `Destination.finish`; what was put is there already."""
+        """What was put is there already."""
 
+    @override
     async def probe(self) -> None:
-        """See `Destination.probe`."""
         await self._store.probe()
 
     def _refuse_run_folder(self) -> None:

@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from memory_store import MemoryStore
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection
 from storage.objects.local import LocalStore
-from storage.objects.memory import MemoryStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.urls import open_store
 

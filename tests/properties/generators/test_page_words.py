@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from factories import make_task
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from memory_store import MemoryStore
 from pydantic import JsonValue
 from scripted_rollouts import LIMITS, pages
 from strategies import ODD_TEXT
@@ -41,7 +42,6 @@ from schemas.truncation import (
     URL_BYTES,
     cut,
 )
-from storage.objects.memory import MemoryStore
 from storage.spool import Spool
 
 MOST: dict[str, int] = {

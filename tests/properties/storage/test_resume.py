@@ -10,12 +10,12 @@ from faulty_lake import Cut, by_id, fingerprint
 from faulty_store import Fuse, FusedStore, fuse_tables
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from memory_store import MemoryStore
 
 from schemas.episode import Episode
 from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.lake.lake import Lake
-from storage.objects.memory import MemoryStore
 from storage.spool import Spool
 
 SEEDS = (1, 2)

@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from memory_store import MemoryStore
 
 from schemas.config import RunConfig, resolve
 from schemas.errors import Damaged, NotFound, OtherRun
 from storage.objects.local import LocalStore
-from storage.objects.memory import MemoryStore
 from storage.run_file import create_run, open_run
 
 

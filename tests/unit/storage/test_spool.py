@@ -2,9 +2,9 @@
 
 import pytest
 from factories import make_episode, make_task, make_unit
+from memory_store import MemoryStore
 
 from schemas.errors import Damaged
-from storage.objects.memory import MemoryStore
 from storage.objects.protocol import Missing
 from storage.spool import Spool, spool_key
 

@@ -15,6 +15,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from typing_extensions import override
+
 from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
@@ -27,7 +29,7 @@ from storage.publish.destinations.hub.repository import Look, Repository
 from storage.publish.destinations.hub.transfers import Addition, Entry
 from storage.publish.destinations.listing import Content, Stock
 from storage.publish.destinations.ownership import MARK, owned
-from storage.publish.destinations.protocol import is_ours
+from storage.publish.destinations.protocol import Destination, is_ours
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 COMMIT_FILES = 100
@@ -36,7 +38,7 @@ COMMIT_FILES = 100
 _MADE_BY_THE_HUB = ".gitattributes"
 
 
-class Hub:
+class Hub(Destination):
     """A `Destination` in a dataset repository, made when the first file is put."""
 
     def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
@@ -72,8 +74,9 @@ class Hub:
         """The repository's name."""
         return self._called
 
+    @override
     async def content(self) -> Content:
-        """See `Destination.content`; what a commit holds is read once."""
+        """What a commit holds is read once."""
         before, self._look = self._look, await self._repository.look()
         if self._look is None:
             return Content()
@@ -84,15 +87,16 @@ class Hub:
             self._content = await self._read(self._look.head)
         return self._content
 
+    @override
     async def digest(self, path: str) -> str | None:
-        """See `Destination.digest`; of the commit that `content` told of."""
+        """Of the commit that `content` told of."""
         try:
             return await self._repository.digest(path, self._looked().head or "")
         except NotFound:
             return None
 
+    @override
     async def stock(self, run_id: str) -> Stock:
-        """See `Destination.stock`."""
         self._run_id = run_id
         stock = owned(self.address, run_id, await self.content())
         self._refuse_edits(stock)
@@ -112,8 +116,9 @@ class Hub:
         )
 
     @asynccontextmanager
+    @override
     async def hold(self) -> AsyncIterator[None]:
-        """See `Destination.hold`; nobody is kept out here, who was faster is seen by each commit."""
+        """Nobody is kept out here, who was faster is seen by each commit."""
         if self._look is None:
             await self._repository.make(private=self._terms.private)
         await self._gate()
@@ -122,35 +127,38 @@ class Hub:
         self._additions, self._committed, self._deletions = {}, {}, set()
         yield
 
+    @override
     def draft(self, folder: str) -> Draft:
-        """See `Destination.draft`."""
         del folder
         return Draft.nameless()
 
+    @override
     async def put(self, path: str, data: Source) -> None:
-        """See `Destination.put`; it becomes visible with a later commit."""
+        """It becomes visible with a later commit."""
         if len(self._additions) >= COMMIT_FILES and path not in TEXTS:
             await self._commit(f"Add {len(self._additions)} files")
         if path == MANIFEST:
             self._manifest = data[:]
         self._additions[path] = await self._repository.upload(path, data)
 
+    @override
     async def delete(self, paths: Sequence[str]) -> None:
-        """See `Destination.delete`; it happens with the last commit."""
+        """It happens with the last commit."""
         for path in paths:
             self._additions.pop(path, None)
             if path in self._entries or path in self._committed:
                 self._deletions.add(path)
 
+    @override
     async def finish(self, version: int) -> None:
-        """See `Destination.finish`."""
         if self._additions or self._deletions:
             await self._commit(f"Publish version {version} of run {self._run_id}")
         await self._gate()
         await self._tag(version)
 
+    @override
     async def probe(self) -> None:
-        """See `Destination.probe`; the Hub is asked what the token is good for."""
+        """The Hub is asked what the token is good for."""
         refuse_powerless(await self._repository.who(), self._repository_name, self.address)
 
     async def _make_branch(self) -> None:

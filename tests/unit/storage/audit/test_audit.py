@@ -10,12 +10,12 @@ import pytest
 from deltalake import DeltaTable
 from factories import MadeRun, make_whole_run
 from faulty_lake import Cut, CutBefore, commit, swap
+from memory_store import MemoryStore
 
 from schemas.errors import NotFound
 from schemas.tables import UNIT_TABLES
 from storage.audit import AuditReport, audit
 from storage.objects.local import LocalStore
-from storage.objects.memory import MemoryStore
 from storage.spool import Spool, spool_key
 
 TABLES = (*UNIT_TABLES, "verdicts")

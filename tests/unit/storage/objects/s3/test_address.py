@@ -4,7 +4,8 @@ import pytest
 
 from schemas.errors import BadConfig
 from schemas.sections import StorageSection
-from storage.objects.urls import open_store, table_url
+from storage.lake.delta_access import table_url
+from storage.objects.urls import open_store
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ import pytest
 from faulty_lake import Cut
 from faulty_store import Fuse, FusedStore
 from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, small_run, two_versions
+from memory_store import MemoryStore
 
 from schemas.errors import Conflict, OtherRun, Unwritable
 from schemas.sections import PublishSection
 from storage.objects.local import LocalStore
-from storage.objects.memory import MemoryStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source
 from storage.publish.destinations.bucket import Store

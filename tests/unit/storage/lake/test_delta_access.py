@@ -13,11 +13,12 @@ from seaweedfs import Weed
 
 from schemas.errors import Unwritable
 from schemas.sections import StorageSection
+from storage.lake.delta_access import BucketAccess, access_to, table_url
 from storage.lake.delta_table import Handle, dataset_at
 from storage.maintenance.compact import compact
 from storage.objects.error_messages import in_words, keeps_out
-from storage.objects.s3 import Address, BucketAccess, Connection
-from storage.objects.urls import open_store, open_tables, table_url
+from storage.objects.s3 import Address, Connection
+from storage.objects.urls import open_store
 
 
 class Renewing(Connection):
@@ -74,7 +75,7 @@ async def test_a_command_makes_one_client_of_a_bucket(
 
 
 async def test_a_store_is_told_to_deltas_client_as_it_is(bucket_url: str, weed: Weed) -> None:
-    told = open_tables(bucket_url, StorageSection(region="eu-west-3")).options()
+    told = access_to(open_store(bucket_url, StorageSection(region="eu-west-3"))).options()
 
     assert told is not None
     assert told["AWS_ENDPOINT_URL"] == weed.endpoint
@@ -89,7 +90,7 @@ def test_aws_itself_is_told_by_region_alone(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAX")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
 
-    told = open_tables("s3://bucket/x", StorageSection(region="eu-west-3")).options()
+    told = access_to(open_store("s3://bucket/x", StorageSection(region="eu-west-3"))).options()
 
     assert told is not None
     assert told["AWS_REGION"] == "eu-west-3"
