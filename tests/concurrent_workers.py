@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from factories import MadeRun
+from factories import MadeRun, commit_whole_unit
 
 from schemas.errors import Conflict
 from schemas.sections import StorageSection
@@ -45,7 +45,9 @@ async def _race(url: str, salt: int, units: range, *, at: float = 0.0) -> list[s
     for number in units:
         unit = run.unit(number * 10, salt=salt)
         try:
-            ours = await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+            ours = await commit_whole_unit(
+                lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes
+            )
         except Conflict:
             said.append("conflict")
         else:

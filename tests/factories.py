@@ -301,6 +301,22 @@ class MadeRun:
         return Lake(self.url, self.store, StorageSection(shard_mb=shard_mb))
 
 
+async def commit_whole_unit(
+    lake: Lake, unit_id: str, *, tasks: Sequence[Task], episodes: Sequence[Episode]
+) -> bool:
+    """Commit a unit at once; return False if it was committed before.
+
+    `tasks` in the unit's order; `episodes` in any order.
+    """
+    order = {task.task_id: number for number, task in enumerate(tasks)}
+    async with lake.unit(unit_id) as writer:
+        if await lake.has(unit_id):
+            return False
+        for episode in sorted(episodes, key=lambda e: (order.get(e.task_id, -1), e.attempt)):
+            await writer.add(episode)
+        return await writer.commit(tasks)
+
+
 async def make_run(place: Path | str) -> MadeRun:
     """Return a run without rows, with two attempts at each task."""
     store = open_store(str(place), StorageSection())
@@ -315,7 +331,7 @@ async def make_whole_run(place: Path | str, *, units: int = 2) -> MadeRun:
     lake = made.lake()
     for number in range(units):
         unit = made.unit(number * 10)
-        await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+        await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
         await lake.commit_verdicts(
             unit.unit_id,
             verifier="outcome",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from deltalake import CommitProperties, DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError
-from factories import MadeRun, Unit
+from factories import MadeRun, Unit, commit_whole_unit
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode
@@ -27,7 +27,7 @@ class Cut(Exception):
 
 
 async def commit(lake: Lake, unit: Unit) -> bool:
-    return await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+    return await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
 
 
 def fingerprint(folder: Path) -> dict[str, str]:

@@ -13,7 +13,7 @@ from random import Random
 
 from chaos import fork
 from commands import Said
-from factories import Unit, make_run, make_verdict
+from factories import Unit, commit_whole_unit, make_run, make_verdict
 from kill_at import Doom
 from locations import Place
 from PIL import Image
@@ -90,7 +90,7 @@ async def make_two_versions(place: Path) -> None:
 
 
 async def _commit(lake: Lake, unit: Unit) -> None:
-    await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+    await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
     for name in AcceptSection().passed:
         verdicts = [make_verdict(episode, verifier=name) for episode in unit.episodes]
         await lake.commit_verdicts(

@@ -13,7 +13,7 @@ from flows.job.summary import Summary, summarise
 from flows.terminal import answer, tell
 from schemas.verdict import Verdict
 from storage.lake import readers
-from storage.lake.lake import Snapshot
+from storage.lake.lake_reader import Snapshot
 
 
 def run(args: Arguments) -> int:

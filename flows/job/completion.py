@@ -21,7 +21,7 @@ from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason
 from schemas.errors import BadTasks, Damaged
 from schemas.tables import Row
-from storage.lake.lake import Snapshot
+from storage.lake.lake_reader import Snapshot
 from storage.objects.batch_get import get_several
 from storage.spool import Spool, read_spooled, spool_key
 

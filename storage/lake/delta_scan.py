@@ -18,14 +18,14 @@ from pyarrow.dataset import Dataset, FileSystemDataset, ParquetFileFormat
 
 from storage.lake.delta_access import Access
 
-_LEAST, _GREATEST = "min.unit_id", "max.unit_id"
-_TOLD = ("path", "size_bytes", "num_records", _LEAST, _GREATEST)
+_MIN, _MAX = "min.unit_id", "max.unit_id"
+_COLUMNS = ("path", "size_bytes", "num_records", _MIN, _MAX)
 
 
 def files_of(table: DeltaTable) -> pa.Table:
-    """Return what the log says of every file: where it lies, its size, rows and range of units."""
-    told = pa.table(table.get_add_actions(flatten=True))
-    return told.select([name for name in _TOLD if name in told.column_names])
+    """Return the path, size, number of rows and range of units of every file, from the log."""
+    actions = pa.table(table.get_add_actions(flatten=True))
+    return actions.select([name for name in _COLUMNS if name in actions.column_names])
 
 
 def dataset_of(
@@ -40,12 +40,12 @@ def dataset_of(
     """Return a table's rows, or those files of them that can hold rows of `units`.
 
     A table whose rows name no unit (`tasks`, `prompts`) is narrowed by file name alone: what a
-    unit committed itself is there, unless its files were since made part of larger ones. With
-    `shared` files of which the log does not say whose alone they are come too. `files` are those of
-    `files_of`, if they are at hand.
+    unit committed itself is found, unless its files were merged into larger ones since. With `shared`
+    the files that may hold several units are included. `files` is the result of `files_of`, if the
+    caller has it.
     """
     if table.protocol().min_reader_version > 1:
-        # Somebody turned on a feature that plain files do not show.
+        # A feature is turned on that the plain files do not show, such as deletion vectors.
         return table.to_pyarrow_dataset()
     format_ = ParquetFileFormat()
     files = files_of(table) if files is None else files
@@ -53,31 +53,31 @@ def dataset_of(
     filesystem = access.filesystem(url, {unquote(path): size for path, size in sizes})
     fragments = [
         format_.make_fragment(path, filesystem=filesystem, partition_expression=units)
-        for path, units in _chosen(files, _wanted(units, shared=shared))
+        for path, units in _fragments(files, _wanted(units, shared=shared))
     ]
     schema = pa.schema(table.schema().to_arrow())  # type: ignore[arg-type] # by its C interface
     return FileSystemDataset(fragments, schema, format_, filesystem)
 
 
-def _chosen(
+def _fragments(
     files: pa.Table, wanted: Callable[[dict[str, Any]], bool]
 ) -> Iterator[tuple[str, pc.Expression | None]]:
-    """Yield the path of each file that is wanted, with the range of its units."""
-    ranged = _LEAST in files.column_names
-    columns = ["path", _LEAST, _GREATEST] if ranged else ["path"]
+    """Yield the path of each file to read, with the range of its units."""
+    ranged = _MIN in files.column_names
+    columns = ["path", _MIN, _MAX] if ranged else ["path"]
     for file in files.select(columns).to_pylist():
         if not wanted(file):
             continue
-        least, greatest = file.get(_LEAST), file.get(_GREATEST)
+        min_, max_ = file.get(_MIN), file.get(_MAX)
         units = None
-        if least is not None and greatest is not None:
+        if min_ is not None and max_ is not None:
             field = pc.field("unit_id")
-            units = field == least if least == greatest else (field >= least) & (field <= greatest)
+            units = field == min_ if min_ == max_ else (field >= min_) & (field <= max_)
         yield unquote(file["path"]), units
 
 
 def _wanted(units: Collection[str] | None, *, shared: bool) -> Callable[[dict[str, Any]], bool]:
-    """Return what says of a file whether it may hold rows of `units`."""
+    """Return the predicate whether a file may hold rows of `units`."""
     if units is None:
         return lambda _: True
     known, ordered = frozenset(units), sorted(units)
@@ -85,12 +85,12 @@ def _wanted(units: Collection[str] | None, *, shared: bool) -> Callable[[dict[st
     def wanted(file: dict[str, Any]) -> bool:
         if file["path"].partition("-")[0] in known:
             return True
-        least, greatest = file.get(_LEAST), file.get(_GREATEST)
-        if least is None or greatest is None:
-            return shared or _LEAST in file
-        if least == greatest:
-            return least in known
-        after = bisect_left(ordered, least)
-        return shared or (after < len(ordered) and ordered[after] <= greatest)
+        min_, max_ = file.get(_MIN), file.get(_MAX)
+        if min_ is None or max_ is None:
+            return shared or _MIN in file
+        if min_ == max_:
+            return min_ in known
+        after = bisect_left(ordered, min_)
+        return shared or (after < len(ordered) and ordered[after] <= max_)
 
     return wanted

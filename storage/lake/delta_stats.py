@@ -1,4 +1,4 @@
-"""What a commit tells Delta about a shard: its size, its rows, and the range of its columns.
+"""What a commit states about a shard: its size, its rows, and the range of its columns.
 
 Readers trust these figures blindly: a wrong size makes a table unreadable and a wrong range makes
 rows vanish. So they are taken from the file's own footer, and only for the columns that rows are
@@ -33,7 +33,7 @@ LOOKED_UP = frozenset(
         "verifier",
     }
 )
-"""Columns whose range is told."""
+"""Columns whose range is stated."""
 
 _MAX_TEXT = 64
 _PLAIN = re.compile(r"[\x20-\x7e]*")
@@ -41,7 +41,7 @@ _PLAIN = re.compile(r"[\x20-\x7e]*")
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A file as a commit adds it."""
+    """A file that a commit adds."""
 
     path: str
     """Below the table."""
@@ -57,36 +57,38 @@ def statistics(data: Source, *, columns: AbstractSet[str] = LOOKED_UP) -> str:
     """Return Delta's statistics of a Parquet file, with the range of `columns`.
 
     Raises:
-        pyarrow.ArrowInvalid: `data` is no Parquet file.
+        pyarrow.ArrowInvalid: `data` is not a Parquet file.
     """
     metadata = pq.read_metadata(data.reader() if isinstance(data, Draft) else io.BytesIO(data))
     paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
-    spans = {path: _span(metadata, number) for number, path in enumerate(paths) if path in columns}
-    known = {path: span for path, span in spans.items() if span is not None}
+    ranges = {
+        path: _range(metadata, number) for number, path in enumerate(paths) if path in columns
+    }
+    known = {path: range_ for path, range_ in ranges.items() if range_ is not None}
     return canonical_json(
         {
             "numRecords": metadata.num_rows,
-            "minValues": {path: span.least for path, span in known.items() if span.told},
-            "maxValues": {path: span.greatest for path, span in known.items() if span.told},
-            "nullCount": {path: span.nulls for path, span in known.items()},
+            "minValues": {path: item.min for path, item in known.items() if item.has_range},
+            "maxValues": {path: item.max for path, item in known.items() if item.has_range},
+            "nullCount": {path: item.nulls for path, item in known.items()},
         }
     )
 
 
-class _Span(NamedTuple):
-    """What is known of a column's values."""
+class _Range(NamedTuple):
+    """The range of a column's values, as far as it is known."""
 
     nulls: int
-    least: object = None
-    greatest: object = None
+    min: object = None
+    max: object = None
 
     @property
-    def told(self) -> bool:
-        return self.least is not None
+    def has_range(self) -> bool:
+        return self.min is not None
 
 
-def _span(metadata: pq.FileMetaData, number: int) -> _Span | None:
-    """Return what the row groups' statistics say together; None if one of them says nothing."""
+def _range(metadata: pq.FileMetaData, number: int) -> _Range | None:
+    """Return the range over all row groups; None if one of them has no statistics."""
     parts = [
         metadata.row_group(group).column(number).statistics
         for group in range(metadata.num_row_groups)
@@ -98,12 +100,12 @@ def _span(metadata: pq.FileMetaData, number: int) -> _Span | None:
             return None
         nulls += part.null_count
         ends += [part.min, part.max] if part.num_values else []
-    if ends and all(map(_tellable, ends)):
-        return _Span(nulls, min(ends), max(ends))
-    return _Span(nulls)
+    if ends and all(map(_is_exact, ends)):
+        return _Range(nulls, min(ends), max(ends))
+    return _Range(nulls)
 
 
-def _tellable(value: object) -> bool:
+def _is_exact(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= _MAX_TEXT and _PLAIN.fullmatch(value) is not None
     return isinstance(value, int) and not isinstance(value, bool)

@@ -1,21 +1,33 @@
-"""One Delta table as a commit log: what is asked of it, and what is told to it.
+"""One Delta table as a commit log.
 
 Delta refuses a second commit of an application transaction only if the first one came in after
-the writer's snapshot; one that the snapshot already shows is accepted, and its rows are there
+the writer's snapshot; one that the snapshot already shows is accepted, and the table has its rows
 twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
 the transaction, and commit with it only if the answer is no. An error from a commit means nothing
-by itself (the commit may be in, and its answer lost), so the three steps are taken again. A table
-that an older version made is given the columns that came later before it is asked.
+by itself (the commit may be in, and its answer lost), so the three steps are repeated. A table
+that an older version created gets the columns that came later before it is asked.
 
-`Handle` is those steps, blocking. `Table` keeps a handle in a thread of its own: what is asked
-of a table is done one after the other, and a caller who is cancelled cancels nothing that began.
-A process that used `deltalake` must never fork.
+`Handle` is those steps, blocking. `Table` runs a handle in a thread of its own, one call after the
+other; cancelling a caller cancels no call that has begun. A process that used `deltalake` must
+never fork.
+
+What an error of Delta's client means after the last try (`_ERRORS`):
+
+| error | is tried again | becomes |
+|---|---|---|
+| the store denies access, or its answer tells no more | no | `Unwritable` |
+| the store does not answer, or fails in a way that may pass | yes | `Unwritable` |
+| `OSError`: the disk is full or failing | yes | `Unwritable` |
+| `TableNotFoundError`: the table was created and is gone | yes | `Unwritable` |
+| `CommitFailedError`: another writer was first | yes | `Conflict` |
+| any other `DeltaError` | yes | `Damaged` |
 """
 
 import asyncio
 import re
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -43,24 +55,32 @@ STAGED = re.compile(
     rf"tables/(?P<table>{'|'.join(TABLES)})/_delta_log/"
     r"(?:\d{20}\.json|\d{20}\.checkpoint\.parquet|_last_checkpoint)#\d+"
 )
-"""A key under which Delta's client holds a write to a folder that has not ended."""
+"""A key under which Delta's client keeps an unfinished write to a folder."""
 
 _BACKOFF = Backoff(first_seconds=0.02, max_seconds=2.0, tries=10)
-"""Of a commit: longer than a few dozen writers of one table need to get past each other."""
+"""Of a commit; long enough for a few dozen writers of one table to take turns."""
+
+_ERRORS: Sequence[tuple[type[Exception], type[StepmillError]]] = (
+    (OSError, Unwritable),
+    (TableNotFoundError, Unwritable),
+    (CommitFailedError, Conflict),
+    (DeltaError, Damaged),
+)
+"""The first that fits; see the table above."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a commit says in a table's log."""
+    """What a commit adds to a table's log."""
 
     transaction: str
-    """The application transaction that is committed once."""
+    """The application transaction, which is committed once."""
     token: int
-    """What tells the transaction's content from any other under its name."""
+    """A hash of the content: two commits under one name are the same if their tokens are."""
     files: Sequence[Added]
-    """The files that count with it."""
+    """The files that it adds."""
     also: Transaction | None = None
-    """What is noted in the same commit, whatever it said before; None: nothing."""
+    """A second transaction of the same commit, set whatever its number was; None: there is none."""
 
 
 class Handle:
@@ -75,30 +95,24 @@ class Handle:
         self._table: DeltaTable | None = None
 
     def refresh(self) -> DeltaTable | None:
-        """Return the table as it is now; None if nobody made it yet."""
+        """Return the table as it is now; None if it does not exist yet."""
         self._renew()
-        held = self._table
-        try:
-            if held is None:
+        if self._table is not None:
+            try:
+                self._table.update_incremental()
+            except DeltaError:
+                self._table = None  # its log may have been cleaned up since: open the table again
+        if self._table is None:
+            with suppress(TableNotFoundError):
                 self._table = DeltaTable(self.url, storage_options=self._options)
-            else:
-                held.update_incremental()
-        except TableNotFoundError:
-            self._table = None
-        except DeltaError:
-            if held is None:
-                raise
-            # The log behind an old handle may have been cleaned up: look with a new one.
-            self._table = None
-            return self.refresh()
         return self._table
 
     def _renew(self) -> None:
-        """Let the table go if what it was opened with has become something else."""
+        """Close the table if it was opened with other options than those of now."""
         options = self._access.options()
-        now = None if options is None else dict(options)
-        if now != self._options:
-            self._table, self._options = None, now
+        current = None if options is None else dict(options)
+        if current != self._options:
+            self._table, self._options = None, current
 
     def ask(self, transaction: str) -> int | None:
         """Return the token `transaction` was committed with; None if it was not."""
@@ -111,22 +125,22 @@ class Handle:
         if table is None:
             self.create()
             table = self.refresh()
-        elif later := self._later(table):
-            # A commit of its own, and asked after it: others may have committed before it.
-            table.alter.add_columns(later)
+        elif columns := self._missing_columns(table):
+            # A commit of its own; others may have committed before it, so refresh again.
+            table.alter.add_columns(columns)
             table = self.refresh()
         if table is None:
-            raise TableNotFoundError(f"{self.url}: the table was made and is not there")
-        there = table.transaction_version(entry.transaction)
-        if there is None:
-            noted = [Transaction(entry.transaction, entry.token)]
-            noted += [] if entry.also is None else [entry.also]
-            self.write(table, CommitProperties(app_transactions=noted), entry.files)
-            return entry.token
-        return there
+            raise TableNotFoundError(f"{self.url}: the table was created and is gone")
+        committed = table.transaction_version(entry.transaction)
+        if committed is not None:
+            return committed
+        transactions = [Transaction(entry.transaction, entry.token)]
+        transactions += [] if entry.also is None else [entry.also]
+        self.write(table, CommitProperties(app_transactions=transactions), entry.files)
+        return entry.token
 
     def create(self) -> None:
-        """Make the table; of several that do, every one may fail and one have succeeded."""
+        """Create the table; of several writers that try at once all may get an error, though one succeeds."""
         DeltaTable.create(
             self.url,
             schema=Schema.from_arrow(self._schema),
@@ -135,16 +149,16 @@ class Handle:
             storage_options=self._options,
         )
 
-    def _later(self, table: DeltaTable) -> list[Field]:
-        """Return the columns that came after the table was made; files without them are null."""
-        there = {field.name for field in table.schema().fields}
-        later = [field for field in self._schema if field.nullable and field.name not in there]
-        return Schema.from_arrow(pa.schema(later)).fields if later else []
+    def _missing_columns(self, table: DeltaTable) -> list[Field]:
+        """Return the columns that were added since the table was created; old files read as null."""
+        existing = {field.name for field in table.schema().fields}
+        missing = [item for item in self._schema if item.nullable and item.name not in existing]
+        return Schema.from_arrow(pa.schema(missing)).fields if missing else []
 
     def write(
         self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
     ) -> None:
-        """Append `files` to the log with the very handle that was asked."""
+        """Append `files` to the log with the handle that was asked for the transaction."""
         table.create_write_transaction(
             [
                 AddAction(
@@ -163,14 +177,14 @@ class Handle:
         )
 
     def version(self) -> int | None:
-        """Return the table's version; None if nobody made it yet."""
+        """Return the table's version; None if it does not exist yet."""
         table = self.refresh()
         return None if table is None else table.version()
 
     def dataset(self, units: Collection[str] | None = None) -> Dataset | None:
         """Return the table's rows, or the files that can hold those of `units` (see `delta_scan`).
 
-        None if nobody made the table.
+        None if the table does not exist yet.
         """
         table = self.refresh()
         if table is None:
@@ -178,9 +192,9 @@ class Handle:
         return dataset_of(table, self.url, access=self._access, units=units)
 
     def census(self) -> tuple[pa.Table, Dataset] | None:
-        """Return what the log says of every file, and the rows of those that hold several units.
+        """Return the log's facts about every file, and the rows of the files that hold several units.
 
-        None if nobody made the table yet.
+        None if the table does not exist yet.
         """
         table = self.refresh()
         if table is None:
@@ -192,43 +206,43 @@ class Handle:
 
 
 class Table:
-    """A table of a run, for use from an event loop."""
+    """A table of a run, for use in an event loop: each method is the `Handle`'s, in its thread."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"delta-{handle.name}")
 
     async def ask(self, transaction: str) -> int | None:
-        """See `Handle.ask`."""
+        """Return the token `transaction` was committed with; None if it was not."""
         return await self.read(partial(self._handle.ask, transaction))
 
     async def version(self) -> int | None:
-        """See `Handle.version`."""
+        """Return the table's version; None if it does not exist yet."""
         return await self.read(self._handle.version)
 
     async def dataset(self, units: Collection[str] | None = None) -> Dataset | None:
-        """See `Handle.dataset`."""
+        """Return the table's rows, or the files that can hold those of `units`; None: no table."""
         return await self.read(partial(self._handle.dataset, units))
 
     async def census(self) -> tuple[pa.Table, Dataset] | None:
-        """See `Handle.census`."""
+        """Return the log's facts about every file, and the rows of files that several units share."""
         return await self.read(self._handle.census)
 
     async def commit(self, entry: Entry) -> int:
-        """See `Handle.attempt`; asked and tried again until the answer is known.
+        """Commit `entry` unless its transaction is in; return the token that is.
 
         Raises:
-            Conflict: other writers kept coming first.
+            Conflict: other writers kept committing first.
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
         return await self.insist(partial(self._handle.attempt, entry))
 
     async def insist(self, work: Callable[[], T]) -> T:
-        """Return what `work` on the handle returns; done again while it fails.
+        """Return what `work` on the handle returns, repeating it while it fails.
 
         Raises:
-            Conflict: other writers kept coming first.
+            Conflict: other writers kept committing first.
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
@@ -236,14 +250,14 @@ class Table:
             try:
                 return await self._run(work)
             except (DeltaError, OSError) as error:
-                # A store that denies access denies it again.
-                if pause is None or (keeps_out(error) and not passes(error)):
-                    raise _named(error, f"{self._handle.url}: cannot commit") from error
+                denied = keeps_out(error) and not passes(error)
+                if pause is None or denied:
+                    raise _explained(error, f"{self._handle.url}: cannot commit") from error
             await asyncio.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
     async def read(self, work: Callable[[], T]) -> T:
-        """Return what `work`, which only reads the handle, returns.
+        """Return what `work` returns, which only reads with the handle.
 
         Raises:
             Damaged: the log cannot be read.
@@ -254,7 +268,7 @@ class Table:
             raise unread(error, f"{self._handle.url}: cannot be read") from None
 
     def close(self) -> None:
-        """Let the thread end once it has done what it was asked."""
+        """End the thread after the calls that have begun."""
         self._thread.shutdown(wait=True)
 
     async def _run(self, work: Callable[[], T]) -> T:
@@ -268,20 +282,21 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
         Damaged: that version cannot be read.
     """
 
-    def opened() -> Dataset:
+    def open_dataset() -> Dataset:
         options = access.options()
-        told = None if options is None else dict(options)
-        table = DeltaTable(url, version=version, storage_options=told)
+        table = DeltaTable(
+            url, version=version, storage_options=None if options is None else dict(options)
+        )
         return dataset_of(table, url, access=access)
 
     try:
-        return retry_read(opened)
+        return retry_read(open_dataset)
     except (DeltaError, OSError) as error:
         raise unread(error, f"{url}: version {version} cannot be read") from None
 
 
-def _named(error: DeltaError | OSError, what: str) -> StepmillError:
+def _explained(error: DeltaError | OSError, what: str) -> StepmillError:
     text = f"{what}: {in_words(error)}"
-    if isinstance(error, OSError | TableNotFoundError) or keeps_out(error):
+    if keeps_out(error):
         return Unwritable(text)
-    return Conflict(text) if isinstance(error, CommitFailedError) else Damaged(text)
+    return next(meaning for kind, meaning in _ERRORS if isinstance(error, kind))(text)

@@ -1,19 +1,19 @@
-"""Units that owe no verdict, known from the log of `verdicts` alone.
+"""What a resumed run need not do again: units that are committed, and units that are judged.
 
-Whoever commits the last verdicts that a panel asks for marks the unit, in the same commit: an
-application transaction, named by unit and panel, whose number says how many rows of verdicts the
-unit has then. As long as it has that many nobody added one since, so what was found when the mark
-was made still holds. Of any other unit its verdicts are read. A mark that is missing or past costs
-a reading, and is never wrong.
+Both are read from the logs of the tables. A worker that commits the last verdicts that a panel asks
+for marks the unit in the same commit: an application transaction, named by unit and panel, whose
+number is how many rows of verdicts the unit has then. While it still has that many, no verdict was
+added since and the mark holds. The verdicts of any other unit are read. A missing or stale mark
+costs a read, and is never wrong.
 
-A large run is planned by this: its verdicts are as many files as it has units, and more.
+This is how a large run is planned: its verdicts are in at least as many files as it has units.
 """
 
 import asyncio
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,73 +23,122 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow.dataset import Dataset
 
+from storage.lake import readers
+from storage.lake.delta_table import Table
 from storage.objects.batch_get import get_several
 from storage.objects.error_messages import unread
 from storage.objects.protocol import Missing, ObjectStore
 
 _NAME = re.compile(r"settled-([0-9a-f]{16,})-([0-9a-f]+)")
-_LONGEST_TAIL = 1_000
+_MAX_TAIL = 1_000
 _ROWS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Says that a unit owes a panel nothing."""
+    """The mark of a unit that has every verdict of a panel."""
 
     panel: str
     """Hash of the panel's verifiers and their versions, in order."""
     rows: int
-    """Rows of verdicts that the unit has with this commit."""
+    """How many rows of verdicts the unit has after this commit."""
 
     def transaction(self, unit_id: str) -> str:
-        """Return the application transaction that marks a unit."""
+        """Return the name of the application transaction that marks a unit."""
         return f"settled-{unit_id}-{self.panel}"
 
 
-async def marked(store: ObjectStore, version: int, panel: str) -> dict[str, int]:
-    """Return the units marked for a panel in the log up to `version`, with their rows.
+class ResumeIndex:
+    """Which units of a run are committed, and which are judged."""
 
-    Empty where the log is not as our own commits make it: then all verdicts are read.
+    def __init__(self, store: ObjectStore, tables: Mapping[str, Table]) -> None:
+        self._store = store
+        self._tables = tables
+
+    async def committed_units(self) -> set[str]:
+        """Return the units whose episodes are committed, in one pass over the log.
+
+        Raises:
+            Damaged: the log, or a file that holds several units, cannot be read.
+        """
+        census = await self._tables["episodes"].census()
+        return set() if census is None else set(await asyncio.to_thread(rows_by_unit, *census))
+
+    async def committed_episodes(self) -> dict[str, set[str]]:
+        """Return the committed episodes by unit, in one pass over two columns.
+
+        Raises:
+            Damaged: the log or a file cannot be read.
+        """
+        dataset = await self._tables["episodes"].dataset()
+        heads = await asyncio.to_thread(readers.rows, dataset, columns=["unit_id", "episode_id"])
+        units: defaultdict[str, set[str]] = defaultdict(set)
+        for head in heads:
+            units[head["unit_id"]].add(head["episode_id"])
+        return dict(units)
+
+    async def settled_units(self, panel: str) -> set[str]:
+        """Return the units that are known to have every verdict of a panel, from the log.
+
+        Raises:
+            Damaged: the log, or a file that holds several units, cannot be read.
+        """
+        table = self._tables["verdicts"]
+        version = await table.version()
+        if version is None:
+            return set()
+        marks = await marked(self._store, version, panel)
+        census = await table.census() if marks else None
+        if census is None:
+            return set()
+        rows = await asyncio.to_thread(rows_by_unit, *census)
+        return {unit_id for unit_id, count in marks.items() if rows[unit_id] == count}
+
+
+async def marked(store: ObjectStore, version: int, panel: str) -> dict[str, int]:
+    """Return the units marked for a panel in the log up to `version`, with their rows of verdicts.
+
+    Empty where the log has a shape that our commits never make: then all verdicts are read.
     """
     try:
-        found = await _transactions(store, version)
+        transactions = await _transactions(store, version)
     except (Missing, pa.ArrowException, OSError, ValueError, TypeError, KeyError):
         return {}
-    names = ((_NAME.fullmatch(name), rows) for name, rows in found.items())
+    names = ((_NAME.fullmatch(name), rows) for name, rows in transactions.items())
     return {name[1]: rows for name, rows in names if name and name[2] == panel}
 
 
 def rows_by_unit(files: pa.Table, shared: Dataset) -> Counter[str]:
-    """Return how many rows each unit has, by what the log says of files that are one unit's.
+    """Return how many rows each unit has, from the log for files that hold a single unit.
 
     `shared` are the rows of all other files.
 
     Raises:
         Damaged: such a file cannot be read.
     """
-    counted: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     if files.num_rows and "min.unit_id" in files.column_names:
-        alone = files.filter(pc.equal(files["min.unit_id"], files["max.unit_id"]))
-        sums = alone.group_by("min.unit_id").aggregate([("num_records", "sum")])
+        single = files.filter(pc.equal(files["min.unit_id"], files["max.unit_id"]))
+        sums = single.group_by("min.unit_id").aggregate([("num_records", "sum")])
         ends = (sums[name].to_pylist() for name in ("min.unit_id", "num_records_sum"))
-        counted.update(dict(zip(*ends, strict=True)))
+        counts.update(dict(zip(*ends, strict=True)))
     try:
         for batch in shared.to_batches(columns=["unit_id"], cache_metadata=False):
-            counted.update(str(unit_id) for unit_id in batch["unit_id"].to_pylist())
+            counts.update(str(unit_id) for unit_id in batch["unit_id"].to_pylist())
     except (pa.ArrowException, OSError) as error:
         raise unread(error, "a committed file cannot be read") from None
-    return counted
+    return counts
 
 
 async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
-    """Return every application transaction of `verdicts`: its last checkpoint, and what follows.
+    """Return every application transaction of `verdicts`: the last checkpoint's and all later ones.
 
     Raises:
-        Missing: an entry is.
+        Missing: an entry of the log is missing.
         ValueError: the log has a shape that ours never has.
     """
     log = "tables/verdicts/_delta_log"
-    found: dict[str, int] = {}
+    transactions: dict[str, int] = {}
     start = 0
     try:
         pointer = json.loads(await store.get(f"{log}/_last_checkpoint"))
@@ -98,19 +147,19 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
     if pointer is not None:
         number = int(pointer["version"])
         data = await store.get(f"{log}/{number:020d}.checkpoint.parquet")
-        found.update(await asyncio.to_thread(_in_checkpoint, data))
+        transactions.update(await asyncio.to_thread(_checkpoint_transactions, data))
         start = number + 1
-    if version - start > _LONGEST_TAIL:
-        raise ValueError("no checkpoint for long")
+    if version - start > _MAX_TAIL:
+        raise ValueError(f"expected a checkpoint in the last {_MAX_TAIL} versions")
     keys = [f"{log}/{number:020d}.json" for number in range(start, version + 1)]
     async for key, entry in get_several(store, keys):
         if entry is None:
             raise Missing(key, store.url)
-        found.update(_in_entry(entry))
-    return found
+        transactions.update(_entry_transactions(entry))
+    return transactions
 
 
-def _in_checkpoint(data: bytes) -> Iterator[tuple[str, int]]:
+def _checkpoint_transactions(data: bytes) -> Iterator[tuple[str, int]]:
     with pq.ParquetFile(io.BytesIO(data)) as file:
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=["txn.appId", "txn.version"]):
             for row in batch.to_pylist():
@@ -118,7 +167,7 @@ def _in_checkpoint(data: bytes) -> Iterator[tuple[str, int]]:
                     yield row["txn"]["appId"], row["txn"]["version"]
 
 
-def _in_entry(data: bytes) -> Iterator[tuple[str, int]]:
+def _entry_transactions(data: bytes) -> Iterator[tuple[str, int]]:
     for line in data.splitlines():
         action: Mapping[str, Any] = json.loads(line)
         if "txn" in action:

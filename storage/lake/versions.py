@@ -1,8 +1,8 @@
 """A run's versions: `versions/<N>.json`, each the Delta version of every table at one moment.
 
 A version is put only if absent and never changed, numbers count from 1 without a gap, and within
-one the version of `episodes` was read first, so that whatever an episode needs is in the tables
-beside it.
+one the version of `episodes` was read first, so that the other tables hold everything its episodes
+need.
 """
 
 import json
@@ -29,12 +29,12 @@ _VERSIONS: TypeAdapter[Versions] = TypeAdapter(Versions)
 
 
 def version_key(number: int) -> str:
-    """Return where version `number` lies."""
+    """Return the key of version `number`."""
     return f"{PREFIX}{number}.json"
 
 
 async def version_numbers(store: ObjectStore) -> list[int]:
-    """Return the numbers of the versions there are, in order."""
+    """Return the numbers of all versions, in order."""
     found = [KEY.fullmatch(item.key) async for item in store.list(PREFIX)]
     return sorted(int(match[1]) for match in found if match)
 
@@ -53,41 +53,41 @@ async def read_version(store: ObjectStore, number: int) -> Versions:
 
 
 async def put_version(store: ObjectStore, number: int, versions: Versions) -> bool:
-    """Make version `number`; return False if there is one of that number."""
+    """Write version `number`; return False if it exists already."""
     return await store.put_new(version_key(number), canonical_json(versions).encode() + b"\n")
 
 
 def parse_version(data: bytes, key: str) -> Versions:
-    """Return the version that `data`, found under `key`, holds.
+    """Return the version in `data`, which was read from `key`.
 
     Raises:
-        Damaged: it holds none.
+        Damaged: it is not a version file.
     """
     try:
         return _VERSIONS.validate_python(json.loads(data), strict=True)
     except (ValueError, ValidationError):
-        raise Damaged(f"{key}: is no version file") from None
+        raise Damaged(f"{key}: is not a version file") from None
 
 
-async def seal(store: ObjectStore, look: Callable[[], Awaitable[Versions]]) -> int:
-    """Make a version of what `look` sees unless the last one says the same; return its number.
+async def seal(store: ObjectStore, read: Callable[[], Awaitable[Versions]]) -> int:
+    """Write what `read` returns as a new version unless the last one is the same.
 
-    0 when there is nothing to see.
+    Return the number of that version; 0 if there are no tables.
 
     Raises:
-        Damaged: a table is older than the last version says.
+        Damaged: a table is older than in the last version.
         Unwritable: the store cannot be written.
     """
     while True:
         numbers = await version_numbers(store)
         number = numbers[-1] if numbers else 0
         last = await read_version(store, number) if numbers else {}
-        now = await look()
+        now = await read()
         for table, version in last.items():
             if now.get(table, -1) < version:
                 raise Damaged(
                     f"{store.url}/tables/{table}: the log ends before version {version}, "
-                    f"which {version_key(number)} speaks of"
+                    f"which {version_key(number)} names"
                 )
         if now == last:
             return number
@@ -99,7 +99,7 @@ async def find_version(store: ObjectStore, number: int | None) -> tuple[int, Ver
     """Return version `number`, or the last one, with its number.
 
     Raises:
-        NotFound: there is no such version (those there are are named), or it was let go.
+        NotFound: the run has no such version (the error names those it has), or it was released.
         Damaged: it cannot be read.
     """
     numbers = await version_numbers(store)
@@ -107,8 +107,8 @@ async def find_version(store: ObjectStore, number: int | None) -> tuple[int, Ver
         raise NotFound(f"{store.url}: has no version yet; let `stepmill generate` end first")
     chosen = numbers[-1] if number is None else number
     if chosen not in numbers:
-        there = ", ".join(map(str, numbers))
-        raise NotFound(f"{store.url}: has no version {chosen}; there are: {there}")
+        existing = ", ".join(map(str, numbers))
+        raise NotFound(f"{store.url}: has no version {chosen}; there are: {existing}")
     if await is_let_go(store, chosen):
         raise gone(store, chosen)
     return chosen, await read_version(store, chosen)

@@ -12,7 +12,15 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
-from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
+from factories import (
+    HEIGHT,
+    WIDTH,
+    commit_whole_unit,
+    make_prompt,
+    make_task,
+    make_unit,
+    make_verdict,
+)
 from hub.publishing import DATASET, TO
 from hub.server import TOKEN, LocalHub
 from kill_at import Doom
@@ -61,7 +69,7 @@ async def _make_run(at: Path) -> None:
         tasks = [make_task(10 * number + place, template=template) for place in range(2)]
         prompt = make_prompt() if number == 1 else None
         unit, episodes = make_unit(tasks, attempts=2, run_id=run.run_id, prompt=prompt)
-        await lake.commit_unit(unit, tasks=tasks, episodes=episodes)
+        await commit_whole_unit(lake, unit, tasks=tasks, episodes=episodes)
         for name in RULE.passed:
             verdicts = [make_verdict(episode, verifier=name) for episode in episodes]
             await lake.commit_verdicts(

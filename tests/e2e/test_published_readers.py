@@ -18,7 +18,15 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
-from factories import HEIGHT, WIDTH, make_prompt, make_task, make_unit, make_verdict
+from factories import (
+    HEIGHT,
+    WIDTH,
+    commit_whole_unit,
+    make_prompt,
+    make_task,
+    make_unit,
+    make_verdict,
+)
 from memory_run import RULE, TEST, TRAIN, VALIDATION, publish_stored
 
 from schemas.base import sha256_hex
@@ -46,7 +54,7 @@ async def make_run(at: Path) -> None:
         unit, episodes = make_unit(
             tasks, attempts=2, run_id=run.run_id, prompt=make_prompt() if number == 1 else None
         )
-        await lake.commit_unit(unit, tasks=tasks, episodes=episodes)
+        await commit_whole_unit(lake, unit, tasks=tasks, episodes=episodes)
         for verifier in RULE.passed:
             verdicts = [
                 make_verdict(

@@ -7,7 +7,7 @@ whole program on a folder is proved here of its storage alone, on a bucket.
 from collections.abc import Callable, Iterator
 
 import pytest
-from factories import MadeRun, make_run, make_verdict
+from factories import MadeRun, commit_whole_unit, make_run, make_verdict
 from faulty_lake import commit, counts, whole
 from s3_fault_proxy import Asked, Flaky, Mood, Spoil, one_in
 from seaweedfs import Weed, credentials
@@ -218,7 +218,7 @@ async def test_a_run_finishes_on_a_day_when_one_request_in_ten_fails(
         for episode in unit.episodes:
             assert await spool.put(episode)
         held = [await spool.get(unit.unit_id, e.episode_id) for e in unit.episodes]
-        assert await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=held)
+        assert await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=held)
         verdicts = [make_verdict(episode) for episode in await lake.episodes(unit.unit_id)]
         assert await lake.commit_verdicts(
             unit.unit_id, verifier="outcome", version="1", round_=0, verdicts=verdicts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import SMALL, Said, called, contents, end, interrupt, start, until
-from factories import MadeRun, make_episode, make_task
+from factories import MadeRun, commit_whole_unit, make_episode, make_task
 from pydantic import JsonValue
 
 from schemas.config import RunConfig
@@ -42,7 +42,7 @@ async def _begun(place: Path | str) -> MadeRun:
 
 async def _commit(made: MadeRun, first_seed: int, *, seal: bool) -> None:
     unit, lake = made.unit(first_seed), made.lake()
-    await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
+    await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=unit.episodes)
     if seal:
         await lake.seal()
     await lake.close()

@@ -1,14 +1,17 @@
 """The front matter of the card: what the Hub and `datasets` read, as YAML.
 
 It names every data file, split by split, instead of a pattern: a reader gets the files of this
-version and no other, while a publication goes on and after one was killed. The types of the
-columns are spelt as `datasets` spells them, the picture as an image. Only the title is foreign
-text.
+version and no others, both during a publication and after one that was killed. The types of the
+columns are spelt as `datasets` spells them, the picture as an image. Only the title and the licence
+are foreign text; `yaml_string` writes them as the Hub shows them, not as escapes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 
 import pyarrow as pa
+import yaml
+from typing_extensions import override
 
 from schemas.task import SPLITS
 from storage.publish.card.escape import yaml_string
@@ -37,56 +40,64 @@ def front_matter(
     yield f"pretty_name: {yaml_string(title)}"
     if license_name is not None:
         yield f"license: {yaml_string(license_name)}"
-    yield "tags:"
-    yield from (f"- {tag}" for tag in ("computer-use", "trajectories", "web-agents"))
-    yield "size_categories:"
-    yield f"- {next((name for limit, name in _SIZES if largest < limit), _LARGEST)}"
-    yield "configs:"
-    for config in rows:
-        yield from _config(config, files, default=config == next(iter(rows)))
-    yield "dataset_info:"
-    for config in rows:
-        yield from _info(config, files)
+    card = {
+        "tags": ["computer-use", "trajectories", "web-agents"],
+        "size_categories": [next((name for limit, name in _SIZES if largest < limit), _LARGEST)],
+        "configs": [_config(config, files, default=config == next(iter(rows))) for config in rows],
+        "dataset_info": [_info(config, files) for config in rows],
+    }
+    yield from yaml.dump(
+        card, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=inf
+    ).splitlines()
 
 
-def _config(config: str, files: Sequence[PublishedFile], *, default: bool) -> Iterator[str]:
-    yield f"- config_name: {config}"
-    if default:
-        yield "  default: true"
-    yield "  data_files:"
-    for split in SPLITS:
-        paths = [file.path for file in _of(files, config, split)]
-        if paths:
-            yield f"  - split: {split}"
-            yield f"    path: {paths[0]}" if len(paths) == 1 else "    path:"
-            yield from (f"    - {path}" for path in paths if len(paths) > 1)
+class _Dumper(yaml.SafeDumper):
+    """Writes a value that occurs twice out twice, without an anchor."""
+
+    @override
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
-def _info(config: str, files: Sequence[PublishedFile]) -> Iterator[str]:
-    yield f"- config_name: {config}"
-    yield "  features:"
-    for field in schema_of(config):
-        yield f"  - name: {field.name}"
-        yield f"    {_feature(field.type)}"
-    yield "  splits:"
-    for split in SPLITS:
-        mine = _of(files, config, split)
-        if mine:
-            yield f"  - name: {split}"
-            yield f"    num_bytes: {sum(file.bytes for file in mine)}"
-            yield f"    num_examples: {sum(file.rows for file in mine)}"
+def _config(config: str, files: Sequence[PublishedFile], *, default: bool) -> dict[str, object]:
+    head: dict[str, object] = {"config_name": config} | ({"default": True} if default else {})
+    paths = {split: [file.path for file in _of(files, config, split)] for split in SPLITS}
+    return head | {
+        "data_files": [
+            {"split": split, "path": some[0] if len(some) == 1 else some}
+            for split, some in paths.items()
+            if some
+        ]
+    }
+
+
+def _info(config: str, files: Sequence[PublishedFile]) -> dict[str, object]:
+    splits = {split: _of(files, config, split) for split in SPLITS}
     total = sum(file.bytes for file in files if file.config == config)
-    yield f"  download_size: {total}"
-    yield f"  dataset_size: {total}"
+    return {
+        "config_name": config,
+        "features": [{"name": field.name} | _feature(field.type) for field in schema_of(config)],
+        "splits": [
+            {
+                "name": split,
+                "num_bytes": sum(file.bytes for file in some),
+                "num_examples": sum(file.rows for file in some),
+            }
+            for split, some in splits.items()
+            if some
+        ],
+        "download_size": total,
+        "dataset_size": total,
+    }
 
 
-def _feature(kind: pa.DataType) -> str:
-    """Return the type of a column in the card's words."""
+def _feature(kind: pa.DataType) -> dict[str, str]:
+    """Return the type of a column as the card names it."""
     if pa.types.is_struct(kind):
-        return "dtype: image"
+        return {"dtype": "image"}
     if pa.types.is_list(kind):
-        return f"sequence: {_dtype(kind.value_type)}"
-    return f"dtype: {_dtype(kind)}"
+        return {"sequence": _dtype(kind.value_type)}
+    return {"dtype": _dtype(kind)}
 
 
 def _dtype(kind: pa.DataType) -> str:

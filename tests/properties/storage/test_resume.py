@@ -5,7 +5,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from factories import RUN_ID, MadeRun, make_run, make_task, make_unit
+from factories import RUN_ID, MadeRun, commit_whole_unit, make_run, make_task, make_unit
 from faulty_lake import Cut, by_id, fingerprint
 from faulty_store import Fuse, FusedStore, fuse_tables
 from hypothesis import example, given, settings
@@ -48,7 +48,7 @@ async def work(run: MadeRun, *, salt: int, cut: int | None, ledger: Ledger) -> i
                         await spool.put(episode)
                         ledger[episode.episode_id] = episode
                 episodes = [await spool.get(unit, episode.episode_id) for episode in made]
-                await lake.commit_unit(unit, tasks=[task], episodes=episodes)
+                await commit_whole_unit(lake, unit, tasks=[task], episodes=episodes)
             await spool.discard(unit)
         return await lake.seal()
     finally:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from factories import commit_whole_unit
 from rolled_out import episodes_of, judge_of, plan_of, spool, state_of, units_of
 
 from flows.job.config_loader import Sources, load
@@ -185,7 +186,9 @@ async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) 
     """As many verdicts lie there as it would have had, but they are not its own."""
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+        await commit_whole_unit(
+            shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
+        )
         handle = shop.lake._tables["verdicts"]._handle
         shop.lake._tables["verdicts"]._handle = Overtaken("verdicts", handle.url)
 
@@ -199,7 +202,9 @@ async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) 
 async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+        await commit_whole_unit(
+            shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
+        )
 
         found = await state_of(shop, plan)
 

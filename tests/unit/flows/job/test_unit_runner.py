@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from factories import commit_whole_unit
 from rolled_out import (
     context_of,
     episodes_of,
@@ -93,7 +94,9 @@ async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudg
 async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
     async with Workshop(config) as shop:
-        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+        await commit_whole_unit(
+            shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
+        )
         found = await state_of(shop, plan)
 
         report = await judge_of(shop, config).judge_owed(unit.unit_id, found.known)
@@ -137,7 +140,7 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
     async with Workshop(config) as shop:
         theirs, ours = episodes_of(unit, salt=1), episodes_of(unit, salt=2)
         spooled = await spool(shop, ours)
-        await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=theirs)
+        await commit_whole_unit(shop.lake, unit.unit_id, tasks=unit.tasks, episodes=theirs)
 
         report = await units_of(shop, config).make(unit, spooled)
 
@@ -160,7 +163,7 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
         found = await state_of(shop, plan)
         first, *_ = plan
         theirs = episodes_of(first, salt=1)
-        await shop.lake.commit_unit(first.unit_id, tasks=first.tasks, episodes=theirs)
+        await commit_whole_unit(shop.lake, first.unit_id, tasks=first.tasks, episodes=theirs)
         context = context_of(shop, config)
         runner, judge = runner_of(shop, config, context), UnitJudge(context)
         job = GenerateJob(
@@ -222,7 +225,9 @@ async def _surveyed(
     async with Workshop(config) as shop:
         for number in committed:
             unit = plan[number]
-            await shop.lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit))
+            await commit_whole_unit(
+                shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
+            )
         for number in spooled:
             await spool(shop, episodes_of(plan[number]))
         return await state_of(shop, plan)

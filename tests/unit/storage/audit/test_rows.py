@@ -160,10 +160,10 @@ async def test_a_rollout_that_broke_before_its_first_picture_has_no_steps(run: M
 async def put(run: MadeRun, table: str, unit_id: str, rows: list[Row]) -> None:
     """Commit rows to one table alone, as no run does."""
     lake = run.lake()
-    files = await lake._commits.put_shards(table, unit_id, rows=rows)
+    files = await lake.put_shards(table, unit_id, rows=rows)
     token = 1 if table == "verdicts" else await lake._tables["episodes"].ask(unit_id) or 1
     transaction = unit_id if table != "verdicts" else "f" * 32
-    await lake._commits.commit(table, Entry(transaction, token, files))
+    await lake.commit(table, Entry(transaction, token, files))
     await lake.close()
 
 
@@ -268,7 +268,7 @@ async def test_a_verdict_given_twice_in_a_round_is_named(run: MadeRun) -> None:
 
 async def test_a_unit_in_several_shards_is_whole(run: MadeRun) -> None:
     lake = run.lake()
-    lake._commits._shard_bytes = 20_000
+    lake._shard_bytes = 20_000
     unit = run.unit(0, tasks=8)
     await commit(lake, unit)
     await lake.close()

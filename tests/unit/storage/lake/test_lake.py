@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
-from factories import MadeRun, make_run, make_verdict
+from factories import MadeRun, commit_whole_unit, make_run, make_verdict
 from faulty_lake import (
     AnswerLost,
     Broken,
@@ -83,8 +83,8 @@ async def test_units_that_share_a_file_are_told_apart(run: MadeRun, lake: Lake) 
     units = [run.unit(0), run.unit(10)]
     for table in UNIT_TABLES:
         rows = [row for unit in units for row in unit_rows(unit.tasks, unit.episodes)[table]]
-        files = await lake._commits.put_shards(table, "0" * 32, rows=rows)
-        await lake._commits.commit(table, Entry("both", 1, files))
+        files = await lake.put_shards(table, "0" * 32, rows=rows)
+        await lake.commit(table, Entry("both", 1, files))
 
     assert await lake.committed_units() == {unit.unit_id for unit in units}
     for unit in units:
@@ -121,7 +121,7 @@ async def test_the_order_of_the_episodes_changes_no_shard(run: MadeRun, tmp_path
         folder = tmp_path / str(number)
         other = MadeRun(folder, LocalStore(folder), run.run)
         lake = other.lake()
-        await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=episodes)
+        await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=episodes)
         await lake.close()
         names.append({name for name in fingerprint(folder) if name.endswith(".parquet")})
 
@@ -236,7 +236,7 @@ async def test_a_shard_that_was_torn_before_its_commit_is_made_whole(
 
 async def test_a_unit_larger_than_a_shard_lies_in_several(run: MadeRun) -> None:
     lake = run.lake()
-    lake._commits._shard_bytes = 20_000
+    lake._shard_bytes = 20_000
     unit = run.unit(0, tasks=8)
     await commit(lake, unit)
 
@@ -249,7 +249,7 @@ async def test_a_unit_larger_than_a_shard_lies_in_several(run: MadeRun) -> None:
 async def test_a_table_without_rows_is_not_made(run: MadeRun, lake: Lake) -> None:
     unit = run.unit(0)
     bare = [e.model_copy(update={"calls": (), "prompts": ()}) for e in unit.episodes]
-    await lake.commit_unit(unit.unit_id, tasks=unit.tasks, episodes=bare)
+    await commit_whole_unit(lake, unit.unit_id, tasks=unit.tasks, episodes=bare)
 
     made = {path.name for path in (run.folder / "tables").iterdir()}
     assert made == {"tasks", "observations", "steps", "episodes"}
@@ -269,7 +269,7 @@ async def test_what_is_no_unit_is_refused_before_anything_is_written(
         (unit.tasks, run.unit(10).episodes),
     ):
         with pytest.raises(ValueError, match="unit"):
-            await lake.commit_unit(unit.unit_id, tasks=tasks, episodes=episodes)
+            await commit_whole_unit(lake, unit.unit_id, tasks=tasks, episodes=episodes)
 
     assert not (run.folder / "tables").exists()
 

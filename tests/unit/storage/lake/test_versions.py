@@ -88,7 +88,7 @@ async def test_a_table_whose_log_is_gone_is_not_made_anew(run: MadeRun, lake: La
         entry.unlink()
 
     again = run.lake()
-    with pytest.raises(Damaged, match=r"tables/tasks: the log is gone that versions/1\.json"):
+    with pytest.raises(Damaged, match=r"tables/tasks: the log is missing, but versions/1\.json"):
         await commit(again, run.unit(10))
     with pytest.raises(Damaged, match="tables/tasks: the log ends before version 1"):
         await again.seal()

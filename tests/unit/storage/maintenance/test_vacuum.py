@@ -63,9 +63,9 @@ async def test_a_version_that_nobody_published_is_let_go_when_it_is_old(run: Mad
     assert report.let_go == 1
     assert report.removed == UNITS * len(report_tables(run))
     lake = run.lake()
-    with pytest.raises(NotFound, match="version 1 was let go"):
+    with pytest.raises(NotFound, match="version 1 was released"):
         await lake.snapshot(1)
-    with pytest.raises(NotFound, match="version 1 was let go"):
+    with pytest.raises(NotFound, match="version 1 was released"):
         await lake.keep(1)
     assert (await lake.snapshot()).version == 2
     assert counts(run) == whole(*run.units)
@@ -102,7 +102,7 @@ async def test_orphans_stay_a_week_and_as_long_as_they_could_be_committed(run: M
     committed = run.units[0].unit_id
     calls = episode_rows(unfinished.episodes[0])["calls"]
     for unit_id in (committed, unfinished.unit_id):
-        await lake._commits.put_shards("calls", unit_id, rows=calls)
+        await lake.put_shards("calls", unit_id, rows=calls)
     before = len(shards(run, "calls"))
 
     assert (await compacted(run, days=6)).removed == 0

@@ -1,0 +1,165 @@
+"""The way out of the lake: units, episodes and verdicts, as they are now or at a version."""
+
+import asyncio
+from collections.abc import Collection, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+import pyarrow.compute as pc
+from pyarrow.dataset import Dataset
+
+from schemas.episode import Episode
+from schemas.errors import Damaged, NotFound
+from schemas.task import Task
+from schemas.verdict import Verdict
+from storage.lake import readers
+from storage.lake.delta_access import FOLDER, Access
+from storage.lake.delta_table import Table, dataset_at
+from storage.lake.versions import Versions, find_version
+from storage.objects.protocol import ObjectStore
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run's tables as they were when a version was sealed."""
+
+    version: int
+    """The version's number."""
+    tables: Versions
+    """The Delta version of every table it has."""
+    urls: Mapping[str, str] = field(repr=False)
+    """The URL of every table."""
+    access: Access = field(default=FOLDER, repr=False)
+    """What Delta's client needs to open them."""
+
+    async def dataset(self, table: str) -> Dataset | None:
+        """Return the table at this version; None if it did not exist yet.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        if table not in self.tables:
+            return None
+        return await asyncio.to_thread(
+            dataset_at, self.urls[table], self.tables[table], self.access
+        )
+
+
+class LakeReader:
+    """Reads the tables of one run."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        tables: Mapping[str, Table],
+        *,
+        urls: Mapping[str, str],
+        access: Access,
+    ) -> None:
+        self._store = store
+        self._tables = tables
+        self._urls = urls
+        self._access = access
+
+    async def tasks(self, unit_id: str) -> list[Task]:
+        """Return a committed unit's tasks, by id.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        heads = await asyncio.to_thread(
+            readers.rows,
+            await self._tables["episodes"].dataset({unit_id}),
+            where=pc.field("unit_id") == unit_id,
+            columns=["task_id"],
+        )
+        return await self._read_tasks(unit_id, {head["task_id"] for head in heads})
+
+    async def episodes(self, unit_id: str) -> list[Episode]:
+        """Return a committed unit's episodes whole, pictures and all, by task and attempt.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        return await self._read_episodes(unit_id)
+
+    async def contents(self, unit_id: str) -> dict[str, str]:
+        """Return the hash of each episode's steps, by the ids of a committed unit's episodes.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        heads = await asyncio.to_thread(
+            readers.rows,
+            await self._tables["episodes"].dataset({unit_id}),
+            where=pc.field("unit_id") == unit_id,
+            columns=["episode_id", "content_sha256"],
+        )
+        return {head["episode_id"]: head["content_sha256"] for head in heads}
+
+    async def episode(self, episode_id: str) -> tuple[Task, Episode]:
+        """Return a committed episode whole, with its task.
+
+        Raises:
+            NotFound: it is not committed.
+            Damaged: its rows cannot be read, or its task's row is missing.
+        """
+        episodes = await self._tables["episodes"].dataset()
+        unit_id = await asyncio.to_thread(readers.unit_of, episodes, episode_id)
+        if unit_id is None:
+            raise NotFound(f"{self._store.url}: has no episode {episode_id}")
+        [episode] = await self._read_episodes(unit_id, episode_id)
+        tasks = await self._read_tasks(unit_id, {episode.task_id})
+        if not tasks:
+            raise Damaged(f"episode {episode_id}: its task {episode.task_id} has no row")
+        return tasks[0], episode
+
+    async def verdicts(
+        self, *, units: Collection[str] | None = None, version: int | None = None
+    ) -> list[Verdict]:
+        """Return every verdict (of some units, or at a sealed version), all rounds.
+
+        Raises:
+            NotFound: the run has no such version.
+            Damaged: the rows cannot be read.
+        """
+        if version is None:
+            dataset = await self._tables["verdicts"].dataset(units)
+        else:
+            dataset = await (await self.snapshot(version)).dataset("verdicts")
+        return await asyncio.to_thread(readers.read_verdicts, dataset, units=units)
+
+    async def snapshot(self, version: int | None = None) -> Snapshot:
+        """Return a sealed version, the last one by default.
+
+        Raises:
+            NotFound: the run has no such version; the error names those it has.
+            Damaged: it cannot be read.
+        """
+        number, tables = await find_version(self._store, version)
+        return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+
+    async def _read_tasks(self, unit_id: str, task_ids: AbstractSet[str]) -> list[Task]:
+        """Return tasks of a unit, from its own files if these hold all of them, else from all files."""
+        table = self._tables["tasks"]
+        unit_files = await table.dataset({unit_id})
+        tasks = await asyncio.to_thread(readers.read_tasks, unit_files, task_ids)
+        if len(tasks) < len(task_ids):
+            tasks = await asyncio.to_thread(readers.read_tasks, await table.dataset(), task_ids)
+        return tasks
+
+    async def _read_episodes(self, unit_id: str, episode_id: str | None = None) -> list[Episode]:
+        names = ("episodes", "steps", "observations", "calls")
+        datasets = {name: await self._tables[name].dataset({unit_id}) for name in names}
+        parts = await asyncio.to_thread(
+            readers.read_parts, datasets, unit_id=unit_id, episode_id=episode_id
+        )
+        table = self._tables["prompts"]
+        prompts = await asyncio.to_thread(
+            readers.read_prompts, await table.dataset({unit_id}), parts.prompts
+        )
+        if prompts.keys() < parts.prompts:
+            prompts = await asyncio.to_thread(
+                readers.read_prompts, await table.dataset(), parts.prompts
+            )
+        return await asyncio.to_thread(readers.read_episodes, parts, prompts)
