@@ -22,7 +22,8 @@ from schemas.errors import (
     Unwritable,
 )
 from schemas.sections import AcceptSection, PublishSection, StorageSection
-from storage.lake.lake import Lake, Snapshot
+from storage.lake.lake import Lake
+from storage.lake.lake_reader import Snapshot
 from storage.objects.urls import folder
 from storage.publish.publish import PublishReport, open_destination, publish
 from storage.run_file import RunFile
