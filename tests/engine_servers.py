@@ -15,16 +15,16 @@ from PIL import Image
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.endpoint_health import Rhythm
-from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role
 from generators.engine.vllm.command import hold_port
+from schemas.backoff import Backoff
 from schemas.base import JsonObject
 
 ROOT = Path(__file__).parent.parent
 
 HASTY = Rhythm(
-    probe_again=0.02,
-    probe_longest=0.1,
+    probe_backoff=Backoff(first_seconds=0.02, max_seconds=0.1),
     probe_waiting=0.05,
     probe_patience=0.3,
     failures=3,
@@ -34,8 +34,7 @@ HASTY = Rhythm(
 """What takes seconds elsewhere takes a fraction of one."""
 
 PATIENT = Rhythm(
-    probe_again=0.05,
-    probe_longest=0.25,
+    probe_backoff=Backoff(first_seconds=0.05, max_seconds=0.25),
     probe_waiting=1.0,
     probe_patience=10.0,
     failures=3,
@@ -58,7 +57,7 @@ def engine(
     total_seconds: float = 60.0,
     rhythm: Rhythm = PATIENT,
     logprobs_mode: str | None = None,
-    pauses: Pauses | None = None,
+    retry_policy: RetryPolicy | None = None,
 ) -> OpenAIEngine:
     """Return a client that asks again soon."""
     return OpenAIEngine(
@@ -67,7 +66,8 @@ def engine(
         total_seconds=total_seconds,
         rhythm=rhythm,
         logprobs_mode=logprobs_mode,
-        pauses=pauses or Pauses(first_seconds=0.02, longest_seconds=0.2),
+        retry_policy=retry_policy
+        or RetryPolicy(Backoff(first_seconds=0.02, max_seconds=0.2, jitter=0.5)),
     )
 
 

@@ -11,11 +11,12 @@ from engine_servers import SCHEMA, engine, prompt, until
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import read_metrics
 from generators.engine.client.response import MOST_CHARS
-from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.protocol import Reply, Sampling
 from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.options import ScriptedOptions
 from generators.engine.simulator.server import ScriptedEngineServer
+from schemas.backoff import Backoff
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
@@ -26,13 +27,13 @@ async def asked(
     fault: Fault | None = None,
     *,
     total_seconds: float = 60.0,
-    pauses: Pauses | None = None,
+    retry_policy: RetryPolicy | None = None,
     sampling: Sampling = SAMPLING,
 ) -> Reply:
     """Return the reply of a server that this fault strikes."""
     async with (
         ScriptedEngineServer(faults=() if fault is None else (fault,)) as server,
-        engine([server.url], total_seconds=total_seconds, pauses=pauses) as client,
+        engine([server.url], total_seconds=total_seconds, retry_policy=retry_policy) as client,
     ):
         return await client.reply(prompt(schema=SCHEMA), sampling, session="s")
 
@@ -124,10 +125,12 @@ async def test_a_refusal_that_nothing_helps_against_teaches_nothing() -> None:
 
 
 async def test_a_request_that_breaks_a_living_server_each_time_is_given_up() -> None:
-    pauses = Pauses(first_seconds=0.01, longest_seconds=0.02, most_broken=4)
+    retry_policy = RetryPolicy(
+        Backoff(first_seconds=0.01, max_seconds=0.02, jitter=0.5), max_broken=4
+    )
 
     with pytest.raises(RolloutFailure, match="asked 4 times in vain: HTTP 500"):
-        await asked(Fault(kind=FaultKind.HTTP_500, times=-1), pauses=pauses)
+        await asked(Fault(kind=FaultKind.HTTP_500, times=-1), retry_policy=retry_policy)
 
 
 async def test_a_reply_that_never_ends_meets_the_deadline() -> None:

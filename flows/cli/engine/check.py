@@ -14,7 +14,7 @@ from generators.endpoint_check.check import examine
 from generators.endpoint_check.result import Line, fit
 from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.retry_policy import RetryPolicy
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.setup import dialect_of
 from schemas.sections import PolicySection
@@ -50,7 +50,7 @@ async def _check(args: argparse.Namespace, dialect: Dialect) -> list[Line]:
         model=args.model,
         keys=endpoint_keys((args.url,), os.environ, main=(args.url,)),
         total_seconds=PATIENCE_SECONDS,
-        pauses=Pauses(most_broken=MOST_BROKEN),
+        retry_policy=RetryPolicy(max_broken=MOST_BROKEN),
     )
     async with engine:
         async for line in examine(engine, dialect, say=note):

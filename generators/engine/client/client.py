@@ -21,7 +21,7 @@ from generators.engine.client.endpoint_pool import Endpoint, Roster, probe_path_
 from generators.engine.client.metrics import EngineMetrics, metrics_over
 from generators.engine.client.request import Request
 from generators.engine.client.request_body import Manners, Question
-from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.client.transport import NotWhole, Wire
 from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
@@ -47,7 +47,7 @@ class OpenAIEngine:
         greet_seconds: float = 10.0,
         logprobs_mode: str | None = None,
         rhythm: Rhythm | None = None,
-        pauses: Pauses | None = None,
+        retry_policy: RetryPolicy | None = None,
         seed: int = 0,
     ) -> None:
         """Make an engine of the servers at `urls`; nothing is asked before it is entered.
@@ -66,7 +66,7 @@ class OpenAIEngine:
         self._greet_seconds = greet_seconds
         self._logprobs_mode = logprobs_mode
         self._rhythm = rhythm or Rhythm()
-        self._pauses = pauses or Pauses()
+        self._retry_policy = retry_policy or RetryPolicy()
         self._random = Random(seed)
         self._stack = AsyncExitStack()
         self._roster: Roster | None = None
@@ -126,7 +126,7 @@ class OpenAIEngine:
             roster,
             session=session,
             stopwatch=stopwatch,
-            pauses=self._pauses,
+            retry_policy=self._retry_policy,
             random=self._random,
             patience=self._total_seconds,
         )

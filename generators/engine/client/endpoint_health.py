@@ -21,6 +21,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from schemas.backoff import Backoff
+
+_PROBES = Backoff(first_seconds=0.5, max_seconds=10.0)
+
 
 class Phase(StrEnum):
     """What an endpoint is good for."""
@@ -37,12 +41,10 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class Rhythm:
-    """The spans that the rules above name, in seconds."""
+    """The times in the rules above, in seconds."""
 
-    probe_again: float = 0.5
-    """First pause between two probes of a dead endpoint."""
-    probe_longest: float = 10.0
-    """Longest pause between two probes of a dead endpoint."""
+    probe_backoff: Backoff = _PROBES
+    """Pauses between the probes of a dead endpoint."""
     probe_waiting: float = 15.0
     """Pause between two probes of a living endpoint that requests wait for."""
     probe_patience: float = 20.0
@@ -108,8 +110,7 @@ class Health:
         if self.phase is Phase.DOUBTED:
             return 0.0
         if self.phase is Phase.DEAD:
-            grown = rhythm.probe_again * 2.0 ** min(max(self.failures - 1, 0), 30)
-            return min(rhythm.probe_longest, grown)
+            return rhythm.probe_backoff.pause(max(self.failures, 1))
         return rhythm.probe_waiting if waited_for else None
 
 

@@ -19,7 +19,7 @@ from generators.engine.client.response import (
     read_completion,
     tokens_of_part,
 )
-from generators.engine.client.retry_policy import Meaning, Pauses, asked_pause, meaning
+from generators.engine.client.retry_policy import Meaning, RetryPolicy, asked_pause, meaning
 from generators.engine.client.transport import Answer, NotWhole, TooLarge
 from generators.engine.protocol import Reply
 from generators.engine.stopwatch import Stopwatch
@@ -41,7 +41,7 @@ class Request:
         *,
         session: str,
         stopwatch: Stopwatch | None,
-        pauses: Pauses,
+        retry_policy: RetryPolicy,
         random: Random,
         patience: float,
     ) -> None:
@@ -49,7 +49,7 @@ class Request:
         self._roster = roster
         self._session = session
         self._stopwatch = stopwatch
-        self._pauses = pauses
+        self._retry_policy = retry_policy
         self._random = random
         self._patience = patience
         self._losses = Losses()
@@ -125,9 +125,11 @@ class Request:
         self._losses.add(loss, endpoint.name)
         if loss.doubtful:
             self._roster.lost(endpoint, loss.reason)
-        if self._losses.broken >= self._pauses.most_broken:
+        if self._losses.broken >= self._retry_policy.max_broken:
             raise _failure(endpoint, f"asked {self._losses.broken} times in vain: {loss.reason}")
-        seconds = self._pauses.pause(len(self._losses.all), self._random, asked=loss.pause)
+        seconds = self._retry_policy.pause(
+            len(self._losses.all), self._random, requested=loss.pause
+        )
         await self._roster.rest(seconds, stopwatch=self._stopwatch)
 
     def _after_refusal(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:

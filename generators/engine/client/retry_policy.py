@@ -14,8 +14,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from random import Random
 
+from schemas.backoff import Backoff
+
 _RETRY_MS = "retry-after-ms"
 _RETRY = "retry-after"
+_BACKOFF = Backoff(first_seconds=0.25, max_seconds=30.0, jitter=0.5)
 
 
 class Meaning(StrEnum):
@@ -68,22 +71,18 @@ def _number(text: str | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Pauses:
-    """How long to wait before asking again."""
+class RetryPolicy:
+    """How long to wait before a request is sent again, and how often at most."""
 
-    first_seconds: float = 0.25
-    """After the first loss, at most."""
-    longest_seconds: float = 30.0
-    """After any loss, at most, unless the server asks for more."""
-    most_broken: int = 12
-    """A request on which a living server broke this often is given up."""
+    backoff: Backoff = _BACKOFF
+    """Pauses between tries; without a limit of tries, because the caller has one of time."""
+    max_broken: int = 12
+    """Failures of one request on servers that live before it is given up."""
 
-    def pause(self, losses: int, random: Random, *, asked: float | None = None) -> float:
-        """Return the seconds to wait after so many losses (1 or more).
+    def pause(self, failures: int, random: Random, *, requested: float | None = None) -> float:
+        """Return the seconds to wait after `failures` failures (1 or more).
 
-        Half of it is drawn, so that requests lost together do not come back together; what a
-        server asks for is the least, and the drawn half comes on top.
+        A pause that the server requests is never cut short: half of our own is added to it.
         """
-        longest = min(self.longest_seconds, self.first_seconds * 2.0 ** min(losses - 1, 30))
-        drawn = longest * random.uniform(0.5, 1.0)
-        return drawn if asked is None else asked + drawn / 2
+        own = self.backoff.pause(failures, random) or 0.0
+        return own if requested is None else requested + own / 2

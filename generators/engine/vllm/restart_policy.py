@@ -1,34 +1,33 @@
 """How often a server that died is started again, and how long is waited before: pure arithmetic.
 
-A server that never once served is not started again: what is wrong with it is wrong with how it is
-started. One that served and died is started at once; one that keeps dying soon is given more and
-more time, and in the end is given up.
+A server that never served is not started again: something is wrong with how it is started. One that
+served and died is started at once; one that keeps dying soon after its start is given longer and
+longer pauses, and in the end is given up.
 """
 
+from schemas.backoff import Backoff
 from schemas.base import Record
+
+_BACKOFF = Backoff(first_seconds=1.0, max_seconds=60.0, tries=5)
 
 
 class Patience(Record):
-    """How much is borne."""
+    """When a server is started again, and when it counts as dead."""
 
-    deaths: int = 5
-    """In a row, each soon after the last, before the server is given up."""
-    first_seconds: float = 1.0
-    """Waited after the first death of a row; doubled with every further one."""
-    most_seconds: float = 60.0
-    """Waited at most."""
+    backoff: Backoff = _BACKOFF
+    """Pauses before the next start, and the number of deaths in a row at which it is given up."""
     settled_seconds: float = 300.0
-    """A server that served this long begins a new row."""
+    """A server that served this long begins a new row of deaths."""
     silent_seconds: float = 900.0
-    """How long a start may go on without a word in its log."""
+    """How long a start may take without a new line in the server's log."""
     wedged_seconds: float = 120.0
-    """How long a server that served may give no answer before it counts as dead."""
+    """How long a server that served may leave health checks unanswered before it counts as dead."""
     look_seconds: float = 1.0
-    """Between two looks at a server that serves."""
+    """Between two health checks of a server that serves."""
 
 
 class Deaths:
-    """The server's deaths so far, as far as they matter."""
+    """Counts the deaths of one server."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -36,21 +35,18 @@ class Deaths:
         self._row = 0
 
     def died(self, served_seconds: float | None) -> float | None:
-        """Count a death; return how long to wait before the next start, None: give it up.
+        """Count a death; return the seconds to wait before the next start, None: give it up.
 
-        `served_seconds` is how long it had served; None: it had not come that far.
+        `served_seconds` is how long the server had served; None: it died before it did.
         """
         if served_seconds is not None:
             self._served = True
             if served_seconds >= self._patience.settled_seconds:
                 self._row = 0
         self._row += 1
-        if not self._served or self._row >= self._patience.deaths:
-            return None
-        seconds = self._patience.first_seconds * 2.0 ** (self._row - 1)
-        return min(seconds, self._patience.most_seconds)
+        return self._patience.backoff.pause(self._row) if self._served else None
 
     @property
     def row(self) -> int:
-        """How many there were in a row."""
+        """Deaths in a row, each soon after a start."""
         return self._row

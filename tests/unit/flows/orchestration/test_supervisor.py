@@ -13,11 +13,12 @@ SCRIPT = """
 import asyncio, os, psutil, sys
 from flows.orchestration.supervisor import Failed, Tending
 from generators.engine.vllm.restart_policy import Patience
+from schemas.backoff import Backoff
 
 DYING = "import sys; open(sys.argv[1], 'a').write('x'); raise SystemExit(7)"
 
 async def main():
-    async with Tending(os.environ, Patience(deaths=3, first_seconds=0.01)) as tending:
+    async with Tending(os.environ, Patience(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3))) as tending:
         other = await tending.start("the server", ("sleep", "300"))
         await tending.start("the worker", (sys.executable, "-c", DYING, sys.argv[1]))
         try:

@@ -22,11 +22,12 @@ from generators.endpoint_check.usage_metrics import (
     missing_of,
 )
 from generators.engine.client.metrics import EngineMetrics
-from generators.engine.client.retry_policy import Pauses
+from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.simulator.faults import Fault, FaultKind
 from generators.engine.simulator.options import Coordinates, ScriptedOptions
 from generators.engine.simulator.server import ScriptedEngineServer
 from generators.policy.dialects.registry import make_dialect
+from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 
 Look = Callable[[Subject], Awaitable[list[Line]]]
@@ -34,7 +35,7 @@ Look = Callable[[Subject], Awaitable[list[Line]]]
 TOLD = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
 """It says of its replies all that there is to say."""
 
-IMPATIENT = Pauses(first_seconds=0.01, longest_seconds=0.05, most_broken=2)
+IMPATIENT = RetryPolicy(Backoff(first_seconds=0.01, max_seconds=0.05, jitter=0.5), max_broken=2)
 
 
 @contextlib.asynccontextmanager
@@ -47,7 +48,7 @@ async def subject(
     faults = [Fault(kind=kind, times=-1) for kind in kinds]
     async with (
         ScriptedEngineServer(options, faults=faults) as server,
-        engine([server.url], pauses=IMPATIENT) as client,
+        engine([server.url], retry_policy=IMPATIENT) as client,
     ):
         found = Subject(client, make_dialect(dialect))
         found.pictures = pictures
@@ -72,7 +73,7 @@ async def _examined(
     said: list[str] = []
     async with (
         ScriptedEngineServer(options, faults=faults) as server,
-        engine([server.url], pauses=IMPATIENT) as client,
+        engine([server.url], retry_policy=IMPATIENT) as client,
     ):
         lines = [line async for line in examine(client, make_dialect("holotron"), say=said.append)]
     return lines, said

@@ -6,9 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
+from schemas.backoff import Backoff
 
 RHYTHM = Rhythm(
-    probe_again=0.5, probe_longest=4.0, probe_waiting=15.0, failures=3, ramp=30.0, ramp_alone=2.0
+    probe_backoff=Backoff(first_seconds=0.5, max_seconds=4.0),
+    probe_waiting=15.0,
+    failures=3,
+    ramp=30.0,
+    ramp_alone=2.0,
 )
 SESSIONS = [f"episode-{number}" for number in range(400)]
 LIVE = Health()

@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from generators.engine.client.retry_policy import Meaning, Pauses, asked_pause, meaning
+from generators.engine.client.retry_policy import Meaning, RetryPolicy, asked_pause, meaning
+from schemas.backoff import Backoff
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 
@@ -53,16 +54,18 @@ def test_a_server_may_ask_for_a_pause(headers: dict[str, str], seconds: float | 
 
 
 def test_pauses_double_up_to_a_limit_and_half_of_each_is_drawn() -> None:
-    pauses, random = Pauses(first_seconds=1.0, longest_seconds=8.0), Random(1)
+    policy = RetryPolicy(Backoff(first_seconds=1.0, max_seconds=8.0, jitter=0.5))
+    random = Random(1)
 
     for losses, longest in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 8.0), (10_000, 8.0)]:
-        drawn = {pauses.pause(losses, random) for _ in range(50)}
+        drawn = {policy.pause(losses, random) for _ in range(50)}
         assert longest / 2 <= min(drawn) < max(drawn) <= longest
 
 
 def test_what_a_server_asks_for_is_the_least() -> None:
-    pauses, random = Pauses(first_seconds=1.0), Random(1)
+    policy = RetryPolicy(Backoff(first_seconds=1.0, max_seconds=8.0, jitter=0.5))
+    random = Random(1)
 
-    drawn = [pauses.pause(1, random, asked=20.0) for _ in range(50)]
+    drawn = [policy.pause(1, random, requested=20.0) for _ in range(50)]
 
     assert 20.0 < min(drawn) < max(drawn) <= 20.5

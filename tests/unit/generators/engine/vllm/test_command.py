@@ -18,6 +18,7 @@ from generators.engine.vllm.command import (
 )
 from generators.engine.vllm.restart_policy import Deaths, Patience
 from generators.engine.vllm.startup_log import FIRST_ERRORS, LAST_LINES, StartupLog
+from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 
@@ -151,7 +152,7 @@ def test_a_server_gets_no_credentials_and_nothing_about_this_programs_python() -
 
 
 def test_deaths_are_answered_later_and_later_and_in_the_end_not_at_all() -> None:
-    deaths = Deaths(Patience(deaths=5, first_seconds=1, most_seconds=3))
+    deaths = Deaths(Patience(backoff=Backoff(first_seconds=1, max_seconds=3, tries=5)))
 
     assert [deaths.died(served) for served in (9.0, None, 1.0, None)] == [1, 2, 3, 3]
     assert deaths.died(None) is None
@@ -159,7 +160,9 @@ def test_deaths_are_answered_later_and_later_and_in_the_end_not_at_all() -> None
 
 
 def test_a_server_that_served_for_long_begins_a_new_row() -> None:
-    deaths = Deaths(Patience(deaths=2, settled_seconds=60))
+    deaths = Deaths(
+        Patience(backoff=Backoff(first_seconds=1, max_seconds=60, tries=2), settled_seconds=60)
+    )
 
     assert [deaths.died(seconds) for seconds in (60.0, 61.0, 62.0)] == [1, 1, 1]
     assert deaths.died(59.0) is None

@@ -19,11 +19,12 @@ from source_tree import ROOT
 from generators.engine.vllm.process import in_session
 from generators.engine.vllm.restart_policy import Patience
 from generators.engine.vllm.supervisor import VllmServer
+from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
 PRETENDED = (sys.executable, str(ROOT / "tests" / "fake_vllm.py"))
-QUICK = Patience(deaths=3, first_seconds=0.01, look_seconds=0.05)
+QUICK = Patience(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), look_seconds=0.05)
 """A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
 
 WEDGED = QUICK.model_copy(update={"wedged_seconds": 0.2})
