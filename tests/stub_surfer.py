@@ -36,11 +36,13 @@ class Surfing:
     """One episode of the policy, step by step."""
 
     def __init__(self, engines: Engines, section: PolicySection = SURFER) -> None:
-        voices = Voices(configured(section), engines)
-        voice, budget = voices.of(section)
-        self.voice, self.roles = voice, voices.roles_of(section)
+        models = Voices(configured(section), engines).of(section)
+        assert models.roles is not None
+        self.voice, self.roles = models.voice, models.roles
         self.account = Account()
-        self.policy = Surfer(voice, self.roles, self.account, budget=budget, session=SESSION)
+        self.policy = Surfer(
+            self.voice, self.roles, self.account, budget=models.budget, session=SESSION
+        )
         self._done: list[Action] = []
 
     async def act(self) -> Decision:

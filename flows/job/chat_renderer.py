@@ -18,7 +18,7 @@ from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
 from generators.policy.model.element_names import named
-from generators.policy.model.model_call import Voice, make_prompt
+from generators.policy.model.model_config import Voice, make_prompt
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.usage import Account
 from schemas.action import NoAction

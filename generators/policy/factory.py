@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from generators.policy.model.localizer import ROLE as LOCALIZER
-from generators.policy.model.model_call import Voice
+from generators.policy.model.model_config import Voice
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import Engines, Voices, dialect_of
-from generators.policy.model.surfer import Roles, Surfer
+from generators.policy.model.surfer import Surfer
 from generators.policy.model.usage import Account
 from generators.policy.model.validator import ROLE as VALIDATOR
 from generators.policy.noisy import Clumsy
@@ -93,7 +93,7 @@ class PolicyMaker:
     @property
     def voices(self) -> tuple[Voice, ...]:
         """How the policies speak to their engines; empty where none asks."""
-        return self._voices.made if self._voices is not None else ()
+        return self._voices.all if self._voices is not None else ()
 
     def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
         """Return the policy of one episode of `task`, which books its calls to `account`.
@@ -117,21 +117,20 @@ class PolicyMaker:
     def _asking(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
         if self._voices is None:
             raise BadConfig(f"policy.name: '{section.name}' needs an engine")
-        voice, budget = self._voices.of(section)
-        if section.name is not PolicyName.SURFER:
-            model = ModelPolicy(voice, account, budget=budget, session=seed)
-            return self._led(model, voice, seed=seed)
-        roles = self._voices.roles_of(section)
-        surfer = Surfer(voice, roles, account, budget=budget, session=seed)
-        return self._led(surfer, voice, seed=seed, roles=roles)
-
-    def _led(self, model: Policy, voice: Voice, *, seed: str, roles: Roles | None = None) -> Policy:
-        """Return a policy as it is, or as a puppet of the teacher."""
+        models = self._voices.of(section)
+        voice, roles, budget = models.voice, models.roles, models.budget
+        policy: Policy
+        if roles is None:
+            policy = ModelPolicy(voice, account, budget=budget, session=seed)
+        else:
+            policy = Surfer(voice, roles, account, budget=budget, session=seed)
         if self._whispers is None:
-            return model
+            return policy
         whispers = self._whispers
         cues = Cues(voice, roles, session=seed, whisper=whispers) if roles is not None else None
-        return Puppet(model, Teacher(), voice, whisper=lambda text: whispers(seed, text), cues=cues)
+        return Puppet(
+            policy, Teacher(), voice, whisper=lambda text: whispers(seed, text), cues=cues
+        )
 
 
 def _scripted(path: Path, task: Task) -> Policy:

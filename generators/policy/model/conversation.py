@@ -8,10 +8,11 @@ is carried out in the end is the policy's matter.
 from collections.abc import Sequence
 from functools import partial
 
-from generators.engine.protocol import Picture
 from generators.policy.dialects.protocol import Understood, Unreadable
 from generators.policy.model.context_window import Budget, Window
-from generators.policy.model.model_call import Speaker, Voice, model_name, picture_of, sampling_row
+from generators.policy.model.model_call import Speaker, model_name, sampling_row
+from generators.policy.model.model_config import Voice
+from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import Heard, Listener
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard
@@ -24,8 +25,17 @@ from schemas.observation import Observation
 class Talk:
     """What a model is shown and asked, from the first picture of an episode to its last."""
 
-    def __init__(self, voice: Voice, account: Account, *, budget: Budget, session: str) -> None:
+    def __init__(
+        self,
+        voice: Voice,
+        account: Account,
+        pictures: EpisodePictures,
+        *,
+        budget: Budget,
+        session: str,
+    ) -> None:
         self._voice = voice
+        self._pictures = pictures
         self._budget = budget
         self._window: Window | None = None
         self._listener: Listener[Understood] = Listener(
@@ -34,11 +44,6 @@ class Talk:
             read=partial(voice.dialect.read, frame=voice.frame),
             repair=voice.dialect.repair,
         )
-
-    @property
-    def picture(self) -> Picture:
-        """The newest picture as it was sent."""
-        return self._shown.pictures[-1]
 
     async def look(self, instruction: str, history: Sequence[Step], seen: Observation) -> None:
         """Append what is seen now, and what came of the last action, to the prompt.
@@ -55,7 +60,7 @@ class Talk:
                 budget=self._budget,
             )
         size = frame.sent_width, frame.sent_height
-        picture = await picture_of(seen, step=len(history), size=size)
+        picture = await self._pictures.get(seen, step=len(history), size=size)
         before, after = dialect.around(len(history), seen.page)
         result = dialect.result(history[-1]) if history else ""
         tokens = dialect.image_tokens(*size)

@@ -16,7 +16,8 @@ from generators.policy.dialects.shared.json_reply import compact, find_object, s
 from generators.policy.dialects.shared.json_schema import object_schema
 from generators.policy.dialects.shared.prompt_text import measured
 from generators.policy.dialects.shared.sanitize import one_line
-from generators.policy.model.model_call import Speaker, Voice
+from generators.policy.model.model_call import Speaker
+from generators.policy.model.model_config import Voice
 from generators.policy.model.repair import Heard, Listener
 from generators.policy.model.usage import Account
 from schemas.action import Action, point_of

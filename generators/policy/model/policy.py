@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from generators.browser.protocol import PageReader
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Talk, decision_of, model_card
-from generators.policy.model.model_call import Voice
+from generators.policy.model.model_config import Voice
+from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard
 from schemas.episode import Step
@@ -25,7 +26,7 @@ class ModelPolicy:
 
     def __init__(self, voice: Voice, account: Account, *, budget: Budget, session: str) -> None:
         self._voice = voice
-        self._talk = Talk(voice, account, budget=budget, session=session)
+        self._talk = Talk(voice, account, EpisodePictures(), budget=budget, session=session)
 
     @property
     def card(self) -> PolicyCard:

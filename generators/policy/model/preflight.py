@@ -11,7 +11,7 @@ import logging
 from PIL import Image
 
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role
-from generators.policy.model.model_call import Voice
+from generators.policy.model.model_config import Voice
 from schemas.errors import NoEngine, RolloutFailure
 
 LOG = logging.getLogger(__name__)

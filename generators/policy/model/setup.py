@@ -1,11 +1,11 @@
-"""What the episodes of a run share of an engine: dialect, frame, system prompt, sampling, budget.
+"""From a run's configuration to its policies' models: dialect, frame, prompt, sampling, budget.
 
-Made once, because a system prompt with its schema is long and the same for every episode. Here it
-is also seen, before any work, whether the engine's context can hold a prompt at all.
+They are made once, before any work, because a system prompt with its schema is long and the same
+for every episode. This is also where a run is refused whose engine's context cannot hold a prompt.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import Engine, Sampling
@@ -15,7 +15,7 @@ from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget, text_tokens
-from generators.policy.model.model_call import Voice, make_prompt
+from generators.policy.model.model_config import Voice, make_prompt
 from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
@@ -40,7 +40,7 @@ class Engines:
         """Divided among the replies of all of them."""
 
     def of(self, role: RoleSection | None) -> Engine:
-        """Return who is asked in a role; None: the run's engine."""
+        """Return the engine of a role; None: the run's engine."""
         if role is None or not role.urls:
             return self.main
         return self._others[role.urls, role.model]
@@ -50,7 +50,7 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
     """Return the dialect of a policy, or of a role that has one of its own.
 
     Raises:
-        BadConfig: there is none of that name, it is not asked in, or an option is unknown.
+        BadConfig: it does not exist, no engine can be asked in it, or an option is unknown.
     """
     if role is not None and role.dialect not in (None, section.dialect or DEFAULT):
         dialect = make_dialect(role.dialect)
@@ -63,49 +63,60 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
     return dialect
 
 
+@dataclass(frozen=True, slots=True)
+class PolicyModels:
+    """What the model of one policy section is asked with, in each of its roles."""
+
+    voice: Voice
+    """Of the role that decides."""
+    budget: Budget
+    """How long a prompt to it may get."""
+    roles: Roles | None
+    """The other two of a `surfer`; None for any other policy."""
+
+
 class Voices:
-    """How the policies of a run speak to their engines."""
+    """The models of a run's policies, made once; they never change."""
 
     def __init__(self, config: RunConfig, engines: Engines) -> None:
-        """Make the voice of every section that asks.
+        """Make them for every section that asks an engine.
 
         Raises:
             BadConfig: an engine's context cannot hold a prompt.
         """
-        self._config = config
-        self._engines = engines
-        self._made: dict[str, tuple[Voice, Budget]] = {}
-        self._played: dict[str, Roles] = {}
-        for section in config.mix:
-            if section.name in ASKING:
-                self.of(section)
-            if section.name is PolicyName.SURFER:
-                self.roles_of(section)
+        maker = _Maker(config, engines)
+        asking = [section for section in config.mix if section.name in ASKING]
+        self._models = {_key(section): maker.models(section) for section in asking}
+
+    def of(self, section: PolicySection) -> PolicyModels:
+        """Return the models of a section of the run's configuration."""
+        return self._models[_key(section)]
 
     @property
-    def made(self) -> tuple[Voice, ...]:
-        """Every voice of the run."""
-        played = [voice for r in self._played.values() for voice in (r.localizer, r.validator)]
-        return (*(voice for voice, _ in self._made.values()), *played)
+    def all(self) -> tuple[Voice, ...]:
+        """Those of every role: the roles that decide come first."""
+        roles = [models.roles for models in self._models.values() if models.roles is not None]
+        others = [voice for role in roles for voice in (role.localizer, role.validator)]
+        return (*(models.voice for models in self._models.values()), *others)
 
-    def of(self, section: PolicySection) -> tuple[Voice, Budget]:
-        """Return how a policy speaks, and how long its prompts may be."""
-        key = _key(section)
-        if key not in self._made:
-            voice = self._policy(section)
-            self._made[key] = voice, self._budget(section, voice)
-        return self._made[key]
 
-    def roles_of(self, section: PolicySection) -> Roles:
-        """Return how the roles of a surfer speak, beside its policy's own."""
-        key = _key(section)
-        if key not in self._played:
-            localizer, validator = self._localizer(section), self._validator(section)
-            _pictures(localizer, 1, role=localizer_module.ROLE)
-            most = section.keep_images + section.slack_images
-            pictures = _pictures(validator, most, role=validator_module.ROLE)
-            self._played[key] = Roles(localizer, validator, pictures)
-        return self._played[key]
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    config: RunConfig
+    engines: Engines
+
+    def models(self, section: PolicySection) -> PolicyModels:
+        voice = self._policy(section)
+        budget = _budget(section, voice)
+        roles = self._roles(section) if section.name is PolicyName.SURFER else None
+        return PolicyModels(voice, budget, roles)
+
+    def _roles(self, section: PolicySection) -> Roles:
+        localizer, validator = self._localizer(section), self._validator(section)
+        _pictures_that_fit(localizer, 1, role=localizer_module.ROLE)
+        wanted = section.keep_images + section.slack_images
+        pictures = _pictures_that_fit(validator, wanted, role=validator_module.ROLE)
+        return Roles(localizer, validator, pictures)
 
     def _policy(self, section: PolicySection) -> Voice:
         dialect = dialect_of(section)
@@ -140,55 +151,34 @@ class Voices:
         text: str,
         schema: JsonObject | None,
     ) -> Voice:
-        dialect, pricing = dialect_of(section, role), self._config.engine
+        dialect, pricing = dialect_of(section, role), self.config.engine
         if role is not None and role.urls:
-            # The list is of what the run's own engine charges; hours are paid for all of them.
+            # The price list is the run's own engine's; an hourly price covers all engines.
             pricing = pricing.model_copy(update={"usd_per_million": None})
         return Voice(
-            engine=self._engines.of(role),
+            engine=self.engines.of(role),
             dialect=dialect,
             sampling=_sampling(section, role, dialect),
             frame=self._frame(dialect),
             prompt=make_prompt(dialect, text, schema),
             schema=schema,
-            time=self._engines.time,
+            time=self.engines.time,
             pricing=pricing,
         )
 
     def _frame(self, dialect: Dialect) -> Frame:
         """Return the sizes of a run's pictures; a screenshot is rounded to whole pixels."""
-        width, height = self._config.viewport
-        scale = self._config.browser.device_scale_factor
-        taken = round(width * scale), round(height * scale)
-        sent = dialect.sent_size(*taken)
+        width, height = self.config.viewport
+        scale = self.config.browser.device_scale_factor
+        picture = round(width * scale), round(height * scale)
+        sent = dialect.sent_size(*picture)
         return Frame(
             viewport_width=width,
             viewport_height=height,
-            picture_width=taken[0],
-            picture_height=taken[1],
+            picture_width=picture[0],
+            picture_height=picture[1],
             sent_width=sent[0],
             sent_height=sent[1],
-        )
-
-    def _budget(self, section: PolicySection, voice: Voice) -> Budget:
-        context, asked = voice.engine.card.context_tokens, section.context_tokens
-        held = None if context is None else context - section.max_tokens
-        if asked is not None and held is not None and asked > held:
-            raise BadConfig(
-                f"policy.context_tokens = {asked}: the engine holds {context} tokens, of which the "
-                f"reply may take {section.max_tokens} (policy.max_tokens); at most {held} are left"
-            )
-        limit = asked or held
-        picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
-        least = text_tokens(voice.prompt.text) + section.keep_images * picture + ROOM
-        if limit is not None and limit < least:
-            raise BadConfig(
-                f"the prompt may have {limit} tokens, and needs about {least}: the system prompt, "
-                f"{section.keep_images} pictures of {picture}, and {ROOM} for the steps; serve a "
-                "longer context, or lower policy.keep_images, policy.max_tokens or browser.viewport"
-            )
-        return Budget(
-            keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit
         )
 
 
@@ -211,17 +201,42 @@ def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect
     )
 
 
-def _pictures(voice: Voice, most: int, *, role: str) -> int:
-    """Return how many pictures a prompt of a role may have: `most`, or as many as fit.
+def _prompt_tokens(voice: Voice) -> tuple[int, int]:
+    """Return about how many tokens a prompt's text takes, with room for a task, and a picture."""
+    picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
+    return text_tokens(voice.prompt.text) + ROOM, picture
+
+
+def _budget(section: PolicySection, voice: Voice) -> Budget:
+    context, asked = voice.engine.card.context_tokens, section.context_tokens
+    held = None if context is None else context - section.max_tokens
+    if asked is not None and held is not None and asked > held:
+        raise BadConfig(
+            f"policy.context_tokens = {asked}: the engine holds {context} tokens, of which the "
+            f"reply may take {section.max_tokens} (policy.max_tokens); at most {held} are left"
+        )
+    limit = asked or held
+    text, picture = _prompt_tokens(voice)
+    needed = text + section.keep_images * picture
+    if limit is not None and limit < needed:
+        raise BadConfig(
+            f"the prompt may have {limit} tokens, and needs about {needed}: the system prompt, "
+            f"{section.keep_images} pictures of {picture}, and {ROOM} for the steps; serve a "
+            "longer context, or lower policy.keep_images, policy.max_tokens or browser.viewport"
+        )
+    return Budget(keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit)
+
+
+def _pictures_that_fit(voice: Voice, wanted: int, *, role: str) -> int:
+    """Return how many pictures a prompt of a role may have: `wanted`, or as many as fit.
 
     Raises:
-        BadConfig: not one fits.
+        BadConfig: not even one fits.
     """
     context, reply = voice.engine.card.context_tokens, voice.sampling.max_tokens
     if context is None:
-        return most
-    picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
-    text = text_tokens(voice.prompt.text) + ROOM
+        return wanted
+    text, picture = _prompt_tokens(voice)
     fit = (context - reply - text) // picture
     if fit < 1:
         raise BadConfig(
@@ -229,4 +244,4 @@ def _pictures(voice: Voice, most: int, *, role: str) -> int:
             f"{reply + text + picture}: {reply} for the reply, {text} for the words, and {picture} "
             f"for a picture; serve a longer context, or lower policy.{role}.max_tokens"
         )
-    return min(most, fit)
+    return min(wanted, fit)

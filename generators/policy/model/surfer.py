@@ -21,7 +21,8 @@ from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Talk, decision_of, model_card
 from generators.policy.model.localizer import Localizer, looked_for, placed
-from generators.policy.model.model_call import Voice, picture_of
+from generators.policy.model.model_config import Voice
+from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
 from generators.policy.model.validator import NO_REASON, Validator
 from generators.policy.protocol import Decision, PolicyCard
@@ -44,7 +45,7 @@ class Roles:
     """Finds what is described."""
     validator: Voice
     """Looks at the answer."""
-    pictures: int
+    max_pictures: int
     """The last pictures that the validator is shown, at most."""
 
 
@@ -57,14 +58,16 @@ class Surfer:
         """`session` names the policy's conversation, and with its role each of the others'."""
         self._voice = voice
         self._roles = roles
-        self._talk = Talk(voice, account, budget=budget, session=session)
+        self._pictures = EpisodePictures()
+        self._talk = Talk(voice, account, self._pictures, budget=budget, session=session)
         self._localizer = Localizer(
             roles.localizer, account, session=session_of(session, localizer_module.ROLE)
         )
         self._validator = Validator(
             roles.validator,
             account,
-            pictures=roles.pictures,
+            self._pictures,
+            max_pictures=roles.max_pictures,
             session=session_of(session, validator_module.ROLE),
         )
 
@@ -128,9 +131,8 @@ class Surfer:
         if element is None:
             return understood.action
         frame = self._roles.localizer.frame
-        picture, size = self._talk.picture, (frame.sent_width, frame.sent_height)
-        if (picture.width, picture.height) != size:
-            picture = await picture_of(seen, step=step, size=size)
+        size = frame.sent_width, frame.sent_height
+        picture = await self._pictures.get(seen, step=step, size=size)
         try:
             heard = await self._localizer.place(picture, element, step=step)
         except Unreadable as error:

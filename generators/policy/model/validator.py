@@ -15,7 +15,9 @@ from generators.policy.dialects.protocol import Unreadable
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
 from generators.policy.dialects.shared.json_schema import object_schema, text_schema
 from generators.policy.dialects.shared.sanitize import harmless
-from generators.policy.model.model_call import Speaker, Voice, picture_of
+from generators.policy.model.model_call import Speaker
+from generators.policy.model.model_config import Voice
+from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import Heard, Listener
 from generators.policy.model.usage import Account
 from schemas.action import Answer
@@ -70,10 +72,19 @@ class Opinion:
 class Validator:
     """Looks at the answers of one episode."""
 
-    def __init__(self, voice: Voice, account: Account, *, pictures: int, session: str) -> None:
-        """It is shown the last `pictures` pictures, as many as there are."""
+    def __init__(
+        self,
+        voice: Voice,
+        account: Account,
+        pictures: EpisodePictures,
+        *,
+        max_pictures: int,
+        session: str,
+    ) -> None:
+        """It is shown the last `max_pictures` pictures, as many as there are."""
         self._voice = voice
         self._pictures = pictures
+        self._max_pictures = max_pictures
         self._asked = 0
         self._listener: Listener[Opinion] = Listener(
             Speaker(voice, account, session=session), ROLE, read=read_opinion, repair=_repair
@@ -109,8 +120,8 @@ class Validator:
 
     async def _last_pictures(self, history: Sequence[Step], seen: Observation) -> list[Picture]:
         frame = self._voice.frame
-        send = partial(picture_of, size=(frame.sent_width, frame.sent_height))
-        first = max(0, len(history) + 1 - self._pictures)
+        send = partial(self._pictures.get, size=(frame.sent_width, frame.sent_height))
+        first = max(0, len(history) + 1 - self._max_pictures)
         before = [await send(step, step=first + n) for n, step in enumerate(history[first:])]
         return [*before, await send(seen, step=len(history))]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator
 from generators.policy.model.localizer import looked_for, write_point
-from generators.policy.model.model_call import Voice
+from generators.policy.model.model_config import Voice
 from generators.policy.model.surfer import Roles, session_of
 from generators.policy.model.validator import Opinion, write_opinion
 from schemas.action import Action, Answer, point_of

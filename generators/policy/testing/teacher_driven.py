@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from generators.browser.protocol import PageReader
 from generators.policy.dialects.protocol import CannotSay
 from generators.policy.model.element_names import named
-from generators.policy.model.model_call import Voice
+from generators.policy.model.model_config import Voice
 from generators.policy.protocol import Decision, Policy, PolicyCard
 from generators.policy.testing.teacher_cues import Cues
 from schemas.episode import Step

@@ -35,8 +35,9 @@ async def acted(
     """Let a model act, and return the episode as a run would have recorded it."""
     engine, account, config = WrittenEngine(), Account(), configured(section)
     engine.says(*replies)
-    voice, budget = Voices(config, Engines(engine)).of(section)
-    policy = ModelPolicy(voice, account, budget=budget, session=SESSION)
+    models = Voices(config, Engines(engine)).of(section)
+    voice = models.voice
+    policy = ModelPolicy(voice, account, budget=models.budget, session=SESSION)
     done: list[Step] = []
     for number in range(steps):
         look = seen(number)

@@ -36,7 +36,8 @@ class Acting:
     def __init__(
         self, engine: WrittenEngine, section: PolicySection = SECTION, *, session: str = SESSION
     ) -> None:
-        voice, budget = Voices(configured(section), Engines(engine)).of(section)
+        models = Voices(configured(section), Engines(engine)).of(section)
+        voice, budget = models.voice, models.budget
         self.account = Account()
         self.policy = ModelPolicy(voice, self.account, budget=budget, session=session)
         self.voice = voice

@@ -67,8 +67,9 @@ def test_a_price_list_is_the_runs_engines_and_no_others() -> None:
         update={"engine": config.engine.model_copy(update={"usd_per_million": prices})}
     )
     engines = Engines(WrittenEngine(), {(ELSEWHERE, None): WrittenEngine()})
-    roles = Voices(config, engines).roles_of(section)
+    roles = Voices(config, engines).of(section).roles
 
+    assert roles is not None
     assert roles.localizer.pricing.usd_per_million is None
     assert roles.validator.pricing.usd_per_million == prices
 
@@ -88,7 +89,7 @@ def test_the_validator_is_shown_as_many_pictures_as_its_engine_can_hold() -> Non
             update={"slack_images": 20, "validator": RoleSection(urls=ELSEWHERE)}
         )
         places: dict[Place, Engine] = {(ELSEWHERE, None): WrittenEngine(context_tokens=context)}
-        return Surfing(Engines(WrittenEngine(), places), section).roles.pictures
+        return Surfing(Engines(WrittenEngine(), places), section).roles.max_pictures
 
     assert pictures(100_000) == 21
     assert 1 <= pictures(3_000) < 10

@@ -1,0 +1,47 @@
+"""The settings by which one role of a policy asks its model, the same for every episode of a run."""
+
+from dataclasses import dataclass
+
+from generators.engine.client.time_share import SharedTime
+from generators.engine.protocol import Engine, Sampling
+from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.protocol import Dialect
+from schemas.base import JsonObject, canonical_json, sha256_hex
+from schemas.episode import Prompt
+from schemas.sections import EngineSection
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """An engine, and all that a prompt to it and its reply depend on."""
+
+    engine: Engine
+    """Serves the model."""
+    dialect: Dialect
+    """How prompts are written and replies are read."""
+    sampling: Sampling
+    """How replies are drawn, without the seed."""
+    frame: Frame
+    """The sizes between which points are converted."""
+    prompt: Prompt
+    """The system prompt."""
+    schema: JsonObject | None
+    """The JSON schema of a reply; None: free text."""
+    time: SharedTime
+    """The engine's time, divided among the replies of all episodes."""
+    pricing: EngineSection
+    """What the engine charges, by tokens or by the hour."""
+    points: bool = True
+    """Its replies may have points, in the dialect's convention."""
+
+
+def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:
+    """Return the row of `prompts` for a system prompt."""
+    content = canonical_json([text, schema]).encode("utf-8", "surrogatepass")
+    return Prompt(
+        prompt_sha256=sha256_hex(content),
+        dialect=dialect.name,
+        dialect_version=dialect.version,
+        text=text,
+        tools=schema,
+    )

@@ -1,0 +1,42 @@
+"""Screenshots at the size at which a dialect sends them.
+
+A screenshot of the right size is sent byte for byte. Any other is resized and encoded again, once
+for each size, though several roles of a policy may show it to their models.
+"""
+
+import asyncio
+import io
+
+from PIL import Image
+
+from generators.engine.protocol import Picture
+from schemas.episode import Step
+from schemas.observation import Observation
+
+JPEG_QUALITY = 90
+"""Of a picture that had to be resized."""
+
+
+class EpisodePictures:
+    """The pictures of one episode, by step and size."""
+
+    def __init__(self) -> None:
+        self._pictures: dict[tuple[int, tuple[int, int]], Picture] = {}
+
+    async def get(self, shown: Observation | Step, *, step: int, size: tuple[int, int]) -> Picture:
+        """Return the screenshot of `step`, `size` px large; the same object every time."""
+        if (step, size) not in self._pictures:
+            jpeg, (width, height) = shown.screenshot.bytes, size
+            if size != (shown.width, shown.height):
+                jpeg = await asyncio.to_thread(_resize, jpeg, size)
+            picture = Picture(jpeg=jpeg, step=step, width=width, height=height)
+            self._pictures[step, size] = picture
+        return self._pictures[step, size]
+
+
+def _resize(jpeg: bytes, size: tuple[int, int]) -> bytes:
+    with Image.open(io.BytesIO(jpeg)) as picture:
+        resized = picture.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    resized.save(out, "JPEG", quality=JPEG_QUALITY)
+    return out.getvalue()
