@@ -35,18 +35,16 @@ import psutil
 
 from flows.resources.engines import open_policies
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import PageReader
 from generators.browser.slots import Slots, page_slots
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision, Policy, PolicyCard
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob, start_url
 from schemas.config import Layer, RunConfig, resolve
-from schemas.episode import Episode, Step
-from schemas.observation import Observation
+from schemas.episode import Episode
 from schemas.task import Task
 
 ROOT = Path(__file__).parents[1]
@@ -82,15 +80,9 @@ class Timed:
         """The policy's own."""
         return self._policy.card
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return what the policy decides."""
-        decision = await self._policy.act(instruction, history, seen, reader)
+        decision = await self._policy.act(turn)
         self._made.append(time.perf_counter())
         return decision
 

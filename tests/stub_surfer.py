@@ -8,7 +8,7 @@ from stub_engine import SESSION, called, configured, history, seen
 from generators.policy.model.setup import Engines, Voices
 from generators.policy.model.surfer import Surfer
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision
+from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action
 from schemas.sections import PolicyName, PolicySection
 
@@ -47,7 +47,7 @@ class Surfing:
 
     async def act(self) -> Decision:
         steps = history(self._done)
-        decision = await self.policy.act("Click it.", steps, seen(len(steps)), None)
+        decision = await self.policy.act(PolicyInput("Click it.", steps, seen(len(steps))))
         self._done.append(decision.action)
         return decision
 

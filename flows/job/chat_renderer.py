@@ -21,6 +21,7 @@ from generators.policy.model.element_names import named
 from generators.policy.model.model_config import Voice, make_prompt
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.usage import Account
+from generators.policy.protocol import PolicyInput
 from schemas.action import NoAction
 from schemas.base import JsonObject
 from schemas.config import RunConfig
@@ -90,7 +91,9 @@ class DialectRenderer:
             try:
                 reciter.text = _said(episode, step, voice)
                 reciter.prompt_tokens = _counted(episode, step, voice)
-                await policy.act(episode.instruction, episode.steps[:number], _observed(step), None)
+                await policy.act(
+                    PolicyInput(episode.instruction, episode.steps[:number], _observed(step))
+                )
             except (CannotSay, Unreadable):
                 return Rendered(tuple(_segments(asked)), ended=f"unsaid_{step.action.type}")
             except RolloutFailure:

@@ -5,13 +5,11 @@ from bad. So this policy passes most decisions on as they are and spoils the res
 people and models do. What it draws depends on its seed alone.
 """
 
-from collections.abc import Sequence
 from random import Random
 
-from generators.browser.protocol import PageReader
-from generators.policy.protocol import Decision, Policy, PolicyCard
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from schemas.action import Action, Answer, Click, Drag, Hover, TypeText, Wait
-from schemas.episode import Step, ThoughtSource
+from schemas.episode import ThoughtSource
 from schemas.observation import Observation
 
 CLUMSY_SHARE = 0.45
@@ -52,22 +50,18 @@ class Clumsy:
         card = self._master.card
         return PolicyCard(name="clumsy", kind=card.kind, privileged=card.privileged)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return its master's decision, or a spoilt one."""
         if self._clumsy and self._random.random() < GIVES_UP:
             return _decision(Answer(), "This takes too long, so I stop here.")
         if self._clumsy and self._random.random() < WASTES:
             return _decision(Wait(ms=500), "I wait a moment to see whether something changes.")
-        decision = await self._master.act(instruction, history, seen, reader)
+        decision = await self._master.act(turn)
         if not self._clumsy:
             return decision
-        return decision.model_copy(update={"action": self._spoil(decision.action, seen)})
+        return decision.model_copy(
+            update={"action": self._spoil(decision.action, turn.observation)}
+        )
 
     def _spoil(self, action: Action, seen: Observation) -> Action:
         match action:

@@ -7,6 +7,7 @@ else.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic import Field
@@ -16,6 +17,20 @@ from schemas.action import Action
 from schemas.base import JsonObject, Record
 from schemas.episode import PolicyKind, Prompt, Step, ThoughtSource
 from schemas.observation import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyInput:
+    """What a policy decides from."""
+
+    instruction: str
+    """The goal of the task."""
+    history: Sequence[Step]
+    """The steps so far."""
+    observation: Observation
+    """The page now."""
+    reader: PageReader | None = None
+    """Reads the rendered document; None unless the policy's card says `privileged`."""
 
 
 class Decision(Record):
@@ -66,16 +81,8 @@ class Policy(Protocol):
         """Who it is."""
         ...
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
-        """Return what to do, given the goal, the steps so far and what is seen now.
-
-        `reader` is None unless the card says `privileged`. `Answer` ends the episode.
+    async def act(self, turn: PolicyInput) -> Decision:
+        """Return what to do next; `Answer` ends the episode.
 
         Raises:
             RolloutFailure: it has no usable decision.

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from generators.browser.protocol import PageReader
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import ACTION, Action, Answer
-from schemas.episode import PolicyKind, Step
+from schemas.episode import PolicyKind
 from schemas.errors import BadTasks
-from schemas.observation import Observation
 
 _OBJECT: TypeAdapter[dict[str, list[dict[str, object]]]] = TypeAdapter(
     dict[str, list[dict[str, object]]]
@@ -35,15 +33,9 @@ class ScriptedPolicy:
         """Who it is."""
         return PolicyCard(name=self._name, kind=PolicyKind.SCRIPTED)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return the next action of the list; an empty answer after the last."""
-        del instruction, history, seen, reader
+        del turn
         if self._taken >= len(self._actions):
             return Decision(action=Answer())
         self._taken += 1

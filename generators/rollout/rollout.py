@@ -15,7 +15,7 @@ from functools import partial
 from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision, Policy
+from generators.policy.protocol import Decision, Policy, PolicyInput
 from generators.rollout.attempt import Attempt, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
 from generators.rollout.recorder import Recorder
@@ -180,7 +180,9 @@ class _Runner:
         async with self.account.stopwatch.limit(deadline):
             with boundary(FailureKind.POLICY, self.policy.card.name):
                 decision = await self.policy.act(
-                    self.record.instruction, self.recorder.steps, self.recorder.seen, reader
+                    PolicyInput(
+                        self.record.instruction, self.recorder.steps, self.recorder.seen, reader
+                    )
                 )
         if isinstance(decision.action, NoAction):
             raise RolloutFailure(FailureKind.POLICY, "the policy decided on no action")

@@ -1,21 +1,19 @@
 """Work on pages takes turns; a session that waits for its policy, or is only open, takes none."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import pytest
 from html_site import ORIGIN, handler, spec
 from scripted_rollouts import attempt_it
 
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import PageReader
 from generators.browser.session import ChromiumSession
 from generators.browser.slots import Slots
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.sites.gateway import Gateway
 from schemas.action import Answer, Click
-from schemas.episode import PolicyKind, Step, StopReason
-from schemas.observation import Observation
+from schemas.episode import PolicyKind, StopReason
 
 pytestmark = pytest.mark.browser
 
@@ -66,9 +64,7 @@ class Meeting:
     def __init__(self, both: asyncio.Barrier) -> None:
         self._both = both
 
-    async def act(
-        self, _: str, __: Sequence[Step], ___: Observation, ____: PageReader | None
-    ) -> Decision:
+    async def act(self, _: PolicyInput) -> Decision:
         async with asyncio.timeout(60):
             await self._both.wait()
         return Decision(action=Answer(text="met"))

@@ -9,6 +9,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyMaker
 from generators.policy.model.usage import Account
+from generators.policy.protocol import PolicyInput
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE, UNSURE
 from generators.policy.teacher.hand_families import HAND_FAMILIES
 from generators.policy.teacher.page_families import PAGE_FAMILIES
@@ -59,7 +60,7 @@ async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: Pol
     least = site.threshold(attempt.family)
     for _ in range(MOST_STEPS):
         seen = await session.observe()
-        decision = await policy.act(attempt.goal, [], seen, session.reader)
+        decision = await policy.act(PolicyInput(attempt.goal, [], seen, session.reader))
         attempt.thoughts.append(decision.thought or "")
         effect = await session.act(decision.action)
         assert effect.error is None, f"{attempt}: {effect.error}"

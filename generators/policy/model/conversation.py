@@ -15,11 +15,10 @@ from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import Heard, Listener
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Action
-from schemas.episode import PolicyKind, Step, ThoughtSource
+from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation
 
 
 class Talk:
@@ -45,7 +44,7 @@ class Talk:
             repair=voice.dialect.repair,
         )
 
-    async def look(self, instruction: str, history: Sequence[Step], seen: Observation) -> None:
+    async def look(self, turn: PolicyInput) -> None:
         """Append what is seen now, and what came of the last action, to the prompt.
 
         Raises:
@@ -55,14 +54,15 @@ class Talk:
         if self._window is None:
             self._window = Window(
                 self._voice.prompt.text,
-                dialect.opening(instruction),
+                dialect.opening(turn.instruction),
                 gone=dialect.gone,
                 budget=self._budget,
             )
+        observation, step = turn.observation, len(turn.history)
         size = frame.sent_width, frame.sent_height
-        picture = await self._pictures.get(seen, step=len(history), size=size)
-        before, after = dialect.around(len(history), seen.page)
-        result = dialect.result(history[-1]) if history else ""
+        picture = await self._pictures.get(observation, step=step, size=size)
+        before, after = dialect.around(step, observation.page)
+        result = dialect.result(turn.history[-1]) if turn.history else ""
         tokens = dialect.image_tokens(*size)
         self._window.saw(result + before, picture, after, picture_tokens=tokens)
 

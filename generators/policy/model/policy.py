@@ -5,17 +5,12 @@ its reply by the rules of its dialect. A reply that cannot be read gets one repa
 one ends the episode as the policy's own failure.
 """
 
-from collections.abc import Sequence
-
-from generators.browser.protocol import PageReader
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Talk, decision_of, model_card
 from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision, PolicyCard
-from schemas.episode import Step
-from schemas.observation import Observation
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 
 NAME = "model"
 """What runs call it."""
@@ -33,21 +28,14 @@ class ModelPolicy:
         """Who it is."""
         return model_card(self._voice, name=NAME)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return what the model says to do.
 
         Raises:
             RolloutFailure: the engine gives no reply, or two replies cannot be read.
         """
-        del reader
-        await self._talk.look(instruction, history, seen)
-        heard = await self._talk.decide(step=len(history))
+        await self._talk.look(turn)
+        heard = await self._talk.decide(step=len(turn.history))
         self._talk.settle(heard.meant.echo)
         problems = () if heard.problem is None else (heard.problem,)
         return decision_of(heard, problems=problems)

@@ -11,10 +11,8 @@ point is used, or its answer stands. That is on record in the step's `parse_erro
 wrong with the policy's own reply, and every word of it in `calls`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from generators.browser.protocol import PageReader
 from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
@@ -25,9 +23,8 @@ from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
 from generators.policy.model.validator import NO_REASON, Validator
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Action, Answer
-from schemas.episode import Step
 from schemas.observation import Observation
 
 NAME = "surfer"
@@ -77,46 +74,35 @@ class Surfer:
         prompts = (self._voice.prompt, self._roles.localizer.prompt, self._roles.validator.prompt)
         return model_card(self._voice, name=NAME).model_copy(update={"prompts": prompts})
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return what the three of them say to do.
 
         Raises:
             RolloutFailure: an engine gives no reply, or two of the policy's cannot be read.
         """
-        del reader
-        await self._talk.look(instruction, history, seen)
+        await self._talk.look(turn)
+        step = len(turn.history)
         problems: list[str] = []
         while True:
-            heard = await self._talk.decide(step=len(history))
+            heard = await self._talk.decide(step=step)
             _note(problems, heard.problem)
             decided = heard.meant.action
             if not isinstance(decided, Answer) or not self._validator.looks:
                 break
-            objection = await self._objection(instruction, history, seen, decided, problems)
+            objection = await self._objection(turn, decided, problems)
             if objection is None:
                 break
             self._talk.settle(heard.meant.echo)
             self._talk.refuse(decided, NOT_ACCEPTED.format(why=objection))
-        action = await self._placed(heard.meant, seen, len(history), problems)
+        action = await self._placed(heard.meant, turn.observation, step, problems)
         self._talk.settle(self._remembered(heard.meant, action))
         return decision_of(heard, action=action, problems=problems)
 
     async def _objection(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        answer: Answer,
-        problems: list[str],
+        self, turn: PolicyInput, answer: Answer, problems: list[str]
     ) -> str | None:
         try:
-            heard = await self._validator.judge(instruction, history, seen, answer)
+            heard = await self._validator.judge(turn, answer)
         except Unreadable as error:
             _note(problems, str(error), role=validator_module.ROLE)
             return None

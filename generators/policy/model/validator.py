@@ -6,7 +6,6 @@ episode and no more, so that two models which disagree cannot go on forever. It 
 policy and decides nothing about the episode: that is what verifiers are for.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -20,10 +19,9 @@ from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import Heard, Listener
 from generators.policy.model.usage import Account
+from generators.policy.protocol import PolicyInput
 from schemas.action import Answer
 from schemas.base import JsonObject
-from schemas.episode import Step
-from schemas.observation import Observation
 
 ROLE = "validator"
 """What rows of `calls` name it."""
@@ -95,20 +93,18 @@ class Validator:
         """It looks at another answer; False: that one stands."""
         return self._asked < PASSES
 
-    async def judge(
-        self, instruction: str, history: Sequence[Step], seen: Observation, answer: Answer
-    ) -> Heard[Opinion]:
+    async def judge(self, turn: PolicyInput, answer: Answer) -> Heard[Opinion]:
         """Return what it thinks of `answer`.
 
         Raises:
             Unreadable: two replies are no verdict, and why.
             RolloutFailure: the engine gives no reply.
         """
-        task = f"Task:\n{harmless(instruction, _MOST_TASK)}\n\nScreenshots:\n"
+        task = f"Task:\n{harmless(turn.instruction, _MOST_TASK)}\n\nScreenshots:\n"
         said = harmless(answer.text, _MOST_ANSWER) or "(without words)"
         parts: tuple[Part, ...] = (
             task,
-            *await self._last_pictures(history, seen),
+            *await self._last_pictures(turn),
             f"\n\nAnswer:\n{said}",
         )
         messages = (
@@ -116,14 +112,14 @@ class Validator:
             Message(role=Role.USER, parts=parts),
         )
         self._asked += 1
-        return await self._listener.hear(messages, step=len(history), segment=self._asked - 1)
+        return await self._listener.hear(messages, step=len(turn.history), segment=self._asked - 1)
 
-    async def _last_pictures(self, history: Sequence[Step], seen: Observation) -> list[Picture]:
-        frame = self._voice.frame
+    async def _last_pictures(self, turn: PolicyInput) -> list[Picture]:
+        frame, history = self._voice.frame, turn.history
         send = partial(self._pictures.get, size=(frame.sent_width, frame.sent_height))
         first = max(0, len(history) + 1 - self._max_pictures)
         before = [await send(step, step=first + n) for n, step in enumerate(history[first:])]
-        return [*before, await send(seen, step=len(history))]
+        return [*before, await send(turn.observation, step=len(history))]
 
 
 def read_opinion(reply: str) -> Opinion:

@@ -5,19 +5,16 @@ as any model would, so that what it does can be learned from pictures. Where it 
 says so and ends the episode, which is then a failed one like any other.
 """
 
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from generators.browser.protocol import PageReader
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.primitives import Plan
 from generators.sites.miniwob import templates
 from schemas.action import Answer
-from schemas.episode import PolicyKind, Step, ThoughtSource
+from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation
 
 NAME = "teacher"
 """What runs call it."""
@@ -34,22 +31,15 @@ class Teacher:
         """Who it is."""
         return PolicyCard(name=NAME, kind=PolicyKind.TEACHER, privileged=True)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return what the family's skill does next; an empty answer when it is through."""
-        del history
-        if reader is None:
+        if turn.reader is None:
             raise RolloutFailure(FailureKind.POLICY, "the teacher was handed no page reader")
         page = Page(
-            goal=instruction,
-            url=seen.page.url,
-            root=await reader.read(),
-            picture=seen.screenshot.bytes,
+            goal=turn.instruction,
+            url=turn.observation.page.url,
+            root=await turn.reader.read(),
+            picture=turn.observation.screenshot.bytes,
         )
         if page.over:
             return _stop("The page says that the task is over.")

@@ -6,17 +6,15 @@ as it always does. So a whole run goes from picture to prompt to reply to action
 replies that are right, and nothing of the usual path is left out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
-from generators.browser.protocol import PageReader
 from generators.policy.dialects.protocol import CannotSay
 from generators.policy.model.element_names import named
 from generators.policy.model.model_config import Voice
-from generators.policy.protocol import Decision, Policy, PolicyCard
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.testing.teacher_cues import Cues
-from schemas.episode import Step
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Observation
 
 Whisper = Callable[[str], None]
 """Tells the engine what to say next in this episode."""
@@ -46,30 +44,24 @@ class Puppet:
         """Who it is: the model, but for the reader its master needs."""
         return self._model.card.model_copy(update={"privileged": self._master.card.privileged})
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Return what the model understood of what it was made to say.
 
         Raises:
             RolloutFailure: the dialect has no words for what the master decided.
         """
-        decided = await self._master.act(instruction, history, seen, reader)
+        decided = await self._master.act(turn)
         try:
             text = self._voice.dialect.say(
                 decided.action,
                 self._voice.frame,
                 thought=decided.thought,
                 note=decided.note,
-                element=named(decided.action, seen.elements),
+                element=named(decided.action, turn.observation.elements),
             )
             if self._cues is not None:
                 self._cues.give(text, decided.action)
         except CannotSay as error:
             raise RolloutFailure(FailureKind.POLICY, f"cannot be said: {error}") from error
         self._whisper(text)
-        return await self._model.act(instruction, history, seen, None)
+        return await self._model.act(replace(turn, reader=None))

@@ -20,16 +20,16 @@ from scripted_rollouts import LIMITS, pages
 from strategies import ODD_TEXT
 
 from generators.browser import untrusted_text
-from generators.browser.protocol import Node, PageReader, SessionSpec
+from generators.browser.protocol import Node, SessionSpec
 from generators.browser.reader import node_of
 from generators.browser.scripted import ScriptedSession
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.rollout.attempt import Attempt
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from schemas.action import Action, Answer, TypeText
-from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource
+from schemas.episode import Episode, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Effect, Observation
 from schemas.tables import Row, arrow_schema, episode_from_rows, unit_rows
@@ -199,17 +199,10 @@ class Quoting:
 
     card = PolicyCard(name="quoting", kind=PolicyKind.SCRIPTED, privileged=True)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
-        del instruction, seen
-        assert reader is not None
-        root = await reader.read()
-        action = Answer(text=root.text) if history else TypeText(text=root.value or "")
+    async def act(self, turn: PolicyInput) -> Decision:
+        assert turn.reader is not None
+        root = await turn.reader.read()
+        action = Answer(text=root.text) if turn.history else TypeText(text=root.value or "")
         quoted = [*root.attrs, *root.attrs.values(), *(word for word, _ in root.words)]
         thought = max(quoted, key=lambda text: len(text.encode()))
         return Decision(action=action, thought=thought, thought_source=ThoughtSource.TEMPLATE)

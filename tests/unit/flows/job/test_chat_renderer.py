@@ -12,6 +12,7 @@ from generators.engine.protocol import Message, Picture, Reply
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import Engines, Voices
 from generators.policy.model.usage import Account
+from generators.policy.protocol import PolicyInput
 from schemas.action import Action, Click, Drag, NoAction, Select
 from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step
@@ -41,7 +42,7 @@ async def acted(
     done: list[Step] = []
     for number in range(steps):
         look = seen(number)
-        decided = await policy.act("Click it.", done, look, None)
+        decided = await policy.act(PolicyInput("Click it.", done, look))
         made = make_step(number, picture=number, action=decided.action)
         told = {name: getattr(decided, name) for name in ("thought", "note", "raw_reply")}
         done.append(made.model_copy(update=told | sight(number)))

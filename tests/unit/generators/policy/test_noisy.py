@@ -4,6 +4,7 @@ import pytest
 from factories import make_screenshot
 
 from generators.policy.noisy import MISS_PX, Clumsy
+from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from schemas.action import Action, Answer, Click, TypeText, Wait
 from schemas.observation import Element, Observation, PageState
@@ -36,7 +37,7 @@ async def _episode(seed: str) -> tuple[Action, ...]:
     policy = Clumsy(ScriptedPolicy(GOOD), seed=seed)
     taken: list[Action] = []
     while not taken or not isinstance(taken[-1], Answer):
-        taken.append((await policy.act("", [], SEEN, None)).action)
+        taken.append((await policy.act(PolicyInput("", [], SEEN))).action)
     return tuple(taken)
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 from factories import make_screenshot
 
+from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy, load_script
 from schemas.action import Answer, Click, Key
 from schemas.errors import BadTasks
@@ -19,7 +20,7 @@ SEEN = Observation(
 
 async def test_actions_come_in_order_and_then_an_empty_answer() -> None:
     policy = ScriptedPolicy([Click(x=1, y=2), Key(key="Enter")], name="mine")
-    taken = [(await policy.act("", [], SEEN, None)).action for _ in range(4)]
+    taken = [(await policy.act(PolicyInput("", [], SEEN))).action for _ in range(4)]
 
     assert taken == [Click(x=1, y=2), Key(key="Enter"), Answer(), Answer()]
     assert policy.card.name == "mine"

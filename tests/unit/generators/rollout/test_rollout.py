@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import pickle
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NoReturn
@@ -12,18 +12,18 @@ from typing import NoReturn
 import pytest
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 
-from generators.browser.protocol import PageReader, Session, SessionSpec
+from generators.browser.protocol import Session, SessionSpec
 from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from generators.sites.protocol import Outcome, Threshold, Visit
 from generators.sites.scripted import ScriptedSite
 from schemas.action import Answer, Click, NoAction
-from schemas.episode import Call, Episode, PolicyKind, Step, StopReason, steps_sha256
+from schemas.episode import Call, Episode, PolicyKind, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import LimitsSection
@@ -94,14 +94,8 @@ class Thinker:
     def __init__(self, error: Exception | None = None) -> None:
         self._error = error
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
-        del instruction, history, seen, reader
+    async def act(self, turn: PolicyInput) -> Decision:
+        del turn
         if self._error is not None:
             raise self._error
         await asyncio.Event().wait()

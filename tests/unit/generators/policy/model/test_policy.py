@@ -19,7 +19,7 @@ from stub_engine import (
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import Engines, Voices
 from generators.policy.model.usage import Account
-from generators.policy.protocol import Decision
+from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action, Answer, Click
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
@@ -45,7 +45,7 @@ class Acting:
 
     async def act(self) -> Decision:
         steps = history(self._done)
-        decision = await self.policy.act("Click it.", steps, seen(len(steps)), None)
+        decision = await self.policy.act(PolicyInput("Click it.", steps, seen(len(steps))))
         self._done.append(decision.action)
         return decision
 

@@ -3,6 +3,7 @@ from factories import make_screenshot
 from page_trees import node
 
 from generators.browser.protocol import Node
+from generators.policy.protocol import PolicyInput
 from generators.policy.teacher.policy import Teacher, family_of
 from generators.sites.miniwob import start_url
 from schemas.action import Answer, Click
@@ -32,9 +33,9 @@ def _seen(family: str = "click-test") -> Observation:
 
 async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
     teacher, document = Teacher(), Document(node("button", text="Click Me!"))
-    first = await teacher.act("Click the button.", [], _seen(), document)
-    second = await teacher.act("Click the button.", [], _seen(), document)
-    third = await teacher.act("Click the button.", [], _seen(), document)
+    first = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
+    second = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
+    third = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
 
     assert first.action == Click(x=20, y=15)
     assert first.thought == "The goal asks for the button, so I click it."
@@ -44,20 +45,20 @@ async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
 
 async def test_a_task_that_is_over_is_left_alone() -> None:
     document = Document(node("button", text="Click Me!"), node("div", id="sync-task-cover"))
-    decision = await Teacher().act("Click the button.", [], _seen(), document)
+    decision = await Teacher().act(PolicyInput("Click the button.", [], _seen(), document))
 
     assert decision.action == Answer()
 
 
 async def test_what_it_does_not_find_is_its_last_thought() -> None:
-    decision = await Teacher().act("Click the button.", [], _seen(), Document())
+    decision = await Teacher().act(PolicyInput("Click the button.", [], _seen(), Document()))
 
     assert decision.action == Answer()
     assert decision.thought == "I stop here: there is no button."
 
 
 async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
-    decision = await Teacher().act("Hover.", [], _seen("hover-shape"), Document())
+    decision = await Teacher().act(PolicyInput("Hover.", [], _seen("hover-shape"), Document()))
 
     assert decision.action == Answer()
     assert "never ends" in (decision.thought or "")
@@ -65,7 +66,7 @@ async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
 
 async def test_without_a_reader_it_cannot_act() -> None:
     with pytest.raises(RolloutFailure) as caught:
-        await Teacher().act("Click the button.", [], _seen(), None)
+        await Teacher().act(PolicyInput("Click the button.", [], _seen(), None))
 
     assert caught.value.kind is FailureKind.POLICY
 
