@@ -13,6 +13,7 @@ import time
 
 from generators.engine.protocol import Message, Picture
 from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.protocol import Rationale
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.model.context_window import Budget, Window
 from schemas.action import Click
@@ -53,7 +54,9 @@ def main() -> int:
         budget = Budget(keep_images=1, slack_images=2, tokens=12_000)
         window = Window(system, dialect.opening("Do it."), gone=dialect.gone, budget=budget)
         for step in range(STEPS):
-            echo = dialect.say(Click(x=step, y=step), frame, thought="I click it.", element="it")
+            echo = dialect.say(
+                Click(x=step, y=step), frame, Rationale(thought="I click it.", element="it")
+            )
             picture = Picture(jpeg=b"", step=step, width=SIDE, height=SIDE)
             begun = time.perf_counter()
             before, after = dialect.around(step, page)

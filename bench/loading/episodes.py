@@ -19,7 +19,7 @@ from bench.loading.figures import Answer
 from bench.loading.thinking import think_seconds
 from generators.engine.protocol import EnginePrompt, Picture
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.protocol import Dialect, Unreadable
+from generators.policy.dialects.protocol import Dialect, Rationale, Unreadable
 from generators.policy.model.context_window import Budget, Window, text_tokens
 from schemas.action import Click
 from schemas.base import JsonObject
@@ -66,7 +66,7 @@ class Session:
         self._rng = Random(seed)
         self._seed = seed
         self._system = shape.dialect.system(shape.frame)
-        self._echo = shape.dialect.say(Click(x=40, y=40), shape.frame, thought=_THOUGHT)
+        self._echo = shape.dialect.say(Click(x=40, y=40), shape.frame, Rationale(thought=_THOUGHT))
 
     async def run(self, note: Callable[[Answer], None]) -> None:
         """Talk without end; `note` is told of every answer."""

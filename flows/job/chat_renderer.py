@@ -14,7 +14,7 @@ from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
+from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
 from generators.policy.model.element_names import named
@@ -179,7 +179,8 @@ def _said(episode: Episode, step: Step, voice: Voice) -> str:
     element = named(step.action, step.elements)
     if not element and step.target is not None:
         element = step.target.name or step.target.text
-    text = dialect.say(step.action, frame, thought=step.thought, note=step.note, element=element)
+    rationale = Rationale(thought=step.thought, note=step.note, element=element)
+    text = dialect.say(step.action, frame, rationale)
     return dialect.read(text, frame).echo
 
 

@@ -15,7 +15,7 @@ from generators.endpoint_check.probe_images import page
 from generators.endpoint_check.prompts import begin, see, sent_size
 from generators.endpoint_check.result import Fitness, Line
 from generators.engine.protocol import Reply
-from generators.policy.dialects.protocol import Dialect
+from generators.policy.dialects.protocol import Dialect, Rationale
 from generators.policy.model.context_window import Window
 from schemas.action import Click
 from schemas.base import Record
@@ -129,7 +129,7 @@ class _Talk:
 
 
 def _echo(dialect: Dialect, subject: Subject) -> str:
-    return dialect.say(Click(x=40, y=40), subject.frame, thought="I look further.")
+    return dialect.say(Click(x=40, y=40), subject.frame, Rationale(thought="I look further."))
 
 
 def _common(first: Sequence[int], second: Sequence[int]) -> int:

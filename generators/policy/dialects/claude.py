@@ -6,10 +6,18 @@ words and the tool's input as JSON; one without a call is the answer itself.
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from generators.browser.keyboard import UnknownKey, key_name
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Bounded, PictureRule
-from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    CannotSay,
+    Rationale,
+    Understood,
+    Unreadable,
+)
 from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
     argument,
@@ -60,7 +68,7 @@ _BROWSER = {name.lower(): key for key, name in _XDOTOOL.items()}
 class Claude(WrittenDialect):
     """Words, then the input of one call of the `computer` tool."""
 
-    name: ClassVar[str] = "claude"
+    name = "claude"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Bounded()
     prompt: ClassVar[str] = (
@@ -68,12 +76,8 @@ class Claude(WrittenDialect):
         "Say in words what you answer once the task is done."
     )
 
+    @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
-
-        Raises:
-            Unreadable: it is no valid call.
-        """
         text = spoken(reply)
         scale = self._scale(frame)
         if "{" not in text:
@@ -84,25 +88,12 @@ class Claude(WrittenDialect):
         action = made(_fields(given, scale))
         return Understood(action=action, thought=thought, echo=_written(thought, given))
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
-        """Return the reply that means `action`; it has no place for notes and elements.
-
-        Raises:
-            CannotSay: the tool has no such action.
-        """
-        del note, element
+    @override
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
         scale = self._scale(frame)
         if isinstance(action, Answer):
             return _answered(str(Text().from_action(action.text, scale)))
-        return _written(thinking(thought), _input(action, scale))
+        return _written(thinking(rationale.thought), _input(action, scale))
 
 
 def _answered(text: str) -> str:

@@ -7,9 +7,17 @@ picture as sent. A drag starts where the pointer is and cannot be said in one ca
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
-from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    CannotSay,
+    Rationale,
+    Understood,
+    Unreadable,
+)
 from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
     argument,
@@ -46,7 +54,7 @@ _OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 class ComputerUse(WrittenDialect):
     """Words, then one call of `computer_use`."""
 
-    name: ClassVar[str] = "computer_use"
+    name = "computer_use"
     published: ClassVar[Convention] = Convention.THOUSAND
     processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
     prompt: ClassVar[str] = (
@@ -56,16 +64,13 @@ class ComputerUse(WrittenDialect):
     )
 
     @property
+    @override
     def pictures(self) -> PictureRule:
         """How large pictures are sent: Qwen2.5-VL's patches are smaller."""
         return _OLDER if self.convention is Convention.RESIZED else self.processor
 
+    @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
-
-        Raises:
-            Unreadable: it is no valid call.
-        """
         text = spoken(reply)
         call = find_object(text, with_key="arguments")
         if call.get("name") != "computer_use":
@@ -80,22 +85,9 @@ class ComputerUse(WrittenDialect):
         action = made(_fields(given, self._scale(frame)))
         return Understood(action=action, thought=thought, echo=_written(thought, given))
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
-        """Return the reply that means `action`; it has no place for notes and elements.
-
-        Raises:
-            CannotSay: the function has no such action.
-        """
-        del note, element
-        return _written(thinking(thought), _arguments(action, self._scale(frame)))
+    @override
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+        return _written(thinking(rationale.thought), _arguments(action, self._scale(frame)))
 
 
 def _written(thought: str | None, arguments: JsonObject) -> str:

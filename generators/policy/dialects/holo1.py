@@ -8,10 +8,17 @@ import re
 from typing import ClassVar
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
-from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    CannotSay,
+    Rationale,
+    Understood,
+    Unreadable,
+)
 from generators.policy.dialects.shared.json_reply import find_object, spoken
 from generators.policy.dialects.shared.text_dialect import (
     WrittenDialect,
@@ -28,7 +35,7 @@ _JSON_NAMES = ("click", "click_absolute")
 class Holo1(WrittenDialect):
     """Where to click, and nothing else."""
 
-    name: ClassVar[str] = "holo1"
+    name = "holo1"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
     prompt: ClassVar[str] = (
@@ -36,32 +43,16 @@ class Holo1(WrittenDialect):
         "answer where to click, as Click(x, y), counted from the left and the top edge."
     )
 
+    @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
-
-        Raises:
-            Unreadable: it is no click on the picture.
-        """
         point = _point(spoken(reply))
         fields = point_read(point, self._scale(frame))
         echo = f"Click({_plain(point[0])}, {_plain(point[1])})"
         return Understood(action=made({"type": "click", **fields}), echo=echo)
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
-        """Return the reply that means `action`; it has no place for other words.
-
-        Raises:
-            CannotSay: it is no single click with the left button.
-        """
-        del thought, note, element
+    @override
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+        del rationale
         if not isinstance(action, Click) or (action.button, action.count) != (Button.LEFT, 1):
             raise CannotSay(f"holo1 clicks once with the left button, and cannot '{action.type}'")
         x, y = point_said(action.x, action.y, self._scale(frame))

@@ -15,6 +15,21 @@ from schemas.episode import Step
 from schemas.observation import PageState
 
 
+class Rationale(Record):
+    """What a reply says beside its action, in words."""
+
+    thought: str | None = None
+    """Why; None if it does not say."""
+    note: str | None = None
+    """What it wants to remember; None if nothing."""
+    element: str | None = None
+    """What it acts on; None if it does not say."""
+
+
+NO_RATIONALE = Rationale()
+"""An action without words."""
+
+
 class Understood(Record):
     """What a reply was understood as."""
 
@@ -29,6 +44,11 @@ class Understood(Record):
     echo: str
     """The reply as it goes into the history: what was parsed, written out again."""
 
+    @property
+    def rationale(self) -> Rationale:
+        """The words beside the action."""
+        return Rationale(thought=self.thought, note=self.note, element=self.element)
+
 
 class Unreadable(ValueError):
     """A reply that is no valid action; the text says what to fix, and is told to the model."""
@@ -39,7 +59,7 @@ class CannotSay(ValueError):
 
 
 class Dialect(Protocol):
-    """How one model family is asked and understood."""
+    """How one model family is asked and understood; a base with the defaults that families share."""
 
     @property
     def name(self) -> str:
@@ -68,11 +88,11 @@ class Dialect(Protocol):
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the size a picture of `width`×`height` px is resized to before it is sent."""
-        ...
+        return self.pictures.sent_size(width, height)
 
     def image_tokens(self, width: int, height: int) -> int:
         """Return how many prompt tokens a picture of that size takes once it is sent."""
-        ...
+        return self.pictures.tokens(width, height)
 
     def system(self, frame: Frame) -> str:
         """Return the system prompt; the reply's schema is written in it where the family wants it."""
@@ -80,7 +100,8 @@ class Dialect(Protocol):
 
     def schema(self, frame: Frame) -> JsonObject | None:
         """Return the JSON schema of a reply; None where replies are free text."""
-        ...
+        del frame
+        return None
 
     def opening(self, instruction: str) -> str:
         """Return the text that states the task, before the first observation."""
@@ -101,12 +122,12 @@ class Dialect(Protocol):
     @property
     def request_fields(self) -> JsonObject:
         """Fields of a request's body that the family is asked with, beside the prompt."""
-        ...
+        return {}
 
     @property
     def gone(self) -> str:
         """What stands in the place of a picture that was taken out."""
-        ...
+        return "[screenshot removed]"
 
     def repair(self, problem: str) -> str:
         """Return what is said to a model whose reply could not be read."""
@@ -120,15 +141,7 @@ class Dialect(Protocol):
         """
         ...
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
         """Return the reply by which a model of the family would say `action`.
 
         Raises:

@@ -10,11 +10,18 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from generators.browser.keyboard import UnknownKey, key_name
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
-from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    CannotSay,
+    Rationale,
+    Understood,
+    Unreadable,
+)
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
 from generators.policy.dialects.shared.json_reply import spoken
 from generators.policy.dialects.shared.keys import keys_of_chord
@@ -43,7 +50,7 @@ _MOST_KEYS = 3
 class UITars(WrittenDialect):
     """A thought, then one call."""
 
-    name: ClassVar[str] = "ui_tars"
+    name = "ui_tars"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
     prompt: ClassVar[str] = (
@@ -53,12 +60,8 @@ class UITars(WrittenDialect):
         "scroll(point, direction), wait(), finished(content)."
     )
 
+    @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
-
-        Raises:
-            Unreadable: it has no call, or one that means no action.
-        """
         before, found, after = spoken(reply).rpartition("Action:")
         call = _CALL.match(after) if found else None
         if call is None:
@@ -72,22 +75,9 @@ class UITars(WrittenDialect):
             echo = _written(thought, mended(after.strip()))
         return Understood(action=action, thought=thought, echo=echo)
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
-        """Return the reply that means `action`; it has no place for notes and elements.
-
-        Raises:
-            CannotSay: the family has no such call.
-        """
-        del note, element
-        return _written(thinking(thought), _call(action, self._scale(frame)))
+    @override
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+        return _written(thinking(rationale.thought), _call(action, self._scale(frame)))
 
 
 def _written(thought: str | None, call: str) -> str:

@@ -132,13 +132,7 @@ class Surfer:
         if action == understood.action:
             return understood.echo
         try:
-            return self._voice.dialect.say(
-                action,
-                self._voice.frame,
-                thought=understood.thought,
-                note=understood.note,
-                element=understood.element,
-            )
+            return self._voice.dialect.say(action, self._voice.frame, understood.rationale)
         except CannotSay:
             return understood.echo
 

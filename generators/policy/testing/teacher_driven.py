@@ -9,7 +9,7 @@ replies that are right, and nothing of the usual path is left out.
 from collections.abc import Callable
 from dataclasses import replace
 
-from generators.policy.dialects.protocol import CannotSay
+from generators.policy.dialects.protocol import CannotSay, Rationale
 from generators.policy.model.element_names import named
 from generators.policy.model.model_config import Voice
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
@@ -55,9 +55,11 @@ class Puppet:
             text = self._voice.dialect.say(
                 decided.action,
                 self._voice.frame,
-                thought=decided.thought,
-                note=decided.note,
-                element=named(decided.action, turn.observation.elements),
+                Rationale(
+                    thought=decided.thought,
+                    note=decided.note,
+                    element=named(decided.action, turn.observation.elements),
+                ),
             )
             if self._cues is not None:
                 self._cues.give(text, decided.action)

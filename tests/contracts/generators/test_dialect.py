@@ -9,7 +9,7 @@ from factories import make_step
 from schema_subset import allows, check
 
 from generators.policy.dialects.coordinates import Convention
-from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
+from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.json_reply import LONGEST
 from schemas.action import (
@@ -115,7 +115,9 @@ def test_what_it_says_is_read_back(dialect: Dialect) -> None:
     frame = framed(dialect)
     for action in ACTIONS:
         try:
-            said = dialect.say(action, frame, thought="So I act.", note="7", element="a field")
+            said = dialect.say(
+                action, frame, Rationale(thought="So I act.", note="7", element="a field")
+            )
         except CannotSay:
             continue
         understood = dialect.read(said, frame)
@@ -125,7 +127,7 @@ def test_what_it_says_is_read_back(dialect: Dialect) -> None:
 
 def test_a_reply_may_be_fenced_and_wrapped_in_words(asking: Dialect) -> None:
     frame = framed(asking)
-    said = asking.say(Click(x=100, y=50), frame, thought="So I click.")
+    said = asking.say(Click(x=100, y=50), frame, Rationale(thought="So I click."))
     for reply in (
         f"```json\n{said}\n```",
         f"Here is what I do:\n{said}\nI hope that helps.",
@@ -265,7 +267,7 @@ def test_the_schema_allows_all_that_is_said_and_nothing_beyond_the_picture(
     assert schema is not None
     for action in ACTIONS:
         try:
-            said = asking.say(action, frame, thought="Größe “一”", note='a "quote" \\')
+            said = asking.say(action, frame, Rationale(thought="Größe “一”", note='a "quote" \\'))
         except CannotSay:
             continue
         assert allows(schema, json.loads(said)), said
@@ -287,10 +289,10 @@ def test_a_bounded_schema_bounds_every_text(name: str) -> None:
     schema = dialect.schema(frame)
     assert schema is not None
     check(schema)
-    fits = json.loads(dialect.say(Answer(text="Größe 一 😀"), frame, thought="ja"))
+    fits = json.loads(dialect.say(Answer(text="Größe 一 😀"), frame, Rationale(thought="ja")))
     assert allows(schema, fits)
     for bad in ("x" * 13, 'a "b"', "a\nb", "a\x00"):
-        said = json.loads(dialect.say(Answer(text="ok"), frame, thought=bad))
+        said = json.loads(dialect.say(Answer(text="ok"), frame, Rationale(thought=bad)))
         said["thought"] = bad
         assert not allows(schema, said)
 
@@ -316,6 +318,6 @@ def test_buttons_and_counts_come_back() -> None:
 
 def test_a_reply_as_long_as_may_be_is_read(asking: Dialect) -> None:
     frame = framed(asking)
-    said = asking.say(Click(x=1, y=1), frame, thought="a" * (LONGEST - 1_000))
+    said = asking.say(Click(x=1, y=1), frame, Rationale(thought="a" * (LONGEST - 1_000)))
 
     assert asking.read(said, frame).action.type == "click"

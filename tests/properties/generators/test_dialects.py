@@ -14,7 +14,7 @@ from strategies import actions, json_values
 from generators.browser.keyboard import parse_chord
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Tiled
-from generators.policy.dialects.protocol import CannotSay, Dialect, Unreadable
+from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
 from generators.policy.dialects.shared.keys import NAMED_KEYS
 from generators.policy.dialects.shared.sanitize import OPENING
 from schemas.action import (
@@ -138,7 +138,7 @@ def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> No
     frame = data.draw(frames(dialect))
     action = data.draw(on_picture(frame))
     try:
-        said = dialect.say(action, frame, thought="So I act.", note=None, element=None)
+        said = dialect.say(action, frame, Rationale(thought="So I act.", note=None, element=None))
     except CannotSay:
         assert not says_everything(name)
         return
@@ -159,7 +159,9 @@ def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
     dialect = variant(name)
     frame = framed(dialect)
     thought, note, element = (data.draw(words.filter(bool)) for _ in range(3))
-    said = dialect.say(Click(x=5, y=5), frame, thought=thought, note=note, element=element)
+    said = dialect.say(
+        Click(x=5, y=5), frame, Rationale(thought=thought, note=note, element=element)
+    )
 
     understood = dialect.read(said, frame)
 
@@ -177,7 +179,7 @@ def test_any_action_is_said_or_there_are_no_words_for_it(
     dialect = variant(name)
     frame = data.draw(frames(dialect))
     try:
-        said = dialect.say(action, frame, thought=data.draw(st.text(max_size=20)))
+        said = dialect.say(action, frame, Rationale(thought=data.draw(st.text(max_size=20))))
     except CannotSay:
         return
 

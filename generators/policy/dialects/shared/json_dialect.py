@@ -6,13 +6,19 @@ the texts around. Everything they share, from the schema to the echo, is here.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from pydantic import JsonValue
+from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
-from generators.policy.dialects.protocol import Understood, Unreadable
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    Dialect,
+    Rationale,
+    Understood,
+    Unreadable,
+)
 from generators.policy.dialects.settings import Settings
 from generators.policy.dialects.shared.arguments import Scale, quoted
 from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
@@ -86,33 +92,33 @@ class Manner:
     """Tells why an action failed, from the tool's name and the words."""
 
 
-class SpokenDialect:
+class SpokenDialect(Dialect):
     """A family that answers with one JSON object, set as a configuration wants it."""
 
-    asks: ClassVar[bool] = True
+    asks = True
 
     def __init__(self, manner: Manner, settings: Settings) -> None:
         self._manner = manner
         self._settings = settings
 
     @property
+    @override
     def name(self) -> str:
-        """As configurations name it."""
         return self._manner.name
 
     @property
+    @override
     def version(self) -> str:
-        """Grows when the prompt's text or the reading of a reply changes."""
         return self._manner.version
 
     @property
+    @override
     def convention(self) -> Convention:
-        """What the numbers of its points mean."""
         return self._settings.convention or self._manner.convention
 
     @property
+    @override
     def pictures(self) -> PictureRule:
-        """How large pictures are sent."""
         return self._manner.pictures
 
     @property
@@ -121,11 +127,12 @@ class SpokenDialect:
         return self._manner.tools
 
     @property
+    @override
     def gone(self) -> str:
-        """What stands in the place of a picture that was taken out."""
         return self._settings.placeholder
 
     @property
+    @override
     def request_fields(self) -> JsonObject:
         """Fields of a request's body that the settings ask for, beside the prompt."""
         if self._settings.thinking is None:
@@ -133,14 +140,7 @@ class SpokenDialect:
         switch: JsonObject = {self._settings.thinking_key: self._settings.thinking}
         return {"chat_template_kwargs": switch}
 
-    def sent_size(self, width: int, height: int) -> tuple[int, int]:
-        """Return the size a picture of `width`×`height` px is resized to before it is sent."""
-        return self._manner.pictures.sent_size(width, height)
-
-    def image_tokens(self, width: int, height: int) -> int:
-        """Return how many prompt tokens a picture of that size takes once it is sent."""
-        return self._manner.pictures.tokens(width, height)
-
+    @override
     def system(self, frame: Frame) -> str:
         """Return the system prompt, with the reply's schema unless that is switched off."""
         parts = [self._manner.system(self._scale(frame))]
@@ -150,8 +150,8 @@ class SpokenDialect:
             parts.append(self._settings.more_instructions)
         return "\n\n".join(parts)
 
+    @override
     def schema(self, frame: Frame) -> JsonObject:
-        """Return the JSON schema of a reply."""
         scale, keys = self._scale(frame), self._manner.keys
         words = text_schema(scale.text_limit)
         calls = any_of([tool.schema(keys.name, scale) for tool in self.tools])
@@ -162,19 +162,19 @@ class SpokenDialect:
         defined: dict[str, JsonValue] = {"key": key_schema()}
         return {**whole, "$defs": defined}
 
+    @override
     def opening(self, instruction: str) -> str:
-        """Return the text that states the task, before the first observation."""
         return self._manner.task.replace("{}", harmless(instruction, 20_000))
 
+    @override
     def around(self, step: int, page: PageState) -> tuple[str, str]:
-        """Return the text before and after the picture of an observation."""
         words = ""
         if self._settings.page_line:
             words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
         return self._manner.observation(step, words)
 
+    @override
     def result(self, step: Step) -> str:
-        """Return what is told of an action that was carried out; empty if nothing."""
         if step.action.type in ("none", "answer"):
             return ""
         if step.action_error is not None:
@@ -182,12 +182,12 @@ class SpokenDialect:
         tool = tool_name(self.tools, step.action)
         return self._manner.done(tool, harmless(step.result_text or "", TOLD))
 
+    @override
     def refused(self, action: Action, why: str) -> str:
-        """Return what is told of an action that was not carried out."""
         return self._manner.failed(tool_name(self.tools, action), harmless(why, TOLD))
 
+    @override
     def repair(self, problem: str) -> str:
-        """Return what is said to a model whose reply could not be read."""
         keys = self._manner.keys
         return (
             f"Your last reply could not be used and nothing was done: {problem}.\n"
@@ -195,12 +195,8 @@ class SpokenDialect:
             f"{keys.thought} and {keys.call}, and nothing else."
         )
 
+    @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
-
-        Raises:
-            Unreadable: it is no valid action, and why.
-        """
         scale, keys = self._scale(frame), self._manner.keys
         whole = find_object(spoken(reply), with_key=keys.call)
         for name in whole:
@@ -220,28 +216,12 @@ class SpokenDialect:
             echo=self._written(tool, arguments, thought=thought, note=note),
         )
 
-    def say(
-        self,
-        action: Action,
-        frame: Frame,
-        *,
-        thought: str | None = None,
-        note: str | None = None,
-        element: str | None = None,
-    ) -> str:
-        """Return the reply by which a model of the family would say `action`.
-
-        Raises:
-            CannotSay: it has no words for it.
-        """
-        acted_on = mended(element) if element else _something(action)
-        tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=acted_on)
-        return self._written(
-            tool,
-            arguments,
-            thought=None if thought is None else mended(thought),
-            note=None if note is None else mended(note),
-        )
+    @override
+    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+        words = {name: mended(text) for name, text in rationale if text is not None}
+        element = words.get("element") or _default_element(action)
+        tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=element)
+        return self._written(tool, arguments, thought=words.get("thought"), note=words.get("note"))
 
     def _scale(self, frame: Frame) -> Scale:
         return Scale(frame=frame, convention=self.convention, text_limit=self._settings.text_limit)
@@ -274,8 +254,8 @@ def _words(whole: JsonObject, key: str) -> str | None:
     return mended(value) if value else None
 
 
-def _something(action: Action) -> str:
-    """Return what an action is said to act on when nobody says it."""
+def _default_element(action: Action) -> str:
+    """Return what an action acts on, in words, where the caller does not say."""
     if point_of(action) is not None:
         return "the element at this point"
     return "the page" if action.type == "scroll" else "the focused element"

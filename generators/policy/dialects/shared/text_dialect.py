@@ -8,15 +8,15 @@ they say of a page is kept plain, and the same for all.
 from typing import ClassVar
 
 from pydantic import JsonValue, ValidationError
+from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
-from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.protocol import Dialect, Unreadable
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quoted
 from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
 from schemas.action import ACTION, Action
-from schemas.base import JsonObject
 from schemas.episode import Step
 from schemas.observation import PageState
 
@@ -26,12 +26,11 @@ Fields = dict[str, JsonValue]
 ACROSS, DOWN = Coordinate("x"), Coordinate("y")
 
 
-class WrittenDialect:
+class WrittenDialect(Dialect):
     """What the families that only read and write have in common."""
 
-    asks: ClassVar[bool] = False
-    version: ClassVar[str] = "1"
-    name: ClassVar[str]
+    asks = False
+    version = "1"
     prompt: ClassVar[str]
     processor: ClassVar[PictureRule]
     published: ClassVar[Convention]
@@ -40,65 +39,46 @@ class WrittenDialect:
         self._convention = settings.convention or self.published
 
     @property
+    @override
     def convention(self) -> Convention:
-        """What the numbers of its points mean."""
         return self._convention
 
     @property
+    @override
     def pictures(self) -> PictureRule:
-        """How large pictures are sent."""
         return self.processor
 
-    @property
-    def gone(self) -> str:
-        """What stands in the place of a picture that was taken out."""
-        return "[screenshot removed]"
-
-    @property
-    def request_fields(self) -> JsonObject:
-        """Return none: nobody is asked."""
-        return {}
-
-    def sent_size(self, width: int, height: int) -> tuple[int, int]:
-        """Return the size a picture of `width`×`height` px is resized to before it is sent."""
-        return self.pictures.sent_size(width, height)
-
-    def image_tokens(self, width: int, height: int) -> int:
-        """Return how many prompt tokens a picture of that size takes once it is sent."""
-        return self.pictures.tokens(width, height)
-
+    @override
     def system(self, frame: Frame) -> str:
         """Return a short system prompt that names the format."""
         wide, high = (edge for edge in frame.span(self.convention))
         return self.prompt.format(wide=f"{wide:g}", high=f"{high:g}")
 
-    def schema(self, frame: Frame) -> JsonObject | None:
-        """Return None: replies are free text."""
-        del frame
-        return None
-
+    @override
     def opening(self, instruction: str) -> str:
-        """Return the task in words."""
         return f"Task: {harmless(instruction, 20_000)}"
 
+    @override
     def around(self, step: int, page: PageState) -> tuple[str, str]:
         """Return the page's address before the picture, and nothing after it."""
         del step
         return f"URL: {one_line(page.url, 500)}\n", ""
 
+    @override
     def result(self, step: Step) -> str:
         """Return why an action failed, or what it gave back; empty if nothing."""
         if step.action_error is not None:
             return self.refused(step.action, step.action_error)
         return harmless(step.result_text or "", 2_000)
 
+    @override
     def refused(self, action: Action, why: str) -> str:
         """Return why an action was not carried out, whatever it was."""
         del action
         return f"Error: {harmless(why, 2_000)}"
 
+    @override
     def repair(self, problem: str) -> str:
-        """Return what is said to a model whose reply could not be read."""
         return f"Your last reply could not be used: {problem}. Reply again with one action."
 
     def _scale(self, frame: Frame) -> Scale:

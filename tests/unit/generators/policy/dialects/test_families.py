@@ -8,7 +8,7 @@ from factories import make_step
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
-from generators.policy.dialects.protocol import CannotSay
+from generators.policy.dialects.protocol import CannotSay, Rationale
 from schemas.action import (
     Answer,
     Button,
@@ -124,7 +124,7 @@ def test_ui_tars_reads_the_boxes_of_its_first_version() -> None:
 def test_computer_use_is_a_call_in_tags() -> None:
     dialect = variant("computer_use")
     frame = framed(dialect)
-    said = dialect.say(Click(x=640, y=360, count=2), frame, thought="I open it.")
+    said = dialect.say(Click(x=640, y=360, count=2), frame, Rationale(thought="I open it."))
 
     assert said == (
         "I open it.\n<tool_call>\n"

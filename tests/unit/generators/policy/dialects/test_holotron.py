@@ -7,7 +7,7 @@ from dialect_variants import framed, variant
 from factories import make_step
 
 from generators.policy.dialects.holotron import holotron
-from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.protocol import Rationale, Unreadable
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.dialects.settings import HolotronSettings
 from generators.policy.dialects.shared.json_dialect import SpokenDialect
@@ -84,7 +84,9 @@ def test_pictures_are_resized_as_the_family_was_trained(
 def test_holotron_answers_with_one_flat_object() -> None:
     dialect = variant("holotron")
     said = dialect.say(
-        Click(x=640, y=360), framed(dialect), thought="I click it.", element="the OK button"
+        Click(x=640, y=360),
+        framed(dialect),
+        Rationale(thought="I click it.", element="the OK button"),
     )
 
     assert json.loads(said) == {
