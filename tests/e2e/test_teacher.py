@@ -10,9 +10,13 @@ from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyMaker
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
-from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE, UNSURE
-from generators.policy.teacher.hand_families import HAND_FAMILIES
-from generators.policy.teacher.page_families import PAGE_FAMILIES
+from generators.policy.teacher.skills import (
+    FAMILIES,
+    HAND_FAMILIES,
+    IMPOSSIBLE,
+    PAGE_FAMILIES,
+    UNSURE,
+)
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, templates
 from schemas.action import Answer

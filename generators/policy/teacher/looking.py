@@ -1,6 +1,7 @@
-"""Skills that have to look: at a canvas and at a picture, which no document describes.
+"""Skills that have to look: at a canvas, at a picture, at blocks and numbers to be counted.
 
-They read the screenshot, pixel by pixel, at the places where the document says the picture is.
+The first two read the screenshot, pixel by pixel, at the places where the document says the picture
+is, because no document describes it.
 """
 
 import io
@@ -9,9 +10,9 @@ import math
 from PIL import Image
 
 from generators.policy.teacher.geometry import Point, sides
-from generators.policy.teacher.goals import nth, part
+from generators.policy.teacher.goals import nth, part, whole
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.primitives import Plan, button, press, submit, the
+from generators.policy.teacher.primitives import Plan, button, named, press, submit, the, write
 
 _MIDDLE_GREY = 128
 _DEGREES = 360
@@ -75,4 +76,25 @@ def copy_number(page: Page) -> Plan:
         if look.bright((x, y)):
             why = f"The {nth(column + 1)} box of row {row + 1} belongs to the {digit}: I tick it."
             page = yield from press(page, the("input", place=number + 1), why)
+    return (yield from submit(page))
+
+
+def add_blocks(page: Page) -> Plan:
+    """Count the blocks on both sides of the plus and type how many there are in all."""
+    one, other = (
+        len(page.all(cls="addition-block", within=page.by_id(side)))
+        for side in ("visual-1", "visual-2")
+    )
+    why = f"I count {one} and {other} blocks, which is {one + other} in all."
+    page = yield from write(page, named("math-answer"), str(one + other), why)
+    return (yield from submit(page))
+
+
+def mark_parity(page: Page) -> Plan:
+    """Mark each number as odd or even and submit."""
+    values = [whole(node.text) for node in page.all(cls="display-number")]
+    for place, value in enumerate(values, 1):
+        kind = "odd" if value % 2 else "even"
+        why = f"The {nth(place)} number, {value}, is {kind}, so I mark it as that."
+        page = yield from press(page, the("button", cls=kind, place=place), why)
     return (yield from submit(page))

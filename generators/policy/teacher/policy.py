@@ -8,9 +8,9 @@ says so and ends the episode, which is then a failed one like any other.
 from urllib.parse import urlsplit
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from generators.policy.teacher.families import FAMILIES, IMPOSSIBLE
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.primitives import Plan
+from generators.policy.teacher.skills import FAMILIES, IMPOSSIBLE
 from generators.sites.miniwob import templates
 from schemas.action import Answer
 from schemas.episode import PolicyKind, ThoughtSource

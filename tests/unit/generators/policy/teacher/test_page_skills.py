@@ -1,11 +1,10 @@
 import pytest
 from page_trees import node, page, play
 
-from generators.policy.teacher.choosing import tick
+from generators.policy.teacher.choosing import alike, tick
 from generators.policy.teacher.mail import Errand, understand
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.reading import solve
-from generators.policy.teacher.synonyms import alike
 from schemas.action import Click, TypeText
 
 SENDERS = ["Ada", "Bo", "Cleo"]
