@@ -55,7 +55,7 @@ _FORKS.set_forkserver_preload(
         "PIL.GifImagePlugin",
         "PIL.JpegImagePlugin",
         "flows.cli.generate",
-        "generators.browser.scripted",
+        "generators.browser.protocol",
         "miniwob",
         "pyarrow.acero",
         "pytest",

@@ -1,19 +1,19 @@
 """MiniWoB++ without a browser: its tasks over pages that only count clicks, for whole commands.
 
-What is put in place of the workshop's parts is what ships for it: scripted sessions and the
-scripted site. Everything else, from the command line to the tables, is the program itself.
+In place of the workshop's browsers and site stand scripted sessions and the scripted site.
+Everything else, from the command line to the tables, is the program itself.
 """
 
 from scripted_rollouts import RUNNING, WON, pages
+from scripted_session import ScriptedSessions
+from scripted_site import ScriptedSite
 
 from flows.job import open as open_module
 from flows.resources.browser_pool import SlottedSessions
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import Workshop
-from generators.browser.scripted import ScriptedSessions
 from generators.policy.factory import PolicyMaker
 from generators.sites.protocol import Site, Visit
-from generators.sites.scripted import ScriptedSite
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.config import RunConfig

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from scripted_session import Page
+from scripted_site import ORIGIN, ScriptedSite
+
 from generators.browser.protocol import Sessions
-from generators.browser.scripted import Page
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
@@ -11,7 +13,6 @@ from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
-from generators.sites.scripted import ORIGIN, ScriptedSite
 from schemas.action import Action, Click
 from schemas.episode import Episode
 from schemas.task import Task, split_of, task_id

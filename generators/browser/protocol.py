@@ -1,8 +1,8 @@
 """What a session is to everybody else: a page that can be seen, acted on and, by few, read.
 
 `Session` is the seam between the browser and the rest. Policies get its observations, rollout and
-replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. Implementations are
-`ChromiumSession` and, for tests without a browser, `ScriptedSession`.
+replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. It is implemented
+by `ChromiumSession`; tests without a browser have one over a list of pages.
 """
 
 from collections.abc import Iterator

@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 from html_site import ORIGIN, browsing, spec
+from scripted_session import Page, ScriptedSessions
 
 from generators.browser.protocol import Session
-from generators.browser.scripted import Page, ScriptedSessions
 from schemas.action import Answer, Click, Hover, NoAction, Wait
 from schemas.base import sha256_hex
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from memory_store import MemoryStore
 from pydantic import JsonValue
 from scripted_rollouts import LIMITS, pages
+from scripted_session import ScriptedSession
 from strategies import ODD_TEXT
 
 from generators.browser import untrusted_text
 from generators.browser.protocol import Node, SessionSpec
 from generators.browser.reader import node_of
-from generators.browser.scripted import ScriptedSession
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.rollout.attempt import Attempt
 from generators.rollout.rollout import rollout

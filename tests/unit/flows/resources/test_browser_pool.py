@@ -2,10 +2,10 @@ import asyncio
 from contextlib import AsyncExitStack
 
 from scripted_rollouts import pages
+from scripted_session import ScriptedSessions
 
 from flows.resources.browser_pool import BrowserPool, SlottedSessions
 from generators.browser.protocol import SessionSpec
-from generators.browser.scripted import ScriptedSessions
 from generators.browser.slots import Slots
 
 SPEC = SessionSpec(

@@ -9,12 +9,12 @@ import pytest
 from fake_miniwob import SCRIPT, ScriptedWorkshop
 from rolled_out import judge_of, plan_of, state_of, units_of
 from scripted_rollouts import RUNNING, WON, pages
+from scripted_session import ScriptedSession, ScriptedSessions
 
 from flows.job.config_loader import Sources, load
 from flows.job.context import UnitState
 from flows.resources.engines import PolicyRuntime
 from generators.browser.protocol import SessionSpec
-from generators.browser.scripted import ScriptedSession, ScriptedSessions
 from schemas.config import RunConfig
 
 EPISODES = 4

@@ -11,9 +11,10 @@ from typing import NoReturn
 
 import pytest
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_session import Page, ScriptedSession, ScriptedSessions
+from scripted_site import ScriptedSite
 
 from generators.browser.protocol import Session, SessionSpec
-from generators.browser.scripted import Page, ScriptedSession, ScriptedSessions
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
@@ -21,7 +22,6 @@ from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from generators.sites.protocol import Outcome, Threshold, Visit
-from generators.sites.scripted import ScriptedSite
 from schemas.action import Answer, Click, NoAction
 from schemas.episode import Call, Episode, PolicyKind, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from factories import make_episode, make_task
 from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_session import ScriptedSessions
+from scripted_site import ScriptedSite
 
-from generators.browser.scripted import ScriptedSessions
 from generators.sites.protocol import Threshold
-from generators.sites.scripted import ScriptedSite
 from generators.verify.make import make_verifiers
 from generators.verify.outcome import OutcomeVerifier
 from generators.verify.panel import Panel

@@ -1,6 +1,6 @@
 """A session without a browser: a list of pages, turned by acting.
 
-For tests of everything above the browser, and for demonstrations where none is installed. Each
+For tests of everything above the browser. Each
 page is a colour, so its picture is a real JPEG; each action shows the next page, the last one
 stays. What is to go wrong is said by page.
 """
