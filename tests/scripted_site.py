@@ -20,7 +20,7 @@ class ScriptedSite:
     repeatable = True
 
     def knows(self, template_id: str) -> bool:
-        """Say that every template is known."""
+        """Say that every template with a name is known."""
         return bool(template_id)
 
     def threshold(self, template_id: str) -> Threshold | None:
@@ -30,6 +30,8 @@ class ScriptedSite:
 
     async def visit(self, task: Task) -> Visit:
         """Return a visit in virtual time."""
+        if not self.knows(task.template_id):
+            raise RolloutFailure(FailureKind.SITE, f"no template '{task.template_id}' here")
         return Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),

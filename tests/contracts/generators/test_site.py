@@ -1,0 +1,203 @@
+"""What every site promises, shown on MiniWoB++ and on the scripted site."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import pytest
+from factories import make_task
+from pydantic import JsonValue
+from scripted_rollouts import RUNNING, pages, scripted_task
+from scripted_session import Page, ScriptedSession
+from scripted_site import ScriptedSite
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import Session, SessionSpec
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import MiniWob
+from generators.sites.protocol import Site, Visit
+from schemas.errors import FailureKind, RolloutFailure
+from schemas.task import Task
+from schemas.truncation import GOAL_BYTES
+
+MakeTask = Callable[[int], Task]
+"""A task of a site, from a seed."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A site, its tasks, and sessions that reach its pages."""
+
+    site: Site
+    task: MakeTask
+    session: Callable[[SessionSpec], AbstractAsyncContextManager[Session]]
+
+    @contextlib.asynccontextmanager
+    async def visited(self, seed: int) -> AsyncIterator[tuple[Visit, Session]]:
+        """A session on the start page of a task."""
+        visit = await self.site.visit(self.task(seed))
+        async with self.session(spec_of(visit)) as session:
+            await session.open(visit.start_url)
+            yield visit, session
+
+
+def spec_of(visit: Visit) -> SessionSpec:
+    return SessionSpec(
+        viewport_width=500,
+        viewport_height=400,
+        allowed_origins=visit.allowed_origins,
+        clock=visit.clock,
+    )
+
+
+@contextlib.asynccontextmanager
+async def miniwob() -> AsyncIterator[Served]:
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        yield Served(MiniWob(gateway), make_task, chromium.session)
+
+
+@contextlib.asynccontextmanager
+async def scripted() -> AsyncIterator[Served]:
+    @contextlib.asynccontextmanager
+    async def session(spec: SessionSpec) -> AsyncIterator[Session]:
+        yield ScriptedSession(pages(RUNNING), spec)
+
+    yield Served(ScriptedSite(), scripted_task, session)
+
+
+Serving = Callable[[], AbstractAsyncContextManager[Served]]
+
+
+@pytest.fixture(params=[pytest.param(miniwob, marks=pytest.mark.browser), scripted])
+def serving(request: pytest.FixtureRequest) -> Serving:
+    chosen: Serving = request.param
+    return chosen
+
+
+@pytest.fixture(params=["miniwob", "scripted"])
+def alone(request: pytest.FixtureRequest) -> tuple[Site, MakeTask]:
+    """Return a site whose pages are not served, and its tasks."""
+    if request.param == "miniwob":
+        return MiniWob(Gateway()), make_task
+    return ScriptedSite(), scripted_task
+
+
+def session_over(value: JsonValue) -> ScriptedSession:
+    """Return a session whose page gives this value for any expression."""
+    visit = Visit(start_url="http://a/", allowed_origins=("http://a",), clock=None, seed="1")
+    return ScriptedSession([Page(colour=(0, 0, 0), value=value)], spec_of(visit))
+
+
+async def test_a_task_is_visited_where_it_starts_on_an_origin_without_a_port(
+    alone: tuple[Site, MakeTask],
+) -> None:
+    site, task = alone
+    visit = await site.visit(task(7))
+    start = urlsplit(visit.start_url)
+
+    assert visit.start_url == task(7).start_url
+    assert f"{start.scheme}://{start.netloc}" in visit.allowed_origins
+    assert all(urlsplit(origin).port is None for origin in visit.allowed_origins)
+
+
+async def test_a_visit_is_the_same_every_time_and_survives_json(
+    alone: tuple[Site, MakeTask],
+) -> None:
+    site, task = alone
+    visit = await site.visit(task(7))
+
+    assert visit == await site.visit(task(7))
+    assert visit != await site.visit(task(8))
+    assert Visit.model_validate_json(visit.model_dump_json()) == visit
+
+
+async def test_no_bit_of_a_seed_is_lost(alone: tuple[Site, MakeTask]) -> None:
+    site, task = alone
+    largest = task(0).model_copy(update={"seed": 2**63 - 1})
+
+    assert (await site.visit(largest)).seed == str(2**63 - 1)
+
+
+async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_other(
+    alone: tuple[Site, MakeTask],
+) -> None:
+    site, task = alone
+    other = task(1).model_copy(update={"template_id": ""})
+
+    assert site.name == task(1).site
+    assert site.knows(task(1).template_id)
+    assert not site.knows(other.template_id)
+    assert site.threshold(other.template_id) is None
+    with pytest.raises(RolloutFailure) as caught:
+        await site.visit(other)
+    assert caught.value.kind is FailureKind.SITE
+
+
+async def test_a_page_without_a_goal_is_a_page_failure(alone: tuple[Site, MakeTask]) -> None:
+    site, task = alone
+    visit = await site.visit(task(1))
+
+    with pytest.raises(RolloutFailure) as caught:
+        await site.begin(visit, session_over(None))
+
+    assert caught.value.kind is FailureKind.PAGE
+
+
+@pytest.mark.parametrize(
+    "value", [None, "won", [], [1], [1, True, 2], ["1", True], [1, 1], [None, None], {"done": True}]
+)
+async def test_an_outcome_that_makes_no_sense_is_a_page_failure_and_no_reward(
+    alone: tuple[Site, MakeTask], value: JsonValue
+) -> None:
+    with pytest.raises(RolloutFailure) as caught:
+        await alone[0].outcome(session_over(value))
+
+    assert caught.value.kind is FailureKind.PAGE
+
+
+async def test_a_failure_of_the_session_keeps_its_kind(alone: tuple[Site, MakeTask]) -> None:
+    class Dead(ScriptedSession):
+        async def evaluate(self, expression: str) -> JsonValue:
+            raise RolloutFailure(FailureKind.BROWSER, f"no answer to {expression}")
+
+    site, task = alone
+    visit = await site.visit(task(1))
+    session = Dead([Page(colour=(0, 0, 0))], spec_of(visit))
+
+    for asked in (site.begin(visit, session), site.outcome(session)):
+        with pytest.raises(RolloutFailure) as caught:
+            await asked
+        assert caught.value.kind is FailureKind.BROWSER
+
+
+async def test_a_seed_states_one_goal_and_nothing_is_won_before_the_first_action(
+    serving: Serving,
+) -> None:
+    goals: list[str] = []
+    async with serving() as served:
+        for seed in (3, 3, 4):
+            async with served.visited(seed) as (visit, session):
+                goals.append(await served.site.begin(visit, session))
+                outcome = await served.site.outcome(session)
+                assert not outcome.done
+                assert outcome == await served.site.outcome(session), "asking changes nothing"
+
+    assert goals[0] == goals[1]
+    assert all(0 < len(goal.encode()) <= GOAL_BYTES for goal in goals)
+
+
+async def test_a_repeatable_site_gives_the_same_document_for_the_same_seed(
+    serving: Serving,
+) -> None:
+    documents: list[str | None] = []
+    async with serving() as served:
+        assert served.site.repeatable
+        for _ in range(2):
+            async with served.visited(3) as (visit, session):
+                await served.site.begin(visit, session)
+                documents.append((await session.observe()).page.dom_sha256)
+
+    assert documents[0] is not None
+    assert documents[0] == documents[1]
