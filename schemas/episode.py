@@ -36,11 +36,11 @@ class StopReason(StrEnum):
     STUCK = "stuck"
     """The same action on the same picture, too often."""
     BLOCKED = "blocked"
-    """The site refuses to serve (a captcha, a block page). Reserved: nothing gives it yet."""
+    """The site refuses to serve (a captcha, a block page). Reserved: the site that ships never does."""
     FAILED = "failed"
     """Something broke; `failure_kind` says what."""
     CANCELLED = "cancelled"
-    """The run was asked to stop. Reserved: nothing gives it yet."""
+    """The run was asked to stop. Reserved: an attempt that is stopped leaves no episode and is made anew."""
 
     @property
     def truncates(self) -> bool:
@@ -70,7 +70,8 @@ class Actor(StrEnum):
     AGENT = "agent"
     """The policy."""
     USER = "user"
-    """A person who took over, or the task's own simulated user. Reserved: nothing gives it yet."""
+    """A person who took over, or the task's own simulated user. Reserved: nobody can take over yet, and
+    no site has such a user."""
 
 
 class ThoughtSource(StrEnum):
@@ -81,7 +82,7 @@ class ThoughtSource(StrEnum):
     TEMPLATE = "template"
     """A skill of the teacher states it."""
     REWRITTEN = "rewritten"
-    """A model rewrote it afterwards. Reserved: nothing gives it yet."""
+    """A model rewrote it afterwards. Reserved: no command rewrites thoughts yet."""
 
 
 class StructuredMode(StrEnum):
@@ -178,13 +179,14 @@ class Call(Record):
     call: Annotated[int, Int32]
     """From 0 within the episode."""
     role: str
-    """policy, localizer, validator or repair; judge and user are reserved."""
+    """policy, localizer, validator or repair. Reserved: judge and user, as no verifier and no site asks an
+    engine yet."""
     engine: str | None = None
     """What serves the model, and which of several, as `vllm-0`; None if unknown."""
     model: str | None = None
     """The model's name."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say. Reserved: nothing writes it yet."""
+    """Which weights; None where the server does not say. Reserved: no supported server says it."""
     prompt_sha256: str | None = None
     """Of the system prompt; a row of `prompts`."""
     messages: Annotated[JsonValue, AsJson()] = None
@@ -302,9 +304,9 @@ class Episode(Record):
     model: str | None = None
     """The model's name; None without one."""
     model_revision: str | None = None
-    """Its revision; None if unknown. Reserved: nothing writes it yet."""
+    """Its revision; None if unknown. Reserved: no supported server says it."""
     weights_version: str | None = None
-    """Which weights; None where the server does not say. Reserved: nothing writes it yet."""
+    """Which weights; None where the server does not say. Reserved: no supported server says it."""
     engine: str | None = None
     """vLLM or another; None without one."""
     engine_version: str | None = None

@@ -75,7 +75,7 @@ class Verdict(Record):
 
 
 class Review(Record):
-    """What a person said of an episode. Reserved: nothing writes one yet."""
+    """What a person said of an episode. Reserved: no command writes one yet."""
 
     episode_id: str
     """The episode reviewed."""
@@ -103,15 +103,17 @@ class Acceptance(Record):
     rejected_because: tuple[str, ...] = ()
     """One reason for each part of the rule that is not met."""
     assurance: str
-    """How sure: `replayed` or `none`; `probed` and `judged` are reserved: nothing gives them yet."""
+    """How sure: `replayed` or `none`. Reserved: `probed` and `judged`, as no verifier that ships probes or
+    judges."""
     replay: str | None = None
     """`reproduced`, `diverged` or `unsupported`; None if not replayed."""
     replay_score: float | None = None
     """Share of pictures equal byte by byte; None if not replayed."""
     judge_score: float | None = None
-    """A judge's score, 0–1; None if not judged. Reserved: there is no such verifier yet."""
+    """A judge's score, 0–1; None if not judged. Reserved: no verifier that ships is a judge."""
     duplicate_of: str | None = None
-    """The episode this one repeats; None if it is the first. Reserved: nothing looks for it yet."""
+    """The episode this one repeats; None if it is the first. Reserved: no verifier that ships looks
+    for it."""
     split: str
     """`train`, `validation` or `test`, by the task's template."""
     min_reward: float | None = None

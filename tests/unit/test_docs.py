@@ -191,7 +191,8 @@ def test_what_only_a_verifier_to_come_would_give_is_called_reserved() -> None:
     for column, verifiers in waiting.items():
         assert ("Reserved" in docs[column]) == verifiers.isdisjoint(NAMES), column
     assert docs["assurance"] == (
-        "How sure: `replayed` or `none`; `probed` and `judged` are reserved: nothing gives them yet."
+        "How sure: `replayed` or `none`. Reserved: `probed` and `judged`, as no verifier that ships "
+        "probes or judges."
     )
 
 

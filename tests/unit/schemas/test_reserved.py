@@ -1,0 +1,55 @@
+"""What is announced and not written by anything is marked as reserved, with the reason."""
+
+import re
+
+from columns import column_docs, member_docs
+
+from schemas.base import Record
+from schemas.episode import Actor, PolicyKind, StopReason, StructuredMode, ThoughtSource
+from schemas.tables import TABLES
+from schemas.verdict import Acceptance, Review, Status
+
+RESERVED_COLUMNS = {
+    ("Call", "role"),
+    ("Call", "weights_version"),
+    ("Episode", "weights_version"),
+    ("Episode", "model_revision"),
+    ("Acceptance", "assurance"),
+    ("Acceptance", "judge_score"),
+    ("Acceptance", "duplicate_of"),
+}
+RESERVED_MEMBERS = {
+    ("StopReason", "blocked"),
+    ("StopReason", "cancelled"),
+    ("Actor", "user"),
+    ("ThoughtSource", "rewritten"),
+}
+REASON = re.compile(r"Reserved: \S.+\.", re.DOTALL)
+
+
+def test_the_columns_that_nothing_writes_are_marked_and_no_others() -> None:
+    records: list[type[Record]] = [*TABLES.values(), Acceptance]
+    marked = {
+        (record.__name__, name)
+        for record in records
+        for name, text in column_docs(record).items()
+        if REASON.search(text)
+    }
+
+    assert marked == RESERVED_COLUMNS
+
+
+def test_the_values_that_nothing_writes_are_marked_and_no_others() -> None:
+    kinds: list[type] = [StopReason, Actor, PolicyKind, StructuredMode, ThoughtSource, Status]
+    marked = {
+        (kind.__name__, name)
+        for kind in kinds
+        for name, text in member_docs(kind).items()
+        if REASON.search(text)
+    }
+
+    assert {(kind, name.lower()) for kind, name in marked} == RESERVED_MEMBERS
+
+
+def test_the_table_that_nothing_writes_is_marked() -> None:
+    assert REASON.search(Review.__doc__ or "")
