@@ -1,7 +1,7 @@
 """Verifiers by the names that configurations use."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
@@ -11,8 +11,18 @@ from generators.verify.replay import Replay
 from generators.verify.structure import Structure
 from schemas.errors import NotFound
 
-NAMES = ("structure", "outcome", "replay")
-"""Every verifier there is, cheapest first."""
+Maker = Callable[[Mapping[str, Site], Sessions, float], Verifier]
+"""Makes a verifier from the run's sites, the sessions for replays and the least reward of success."""
+
+MAKERS: dict[str, Maker] = {
+    "structure": lambda _sites, _sessions, _reward: Structure(),
+    "outcome": lambda sites, _sessions, reward: OutcomeVerifier(sites, min_reward=reward),
+    "replay": lambda sites, sessions, _reward: Replay(sites, sessions=sessions),
+}
+"""Every verifier by the name that configurations use, cheapest first."""
+
+NAMES = tuple(MAKERS)
+"""The names of those that ship."""
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -22,10 +32,10 @@ def check_names(names: Sequence[str]) -> None:
         NotFound: naming it and the nearest that exists.
     """
     for name in names:
-        if name not in NAMES:
-            near = difflib.get_close_matches(name, NAMES, n=1)
+        if name not in MAKERS:
+            near = difflib.get_close_matches(name, MAKERS, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise NotFound(f"there is no verifier '{name}'{hint} (there are: {', '.join(NAMES)})")
+            raise NotFound(f"there is no verifier '{name}'{hint} (there are: {', '.join(MAKERS)})")
 
 
 def make_verifiers(
@@ -37,9 +47,4 @@ def make_verifiers(
         NotFound: a name is no verifier's.
     """
     check_names(names)
-    verifiers: dict[str, Verifier] = {
-        "structure": Structure(),
-        "outcome": OutcomeVerifier(sites, min_reward=min_reward),
-        "replay": Replay(sites, sessions=sessions),
-    }
-    return tuple(verifiers[name] for name in names)
+    return tuple(MAKERS[name](sites, sessions, min_reward) for name in names)

@@ -5,7 +5,7 @@ Hugging Face Hub. The plan, the files and the order of things are the same for e
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from schemas.acceptance import Standing
 from schemas.base import Record, sha256_hex
@@ -63,6 +63,22 @@ class PublishReport(Record):
     """The lines of Python that load it."""
 
 
+def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:
+    from storage.publish.destinations.hub.destination import Hub  # noqa: PLC0415 - heavy, and only for this
+
+    return Hub(to, terms)
+
+
+Opener = Callable[[str, PublishSection, StorageSection], Destination]
+"""Opens the destination that a URL names; nothing is asked or written there yet."""
+
+OPENERS: dict[str, Opener] = {
+    "hf": _open_hub,
+    "s3": lambda to, _, storage: Store(open_store(to, storage)),
+}
+"""The kinds of destination by the scheme of their URL; everything else is a folder."""
+
+
 def open_destination(to: str, terms: PublishSection, storage: StorageSection) -> Destination:
     """Return the destination that `to` names; nothing is asked or written there yet.
 
@@ -70,12 +86,8 @@ def open_destination(to: str, terms: PublishSection, storage: StorageSection) ->
         BadConfig: nothing can be published to such a URL.
         Unwritable: there is a file where the folder should be.
     """
-    scheme = to.partition("://")[0].lower()
-    if scheme == "hf":
-        from storage.publish.destinations.hub.destination import Hub  # noqa: PLC0415 - heavy, and only for this
-
-        return Hub(to, terms)
-    return Store(open_store(to, storage)) if scheme == "s3" else Folder(folder(to))
+    opener = OPENERS.get(to.partition("://")[0].lower())
+    return Folder(folder(to)) if opener is None else opener(to, terms, storage)
 
 
 async def publish(

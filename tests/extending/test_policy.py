@@ -1,0 +1,43 @@
+"""A policy from outside: a class whose instance a rollout is given.
+
+A policy that configurations can name takes a member of `PolicyName` and a case of
+`PolicyMaker.make` besides; both sets are closed, so that every command can refuse an unknown name.
+"""
+
+from collections.abc import Sequence
+
+from scripted_rollouts import RUNNING, WON, attempt_it, pages
+
+from generators.browser.protocol import PageReader
+from generators.browser.scripted import ScriptedSessions
+from generators.policy.protocol import Decision, PolicyCard
+from schemas.action import Click
+from schemas.episode import PolicyKind, Step, StopReason
+from schemas.observation import Observation
+
+
+class Centre:
+    """Clicks the middle of every page."""
+
+    card = PolicyCard(name="centre", kind=PolicyKind.SCRIPTED)
+
+    async def act(
+        self,
+        instruction: str,
+        history: Sequence[Step],
+        seen: Observation,
+        reader: PageReader | None,
+    ) -> Decision:
+        """Click the middle."""
+        del instruction, history, reader
+        return Decision(action=Click(x=seen.width // 2, y=seen.height // 2), thought="The middle.")
+
+
+async def test_a_policy_wins_an_episode() -> None:
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
+
+    episode = await attempt_it(sessions, make_policy=lambda _: Centre())
+
+    assert episode.policy == "centre"
+    assert episode.stop_reason is StopReason.FINISHED
+    assert episode.reward == 1.0
