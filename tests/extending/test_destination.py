@@ -31,8 +31,8 @@ def test_a_destination_takes_a_stored_run(
     destination = Counting(tmp_path / "there")
     monkeypatch.setitem(publish.OPENERS, "count", lambda *_: destination)
 
-    asked = ("publish", str(run), "--no-prefect", "--version=1", "--json", "--set")
-    asked += ("publish.include_rejected=true",)
+    rejected = "--set=publish.include_rejected=true"
+    asked = ("publish", str(run), "--no-prefect", "--version=1", "--json", rejected)
     said = called(*asked, "--to=count://dataset")
     folder = called(*asked, f"--to={tmp_path / 'folder'}")
 

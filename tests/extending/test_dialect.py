@@ -20,8 +20,8 @@ class Shouting(UITars):
 def test_a_dialect_renders_a_stored_run(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(registry.DIALECTS, "shouting", TextSettings)  # type: ignore[arg-type]
-    monkeypatch.setitem(registry._WRITTEN, "shouting", Shouting)  # type: ignore[arg-type]
+    monkeypatch.setitem(registry.DIALECTS, "shouting", TextSettings)
+    monkeypatch.setitem(registry._WRITTEN, "shouting", Shouting)
 
     said = called(
         *("export", str(run), "--format=chat", "--dialect=shouting", "--json"),

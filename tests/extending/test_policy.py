@@ -4,16 +4,12 @@ A policy that configurations can name takes a member of `PolicyName` and a case 
 `PolicyMaker.make` besides; both sets are closed, so that every command can refuse an unknown name.
 """
 
-from collections.abc import Sequence
-
 from scripted_rollouts import RUNNING, WON, attempt_it, pages
+from scripted_session import ScriptedSessions
 
-from generators.browser.protocol import PageReader
-from generators.browser.scripted import ScriptedSessions
-from generators.policy.protocol import Decision, PolicyCard
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Click
-from schemas.episode import PolicyKind, Step, StopReason
-from schemas.observation import Observation
+from schemas.episode import PolicyKind, StopReason
 
 
 class Centre:
@@ -21,15 +17,9 @@ class Centre:
 
     card = PolicyCard(name="centre", kind=PolicyKind.SCRIPTED)
 
-    async def act(
-        self,
-        instruction: str,
-        history: Sequence[Step],
-        seen: Observation,
-        reader: PageReader | None,
-    ) -> Decision:
+    async def act(self, turn: PolicyInput) -> Decision:
         """Click the middle."""
-        del instruction, history, reader
+        seen = turn.observation
         return Decision(action=Click(x=seen.width // 2, y=seen.height // 2), thought="The middle.")
 
 
