@@ -39,12 +39,7 @@ class Speaker:
         self._previous: tuple[int, Reply] | None = None
 
     async def ask(
-        self,
-        messages: Sequence[Message],
-        *,
-        step: int,
-        role: str,
-        segment: int = 0,
+        self, messages: Sequence[Message], *, step: int, role: str, segment: int = 0
     ) -> Reply:
         """Return the reply to `messages`, and record the call.
 
