@@ -1,7 +1,7 @@
-"""What a process that is started here inherits of the environment: variables by name, no others.
+"""Which environment variables each kind of child process inherits: those listed, no others.
 
 The environment of a run holds the credentials of buckets, of the Hub and of engines. What the run
-starts executes what strangers wrote: a browser its pages, a model server the code of a checkpoint.
+starts executes untrusted code: a browser that of its pages, a model server that of a checkpoint.
 So each gets the variables of one of the lists below, as far as they are set, and nothing else; a
 new kind of credential is kept from all of them without a line being changed. A `*` stands for the
 rest of a name. In no list are `AWS_*`, tokens of the Hub, and the keys of other people's engines.

@@ -28,9 +28,9 @@ LEFT_SECONDS = 5.0
 END_SECONDS = GRACE_SECONDS + 2 * LEFT_SECONDS + 5.0
 """Within these all of it has ended."""
 
-_LOOK_SECONDS = 0.05
+_POLL_SECONDS = 0.05
 
-_SIGNALLED = 128
+_SIGNAL_BASE = 128
 """Shells add the number of the signal that ended a command to this."""
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -71,7 +71,7 @@ def main(command: Sequence[str]) -> int:
 
 def exit_code(returned: int) -> int:
     """Return the exit code a shell would give for what a process returned."""
-    return returned if returned >= 0 else _SIGNALLED - returned
+    return returned if returned >= 0 else _SIGNAL_BASE - returned
 
 
 def adopt() -> None:
@@ -92,22 +92,22 @@ def clear(keep: Collection[int] = ()) -> None:
         if now > patient + LEFT_SECONDS:
             return
         for child in children:
-            if _taken(child):
+            if _reap(child):
                 continue
             if now > patient:
                 _kill(child)
             elif child.pid not in asked:
                 _signal(child.pid, signal.SIGTERM)
                 asked.add(child.pid)
-        threading.Event().wait(_LOOK_SECONDS)
+        threading.Event().wait(_POLL_SECONDS)
 
 
 def _children(keep: Collection[int]) -> list[psutil.Process]:
     return [child for child in psutil.Process().children() if child.pid not in keep]
 
 
-def _taken(child: psutil.Process) -> bool:
-    """Take a child's end from the system if it has come."""
+def _reap(child: psutil.Process) -> bool:
+    """Reap a child if it has ended, and say whether it had."""
     with contextlib.suppress(ChildProcessError):
         return os.waitpid(child.pid, os.WNOHANG) != (0, 0)
     return True
@@ -116,12 +116,12 @@ def _taken(child: psutil.Process) -> bool:
 def _kill(child: psutil.Process) -> None:
     """Kill a child and all below it."""
     with contextlib.suppress(psutil.NoSuchProcess):
-        for one in (child, *child.children(recursive=True)):
-            _signal(one.pid, signal.SIGKILL)
+        for process in (child, *child.children(recursive=True)):
+            _signal(process.pid, signal.SIGKILL)
 
 
 def _await(command: int) -> None:
-    """Wait for the command's end, without taking it: its number stays its own. Orphans are taken."""
+    """Wait until the command ends, without reaping it, so that its id stays its own; reap orphans."""
     while True:
         ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
         if ended is None or ended.si_pid == command:

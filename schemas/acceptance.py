@@ -1,4 +1,4 @@
-"""What a run's rule makes of the verdicts on an episode: accepted, rejected or not judged yet.
+"""Whether a run's rule accepts an episode, given the verdicts: yes, no, or not judged yet.
 
 A pure function, so that the flow's live count, the published dataset and a later reading of the
 same tables agree. Only the highest round of each verifier counts, and of several versions of one
@@ -13,7 +13,7 @@ from schemas.sections import AcceptSection
 from schemas.task import split_of
 from schemas.verdict import Acceptance, Status, Verdict
 
-_REPLAY_WORDS = {
+_REPLAY_LABELS = {
     Status.PASSED: "reproduced",
     Status.FAILED: "diverged",
     Status.UNSUPPORTED: "unsupported",
@@ -67,7 +67,7 @@ def acceptance(
         accepted=not reasons,
         rejected_because=reasons,
         assurance=_assurance(replay, judge),
-        replay=_REPLAY_WORDS.get(replay.status) if replay else None,
+        replay=_REPLAY_LABELS.get(replay.status) if replay else None,
         replay_score=replay.score if replay else None,
         judge_score=judge.score if judge else None,
         duplicate_of=original if isinstance(original, str) else None,

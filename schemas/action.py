@@ -58,7 +58,7 @@ class Click(Record):
     button: Button = Button.LEFT
     """Which button."""
     count: int = Field(default=1, ge=1, le=3)
-    """How often, in quick succession."""
+    """Clicks in quick succession."""
 
 
 class Hover(Record):
@@ -80,9 +80,9 @@ class Drag(Record):
     y: Coordinate
     """CSS px from the top."""
     to_x: Coordinate
-    """Where the pointer is let go, from the left."""
+    """Where the button is released, CSS px from the left."""
     to_y: Coordinate
-    """Where the pointer is let go, from the top."""
+    """Where the button is released, CSS px from the top."""
     button: Button = Button.LEFT
     """Which button."""
 
@@ -103,7 +103,7 @@ class TypeText(Record):
     """Press Enter afterwards."""
 
     @model_validator(mode="after")
-    def _whole_point(self) -> "TypeText":
+    def _check_point(self) -> "TypeText":
         if (self.x is None) != (self.y is None):
             raise ValueError("type: x and y come together or not at all")
         return self
@@ -159,7 +159,7 @@ class Scroll(Record):
     """None together with `x`."""
 
     @model_validator(mode="after")
-    def _whole_point(self) -> "Scroll":
+    def _check_point(self) -> "Scroll":
         if (self.x is None) != (self.y is None):
             raise ValueError("scroll: x and y come together or not at all")
         return self

@@ -37,16 +37,16 @@ class Record(BaseModel):
     )
 
 
-def _plain(value: object) -> object:
+def _without_tuples(value: object) -> object:
     """Return `value` with tuples as lists, as JSON has only those."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _without_tuples(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [_plain(item) for item in value]
+        return [_without_tuples(item) for item in value]
     return value
 
 
-def _in_utc(value: datetime) -> datetime:
+def _to_utc(value: datetime) -> datetime:
     if value.utcoffset() is None:
         raise ValueError("a time needs its zone, as 2026-01-02T03:04:05Z")
     try:
@@ -55,10 +55,10 @@ def _in_utc(value: datetime) -> datetime:
         raise ValueError("the time lies outside the calendar once it is in UTC") from error
 
 
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[datetime, AfterValidator(_to_utc)]
 """A point in time, to the microsecond; always in UTC, so that it reads back as it was written."""
 
-JsonObject = Annotated[dict[str, JsonValue], BeforeValidator(_plain)]
+JsonObject = Annotated[dict[str, JsonValue], BeforeValidator(_without_tuples)]
 """A JSON object kept as such in memory and as a canonical JSON string in a table."""
 
 

@@ -25,9 +25,9 @@ class Width:
         self, source: type[object], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """Have pydantic check the range wherever the marker stands."""
-        return core_schema.no_info_after_validator_function(self._fitting, handler(source))
+        return core_schema.no_info_after_validator_function(self._check_range, handler(source))
 
-    def _fitting(self, value: float | None) -> float | None:
+    def _check_range(self, value: float | None) -> float | None:
         if value is not None and abs(value) > self.limit:
             raise ValueError(f"does not fit into a column of {self.arrow}")
         return value

@@ -36,8 +36,8 @@ from schemas.sections import (
 Layer = Mapping[str, Any]
 """Nested plain tables, as TOML gives them."""
 
-_DEEPEST = 16
-_LONGEST = 1024
+_MAX_DEPTH = 16
+_MAX_BITS = 1024
 
 
 class RunConfig(Record):
@@ -104,9 +104,9 @@ def _check_values(layer: Layer, name: str) -> None:
     todo: list[tuple[tuple[str, ...], object]] = [((), layer)]
     while todo:
         path, value = todo.pop()
-        key = ".".join(path[:_DEEPEST])
-        if len(path) > _DEEPEST:
-            raise BadConfig(f"{name}: {key}: more than {_DEEPEST} tables or lists in each other")
+        key = ".".join(path[:_MAX_DEPTH])
+        if len(path) > _MAX_DEPTH:
+            raise BadConfig(f"{name}: {key}: more than {_MAX_DEPTH} tables or lists in each other")
         if isinstance(value, Mapping):
             todo += [((*path, str(part)), item) for part, item in value.items()]
         elif isinstance(value, list):
@@ -116,7 +116,7 @@ def _check_values(layer: Layer, name: str) -> None:
             raise BadConfig(
                 f"{name}: {key} = {shown}: no key is a date or a time; put text in quotes"
             )
-        elif isinstance(value, int) and value.bit_length() > _LONGEST:
+        elif isinstance(value, int) and value.bit_length() > _MAX_BITS:
             raise BadConfig(f"{name}: {key}: a number has too many digits")
 
 
@@ -124,14 +124,14 @@ def _merge(
     base: dict[str, Any], layer: Layer, *, name: str, origin: dict[str, str], path: tuple[str, ...]
 ) -> None:
     for key, value in layer.items():
-        here = (*path, key)
+        key_path = (*path, key)
         if isinstance(value, Mapping):
             below = base.get(key)
             base[key] = dict(below) if isinstance(below, Mapping) else {}
-            _merge(base[key], value, name=name, origin=origin, path=here)
+            _merge(base[key], value, name=name, origin=origin, path=key_path)
         else:
             base[key] = value
-        origin[".".join(here)] = name
+        origin[".".join(key_path)] = name
 
 
 def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
@@ -207,7 +207,7 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     dump = config.model_dump(mode="json")
     out: dict[str, JsonValue] = {"run.seed": dump["run"]["seed"]}
     out |= {f"tasks.{key}": value for key, value in dump["tasks"].items()}
-    out["policies"] = [_drawn_from(section) for section in config.mix]
+    out["policies"] = [_policy_identity(section) for section in config.mix]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
     out["browser.viewport"] = list(config.viewport)
     out["browser.device_scale_factor"] = dump["browser"]["device_scale_factor"]
@@ -219,7 +219,7 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     return out
 
 
-def _drawn_from(section: PolicySection) -> dict[str, JsonValue]:
+def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
     """Return a policy's keys, but for where its roles are served."""
     elsewhere = {"localizer": {"urls"}, "validator": {"urls"}}
     dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=elsewhere)

@@ -28,11 +28,11 @@ class StopReason(StrEnum):
     ANSWERED = "answered"
     """The policy gave its answer."""
     STEP_LIMIT = "step_limit"
-    """The most actions were taken."""
+    """The limit on actions was reached."""
     TIME_LIMIT = "time_limit"
-    """The most seconds went by."""
+    """The limit on seconds was reached."""
     TOKEN_LIMIT = "token_limit"  # noqa: S105 - no secret
-    """The most tokens were used."""
+    """The limit on tokens was reached."""
     STUCK = "stuck"
     """The same action on the same picture, too often."""
     BLOCKED = "blocked"
@@ -57,9 +57,9 @@ class PolicyKind(StrEnum):
     """What sort of policy acted."""
 
     TEACHER = "teacher"
-    """Reads the page's structure, acts like anybody."""
+    """Reads the page's structure; acts by pixels and keys as any other."""
     MODEL = "model"
-    """Asks an engine."""
+    """Calls an engine."""
     SCRIPTED = "scripted"
     """Reads a list."""
 
@@ -172,7 +172,7 @@ class Step(Record):
 
 
 class Call(Record):
-    """One call of an engine."""
+    """One request to an engine and its reply."""
 
     step: Annotated[int, Int32]
     """The step it was made for."""
@@ -243,7 +243,7 @@ class Call(Record):
     retries: Annotated[int, Int32] = 0
     """Asked again this often because a reply did not arrive whole."""
     cost_usd: float | None = None
-    """None where nobody priced it."""
+    """None if it has no known price."""
     at: Moment
     """When it was made, UTC."""
 
@@ -366,7 +366,7 @@ class Episode(Record):
     wall_seconds: float = 0.0
     """From start to end, s."""
     cost_usd: float | None = None
-    """None where nobody priced it."""
+    """None if it has no known price."""
     started_at: Moment
     """UTC."""
     ended_at: Moment

@@ -2,12 +2,12 @@
 
 1. **Refusals.** `Refusal` and its kinds end a command before any work, with exit code 2: what was
    asked for cannot be done, and the message says what, where and what to do instead.
-2. **Rollout failures.** `RolloutFailure` carries a `FailureKind`. It is raised where a failure
-   crosses from somebody else's code into ours, by `boundary`, and is caught in exactly one place,
+2. **Rollout failures.** `RolloutFailure` carries a `FailureKind`. `boundary` raises it where a
+   failure crosses from other code into ours, and is caught in exactly one place,
    the rollout, which turns it into the episode's `failure`. A broken page is a row.
 3. **Storage faults.** `Conflict` and `Damaged` are about bytes at rest. The first means another
    writer was faster and the question is to be asked again; the second that something stored is
-   not what was written. `Unfinished` is a refusal that came too late to be one: work had begun.
+   not what was written. `Unfinished` means that a command stopped after its work had begun.
 
 Cancellation is not a failure and passes through all of it untouched.
 """
@@ -79,7 +79,7 @@ class FailureKind(StrEnum):
     SITE = "site"
     """The site could not be opened, reset or asked what happened."""
     POLICY = "policy"
-    """The policy raised, or decided something that is no action."""
+    """The policy raised, or its decision is not an action."""
     ENGINE = "engine"
     """The engine gave no usable reply."""
     INTERNAL = "internal"

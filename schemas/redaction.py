@@ -1,8 +1,8 @@
 """Credentials taken out of what is about to be written or shown.
 
-People put them where they do not belong: into the URL of an engine or a bucket, into a flag of a
-server. What is kept of a configuration, and every line that is shown of one, passes through here.
-It is a matter of shapes: the user part of a URL, a signed or token parameter of one, and what
+Users put them where they do not belong: into the URL of an engine or a bucket, into a flag of a
+server. What is stored or shown of a configuration passes through here. Credentials are known by
+their shape: the user part of a URL, a signed or token parameter of one, and what
 follows a flag that speaks of a key, token, secret or password. A few harmless words may go too.
 """
 
@@ -33,7 +33,7 @@ _SHAPES = (
 )
 _SECRET_FLAG = re.compile(rf"(?i){_FLAG}")
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|password|credential")
-_SHORTEST = 8
+_MIN_CHARACTERS = 8
 
 
 def blotted(text: str) -> str:
@@ -55,7 +55,7 @@ def without_values(text: str, environ: Mapping[str, str]) -> str:
     stays: it is more likely a word than a secret.
     """
     for name, value in environ.items():
-        if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
+        if len(value) >= _MIN_CHARACTERS and _SECRET_NAME.search(name):
             text = text.replace(value, BLOT)
     return text
 

@@ -16,13 +16,13 @@ Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 """A non-negative 63-bit integer."""
 
 
-def _ordered(seeds: tuple[int, int]) -> tuple[int, int]:
+def _check_order(seeds: tuple[int, int]) -> tuple[int, int]:
     if seeds[0] > seeds[1]:
         raise ValueError("the first seed should not be larger than the last")
     return seeds
 
 
-SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_ordered)]
+SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_check_order)]
 """First and last, inclusive."""
 
 

@@ -151,7 +151,7 @@ def _action_columns() -> list[_Column]:
 def _record_type(base: object) -> type[Record]:
     if isinstance(base, type) and issubclass(base, Record):
         return base
-    raise TypeError(f"{base!r} is no record and cannot be spread")
+    raise TypeError(f"{base!r} cannot be spread: expected a record")
 
 
 @cache
@@ -205,11 +205,13 @@ def row(record: Record) -> Row:
         if spread is not None:
             out |= _spread(value, _record_type(shape.base), spread.prefix)
         elif name == "action":
-            out |= {"action_type": value.type, "action": _as_json(value)}
+            out |= {"action_type": value.type, "action": _json_text(value)}
             out |= row(action_columns(value))
         else:
             absent = value is None and shape.nullable
-            out[name] = _as_json(value) if _arrow(shape)[1] and not absent else _plain(value)
+            out[name] = (
+                _json_text(value) if _arrow(shape)[1] and not absent else _arrow_value(value)
+            )
     return out
 
 
@@ -219,7 +221,7 @@ def _spread(value: Record | None, record: type[Record], prefix: str) -> Row:
     return {prefix + name: item for name, item in row(value).items()}
 
 
-def _plain(value: object) -> object:
+def _arrow_value(value: object) -> object:
     if isinstance(value, Screenshot):
         return {"bytes": value.bytes, "path": value.path}
     if isinstance(value, StrEnum):
@@ -227,7 +229,7 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _as_json(value: object) -> str:
+def _json_text(value: object) -> str:
     return canonical_json(_without_records(value))
 
 

@@ -41,13 +41,13 @@ class Task(Record):
     max_steps: Annotated[int, Int32] = Field(default=30, ge=1)
     """The most actions an attempt may take; the run's limit may be lower."""
     difficulty: str | None = None
-    """A label; None where nobody measured it."""
+    """A label; None if unknown."""
     tags: tuple[str, ...] = ()
     """Free labels, for selection."""
     feasible: bool | None = None
-    """False for tasks that cannot be done on purpose; None where nobody checked."""
+    """False for tasks that cannot be done on purpose; None if unknown."""
     answer_kind: str | None = None
-    """How the answer is to be given: `none`, `verbatim` or `computed`; None if not said."""
+    """How the answer is to be given: `none`, `verbatim` or `computed`; None if unknown."""
     rubric: JsonObject | None = None
     """What a judge should look for; None if there is none."""
     expires_at: Moment | None = None
@@ -68,7 +68,7 @@ def task_id(
 ) -> str:
     """Return the identity of a task: the hash of what decides the page and the goal.
 
-    `template_id` is None for a task that is told by its instruction and start; `instruction` is
+    `template_id` is None for a task that is an instruction and a start URL; `instruction` is
     None where the template states the goal.
     """
     return content_hash(

@@ -1,4 +1,4 @@
-"""What strangers say, made fit for a record: well-formed Unicode, and no longer than its bound.
+"""Text of pages made fit for a record: well-formed Unicode, and no longer than its bound.
 
 A page decides what its goal, title, URL, dialogs and error messages are. JavaScript's strings may
 hold half a surrogate pair, which no table can, and may be hundreds of megabytes long. Every such

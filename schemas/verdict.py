@@ -1,4 +1,4 @@
-"""What is thought of an episode: a verifier's finding, the row it becomes, and all of them combined.
+"""Judgements of an episode: a verifier's finding, the row it becomes, and all of them combined.
 
 A finding is what one verifier saw; a verdict is that finding with its address (which episode, in
 which round), a row of `verdicts`. A verifier that cannot tell abstains, one that breaks says
@@ -16,25 +16,25 @@ from schemas.columns import Int32
 
 
 class Status(StrEnum):
-    """What a verifier says of an episode."""
+    """What a verifier decided about an episode."""
 
     PASSED = "passed"
-    """It looked, and it holds."""
+    """It examined the episode, which holds."""
     FAILED = "failed"
-    """It looked, and it does not hold."""
+    """It examined the episode, which does not hold."""
     ABSTAINED = "abstained"
-    """It looked and cannot tell; asked again in a later round."""
+    """It examined the episode and cannot tell; it runs again in a later round."""
     ERROR = "error"
-    """It broke; asked again in a later round."""
+    """It broke; it runs again in a later round."""
     UNSUPPORTED = "unsupported"
-    """It cannot look at episodes of this kind."""
+    """It cannot examine episodes of this kind."""
 
 
 class Finding(Record):
     """What one verifier saw in one episode."""
 
     status: Status
-    """What it says."""
+    """What it decided."""
     score: float | None = None
     """0–1, where the verifier measures something; None where it does not."""
     reason: str
@@ -42,7 +42,7 @@ class Finding(Record):
     evidence: JsonObject = Field(default_factory=dict)
     """What the sentence rests on."""
     cost_usd: float | None = None
-    """None where nobody priced it."""
+    """None if it has no known price."""
 
 
 class Verdict(Record):
@@ -53,23 +53,23 @@ class Verdict(Record):
     unit_id: str
     """The unit the episode was committed with."""
     verifier: str
-    """Who looked."""
+    """The verifier's name."""
     verifier_version: str
-    """Which version of it."""
+    """The verifier's version."""
     round: Annotated[int, Int32]
     """From 0; readers take the highest."""
     status: Status
-    """See `Status`."""
+    """`passed`, `failed`, `abstained`, `error` or `unsupported`."""
     score: float | None = None
-    """See `Finding`."""
+    """0–1, where the verifier measures something; None where it does not."""
     reason: str
-    """See `Finding`."""
+    """A sentence."""
     evidence: JsonObject = Field(default_factory=dict)
-    """See `Finding`."""
+    """What `reason` rests on."""
     seconds: float
-    """What looking cost, wall s."""
+    """How long the verifier took, wall s."""
     cost_usd: float | None = None
-    """None where nobody priced it."""
+    """None if it has no known price."""
     judged_at: Moment
     """UTC."""
 
@@ -117,6 +117,6 @@ class Acceptance(Record):
     split: str
     """`train`, `validation` or `test`, by the task's template."""
     min_reward: float | None = None
-    """The least raw reward that counted as success; None if `outcome` did not say."""
+    """The lowest raw reward that counted as success; None without a verdict of `outcome`."""
     min_reward_reason: str | None = None
     """Why its template has a threshold of its own; None where the run's `accept.min_reward` held."""

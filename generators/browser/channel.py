@@ -1,4 +1,4 @@
-"""The one way a session talks to its page: DevTools calls with a deadline on each.
+"""How a session calls its page: DevTools calls with a deadline on each.
 
 Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here
 is awaited without a limit, and every failure leaves as a `RolloutFailure`. Scripts of ours run in
@@ -26,8 +26,13 @@ CALL_SECONDS = 20.0
 FRAME_SECONDS = 1.0
 """How long a drawn frame is waited for; while a navigation is under way none comes."""
 
-_GONE = ("Cannot find context", "context was destroyed", "navigated or closed", "uniqueContextId")
-"""What DevTools says when the document a script ran in is gone."""
+_GONE_MESSAGES = (
+    "Cannot find context",
+    "context was destroyed",
+    "navigated or closed",
+    "uniqueContextId",
+)
+"""Parts of DevTools' messages for a script whose document is gone."""
 
 
 @cache
@@ -53,7 +58,7 @@ class Channel:
         self._devtools.on(event, handler)
 
     def on_lost(self, handler: Callable[[str], None]) -> None:
-        """Call `handler` with the reason as soon as there is no page any more."""
+        """Call `handler` with the reason as soon as the page is gone."""
         self._devtools.on_lost(handler)
 
     async def send(
@@ -90,11 +95,15 @@ class Channel:
             DocumentGone: the document was replaced before the answer came.
             RolloutFailure: the expression throws, or no answer comes in time.
         """
-        text = await self._in_world(f"JSON.stringify({expression})", wait=False, seconds=seconds)
+        text = await self._evaluate_in_world(
+            f"JSON.stringify({expression})", wait=False, seconds=seconds
+        )
         with boundary(FailureKind.PAGE, "reading the page's answer"):
             return None if text is None else json.loads(text)
 
-    async def _in_world(self, expression: str, *, wait: bool, seconds: float | None) -> Any:
+    async def _evaluate_in_world(
+        self, expression: str, *, wait: bool, seconds: float | None
+    ) -> Any:
         for fresh in (False, True):
             if self._world is None or fresh:
                 self._world = await self._make_world()
@@ -124,7 +133,7 @@ class Channel:
         """Wait for a drawn frame; say whether one came. None comes while a page is replaced."""
         with contextlib.suppress(DocumentGone, TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
-                await self._in_world("stepmill.frame()", wait=True, seconds=None)
+                await self._evaluate_in_world("stepmill.frame()", wait=True, seconds=None)
                 return True
         return False
 
@@ -155,13 +164,13 @@ class Channel:
         except TimeoutError as error:
             raise RolloutFailure(FailureKind.BROWSER, "the page does not answer") from error
         except DevToolsError as error:
-            said = str(error)
-            if any(sign in said for sign in _GONE):
-                raise DocumentGone(said) from error
-            raise RolloutFailure(FailureKind.BROWSER, said) from error
+            message = str(error)
+            if any(part in message for part in _GONE_MESSAGES):
+                raise DocumentGone(message) from error
+            raise RolloutFailure(FailureKind.BROWSER, message) from error
         thrown = result.get("exceptionDetails")
         if thrown:
-            said = thrown.get("exception", {}).get("description") or thrown.get("text", "")
-            line = next(iter(said.splitlines()), "")
+            text = thrown.get("exception", {}).get("description") or thrown.get("text", "")
+            line = next(iter(text.splitlines()), "")
             raise RolloutFailure(FailureKind.PAGE, f"the page threw: {line[:300]}")
         return result["result"].get("value")

@@ -2,8 +2,9 @@
 
 One browser process serves many contexts. Every session has a context of its own and gives it back
 broken or whole. A browser in which a context does not open or close in time is retired: the next
-session starts a new one, and the old one ends with the last session that it has. Every connection the browser makes, to whatever name or address, ends at
-one gateway on loopback, so a page can reach nothing that the sites do not serve.
+session starts a new one, and the old one ends with its last session. Every connection of the
+browser, to any name or address, ends at one gateway on loopback, so a page can reach nothing that
+the sites do not serve.
 """
 
 import asyncio
@@ -24,7 +25,7 @@ from generators.browser.slots import Slots, page_slots
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
-"""Names the browser to use; it goes before any search."""
+"""Names the browser to use; without it one is searched for."""
 
 CLOSE_SECONDS = 10.0
 """How long a context may take to close before its browser is retired."""
@@ -118,7 +119,7 @@ class Chromium:
 
     @property
     def port(self) -> int:
-        """Where the browser listens for the sockets of its pages; 0 before it was started."""
+        """The port on which the browser accepts DevTools connections; 0 before it was started."""
         return self._process.port if self._process else 0
 
     @contextlib.asynccontextmanager
@@ -172,7 +173,7 @@ class Chromium:
     async def _close(
         self, process: BrowserProcess, context: BrowserContext, session: ChromiumSession
     ) -> None:
-        """Close a context and then, on this side too, what its pages were spoken to through."""
+        """Close a context and then our connections to its pages."""
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await context.close()
@@ -191,7 +192,7 @@ class Chromium:
             self._retired.append(process)
 
     async def _clear(self) -> None:
-        """End the browsers that nobody uses any more."""
+        """End the retired browsers that have no session left."""
         finished = [process for process in self._retired if process.finished]
         self._retired = [process for process in self._retired if process not in finished]
         for process in finished:

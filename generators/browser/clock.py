@@ -18,7 +18,7 @@ from generators.browser.protocol import Clock
 from schemas.errors import FailureKind, RolloutFailure
 
 EXPIRY_SECONDS = 15.0
-"""How long a portion may take in real time before the network is no longer waited for."""
+"""How long a portion may take in real time before the clock stops waiting for the network."""
 
 NAVIGATION_STEP_MS = 10
 """Portion by which time passes while a new page is on its way."""
@@ -30,7 +30,7 @@ AHEAD_MS = 4 * 3_600_000
 """How far a page's process is put ahead of real time; no episode lasts as long."""
 
 _SAME_CLOCK_MS = 1_000
-_PATIENT = "pauseIfNetworkFetchesPending"
+_PAUSE_FOR_NETWORK = "pauseIfNetworkFetchesPending"
 
 
 class VirtualClock:
@@ -39,9 +39,9 @@ class VirtualClock:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._channel: Channel | None = None
-        self._heard: set[Channel] = set()
+        self._subscribed: set[Channel] = set()
         self._expired: asyncio.Future[str | None] | None = None
-        self._impatient = False
+        self._ignores_network = False
         self._stopped_at = 0.0
         self.elapsed_ms = 0
         """Virtual milliseconds since the start."""
@@ -49,8 +49,8 @@ class VirtualClock:
     def follow(self, channel: Channel) -> None:
         """Move the clock through this page from now on."""
         self._channel = channel
-        if channel not in self._heard:
-            self._heard.add(channel)
+        if channel not in self._subscribed:
+            self._subscribed.add(channel)
             channel.on("Emulation.virtualTimeBudgetExpired", lambda _: self._end_portion(None))
             channel.on_lost(lambda why: self._on_lost(channel, why))
 
@@ -104,14 +104,16 @@ class VirtualClock:
         Raises:
             RolloutFailure: the page's time does not pass (`clock`).
         """
-        await self._pass(ms, ("advance",) if self._impatient else (_PATIENT, "advance"))
+        await self._pass(
+            ms, ("advance",) if self._ignores_network else (_PAUSE_FOR_NETWORK, "advance")
+        )
         self.elapsed_ms += ms
 
     async def _pass(self, ms: int, policies: tuple[str, ...]) -> None:
         for policy in policies:
             if await self._portion(ms, policy):
                 return
-            self._impatient = True
+            self._ignores_network = True
         raise RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")
 
     async def settle_to_grid(self) -> None:

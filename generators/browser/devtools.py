@@ -5,7 +5,7 @@ every step, a dozen commands and two events, goes over a socket of ours instead,
 own work for a call costs more than all of our Python together. The browser therefore listens on a
 port of the loopback address besides Playwright's pipe. No page reaches it, because every connection
 that a page makes ends at the gateway; another program of this machine could, and on a machine
-shared with strangers the whole program belongs in a container of its own.
+shared with untrusted users the whole program belongs in a container of its own.
 
 A connection that ends, or whose page crashes, fails what was asked and all that is asked later, at
 once and by name.
@@ -34,7 +34,7 @@ POLL_SECONDS = 0.02
 """How often the profile is looked into while a browser starts."""
 
 Handler = Callable[[dict[str, Any]], None]
-"""Is given an event's parameters."""
+"""Takes an event's parameters."""
 
 
 class DevToolsError(Exception):
@@ -67,11 +67,13 @@ class Connection:
         self._waiting: dict[int, _Waiting] = {}
         self._last_id = 0
         self._lost: str | None = None
-        self._mourners: list[Callable[[str], None]] = []
+        self._lost_handlers: list[Callable[[str], None]] = []
         self._socket: WebSocket | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self.on("Inspector.targetCrashed", lambda _: self._lose("the page crashed"))
-        self.on("Inspector.detached", lambda event: self._lose(f"the page went: {event['reason']}"))
+        self.on("Inspector.targetCrashed", lambda _: self._fail_all("the page crashed"))
+        self.on(
+            "Inspector.detached", lambda event: self._fail_all(f"the page went: {event['reason']}")
+        )
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -79,14 +81,14 @@ class Connection:
         """Connect to the page whose target id this is, in the browser that listens on `port`.
 
         Raises:
-            OSError: the browser does not let us.
+            OSError: the browser refuses the connection.
         """
         connection = cls()
         async with WebSocket.open(
             port,
             f"/devtools/page/{target}",
-            on_text=connection._take,
-            on_end=connection._hung_up,
+            on_text=connection._on_text,
+            on_end=connection._on_end,
         ) as connection._socket:
             try:
                 yield connection
@@ -99,8 +101,8 @@ class Connection:
         self._handlers[event].append(handler)
 
     def on_lost(self, handler: Callable[[str], None]) -> None:
-        """Call `handler` with the reason as soon as there is no page any more."""
-        self._mourners.append(handler)
+        """Call `handler` with the reason as soon as the page is gone."""
+        self._lost_handlers.append(handler)
 
     async def send(
         self, method: str, parameters: dict[str, Any] | None = None, *, seconds: float
@@ -109,7 +111,7 @@ class Connection:
 
         Raises:
             CommandRefused: the browser cannot do it.
-            PageLost: there is no page any more.
+            PageLost: the page is gone.
             TimeoutError: no result came in so many seconds.
         """
         return (await self.burst(method, (parameters or {},), seconds=seconds))[0]
@@ -121,7 +123,7 @@ class Connection:
 
         Raises:
             CommandRefused: the browser cannot do one of them; the others were sent all the same.
-            PageLost: there is no page any more.
+            PageLost: the page is gone.
             TimeoutError: not all results came in so many seconds.
         """
         if self._lost is not None or self._socket is None:
@@ -134,63 +136,63 @@ class Connection:
             sent[self._last_id] = _Waiting(loop.create_future(), due)
             self._socket.send(to_json({"id": self._last_id, "method": method, "params": each}))
         self._waiting |= sent
-        self._watch(due)
+        self._set_alarm(due)
         try:
             return [_result(await waiting.answer) for waiting in sent.values()]
         finally:
             for number in sent:
                 self._waiting.pop(number, None)
 
-    def _take(self, text: bytes) -> None:
+    def _on_text(self, text: bytes) -> None:
         message = _parse(text)
         if "id" in message:
             if waiting := self._waiting.pop(message["id"], None):
-                waiting.give(message)
+                waiting.set_answer(message)
             return
         for handler in self._handlers.get(message["method"], ()):
             handler(message["params"])
 
-    def _hung_up(self, error: Exception | None) -> None:
-        said = "was closed" if error is None else f"broke: {type(error).__name__}: {error}"
-        self._lose(f"the connection to the page {said}")
+    def _on_end(self, error: Exception | None) -> None:
+        cause = "was closed" if error is None else f"broke: {type(error).__name__}: {error}"
+        self._fail_all(f"the connection to the page {cause}")
 
-    def _lose(self, why: str) -> None:
-        """Fail what waits, and whatever comes; the first reason is the one that is told."""
+    def _fail_all(self, why: str) -> None:
+        """Fail every command under way and every later one, for the first reason given."""
         if self._lost is not None:
             return
         self._lost = why
         for waiting in self._waiting.values():
-            waiting.give(PageLost(why))
-        for handler in self._mourners:
+            waiting.set_answer(PageLost(why))
+        for handler in self._lost_handlers:
             handler(why)
 
-    def _watch(self, due: float) -> None:
-        """See to it that deadlines are looked at by then: one timer for all, not one a call."""
+    def _set_alarm(self, due: float) -> None:
+        """Have deadlines checked by then: one timer for all commands, not one each."""
         if self._alarm is None or due < self._alarm.when():
             if self._alarm is not None:
                 self._alarm.cancel()
-            self._alarm = asyncio.get_running_loop().call_at(due, self._look)
+            self._alarm = asyncio.get_running_loop().call_at(due, self._check_deadlines)
 
-    def _look(self) -> None:
-        """Fail what is overdue, and look again when the next is due."""
+    def _check_deadlines(self) -> None:
+        """Fail what is overdue, and set the timer for the next deadline."""
         self._alarm = None
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting.values():
             if waiting.due <= now:
-                waiting.give(TimeoutError())
+                waiting.set_answer(TimeoutError())
         rest = [waiting.due for waiting in self._waiting.values() if waiting.due > now]
         if rest:
-            self._watch(min(rest))
+            self._set_alarm(min(rest))
 
 
 @dataclass(slots=True, frozen=True)
 class _Waiting:
-    """A command under way. Why it has no result comes as a value, so that nobody need look."""
+    """A command under way. A failure is set as a value, so that asyncio never reports it as unretrieved."""
 
     answer: asyncio.Future[dict[str, Any] | Exception]
     due: float
 
-    def give(self, answer: dict[str, Any] | Exception) -> None:
+    def set_answer(self, answer: dict[str, Any] | Exception) -> None:
         if not self.answer.done():
             self.answer.set_result(answer)
 

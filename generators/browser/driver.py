@@ -1,8 +1,8 @@
-"""Playwright's driver, started with the variables that are meant for it and its browser alone.
+"""Playwright's driver, started with the environment variables that it and its browser need.
 
 Playwright gives its driver the whole environment of this process, the driver passes it on to the
-browser, and there every renderer has it, beside the page of a stranger. A launch takes an
-environment for the browser; for the driver there is no parameter.
+browser, and there every renderer has it, beside an untrusted page. A launch takes an environment
+for the browser; Playwright has no parameter for the driver's.
 """
 
 from playwright._impl import transport
@@ -12,11 +12,11 @@ from playwright.async_api import Playwright, async_playwright
 from generators.child_environment import BROWSER, inherited
 from schemas.errors import NoBrowser
 
-_ASKED = "get_driver_env"
-"""What the module that starts the driver asks for its environment."""
+_ENVIRONMENT_FUNCTION = "get_driver_env"
+"""The function that Playwright calls for the driver's environment."""
 
-_OWN = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY_VERSION")
-"""What Playwright itself adds to it."""
+_PLAYWRIGHT_VARIABLES = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY_VERSION")
+"""Variables that Playwright itself adds."""
 
 
 async def start_driver() -> Playwright:
@@ -24,20 +24,20 @@ async def start_driver() -> Playwright:
 
     Raises:
         Error: it does not start.
-        NoBrowser: it is a Playwright that asks otherwise for its driver's environment.
+        NoBrowser: this version of Playwright gets its driver's environment in another way.
     """
-    # The one question is answered by us, always in the same way. Without the credentials in
-    # os.environ for the time of a start, other threads would look for them in vain just then; a
-    # PLAYWRIGHT_NODEJS_PATH that names a program which drops them would itself begin with them.
-    if not hasattr(transport, _ASKED):
+    # Our function takes the place of Playwright's for good. Taking the credentials out of os.environ
+    # during a start would hide them from other threads; a PLAYWRIGHT_NODEJS_PATH that names a
+    # program which drops them would itself start with them.
+    if not hasattr(transport, _ENVIRONMENT_FUNCTION):
         raise NoBrowser(
             "this version of Playwright cannot be kept from the credentials of this program; "
             "install the one that requirements/core.txt holds"
         )
-    setattr(transport, _ASKED, driver_environment)
+    setattr(transport, _ENVIRONMENT_FUNCTION, driver_environment)
     return await async_playwright().start()
 
 
 def driver_environment() -> dict[str, str]:
     """Return the environment of a driver."""
-    return inherited(get_driver_env(), (*BROWSER, *_OWN))
+    return inherited(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES))

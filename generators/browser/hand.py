@@ -20,7 +20,7 @@ TYPED_ONE_BY_ONE = 400
 DRAG_MOVES = 8
 """Pointer moves between the two ends of a drag."""
 
-_HELD = {Button.LEFT: 1, Button.RIGHT: 2, Button.MIDDLE: 4}
+_BUTTON_BITS = {Button.LEFT: 1, Button.RIGHT: 2, Button.MIDDLE: 4}
 _WHEEL = {
     Direction.UP: (0, -1),
     Direction.DOWN: (0, 1),
@@ -37,8 +37,8 @@ class Hand:
         self._channel = channel
         self._clock = clock
         self._keyboard = Keyboard()
-        self._dragged: dict[str, Any] | None = None
-        channel.on("Input.dragIntercepted", self._on_dragged)
+        self._drag_data: dict[str, Any] | None = None
+        channel.on("Input.dragIntercepted", self._on_drag_intercepted)
 
     async def move(self, x: float, y: float) -> None:
         """Move the pointer."""
@@ -64,7 +64,7 @@ class Hand:
         Where the page or the browser starts a native drag (a selected text, a draggable element),
         the rest is carried out as one: enter, over, drop.
         """
-        self._dragged = None
+        self._drag_data = None
         await self._channel.send("Input.setInterceptDrags", {"enabled": True})
         await self._mouse(
             [
@@ -74,8 +74,8 @@ class Hand:
         )
         for x, y in _line(action):
             await self._mouse([self._event("mouseMoved", x, y, button=action.button)])
-            if self._dragged is not None:
-                await self._drop(action, self._dragged)
+            if self._drag_data is not None:
+                await self._drop(action, self._drag_data)
                 break
         await self._channel.send("Input.setInterceptDrags", {"enabled": False})
         released = self._event(
@@ -88,8 +88,8 @@ class Hand:
             event = {"type": kind, "x": action.to_x, "y": action.to_y, "data": data}
             await self._channel.send("Input.dispatchDragEvent", event)
 
-    def _on_dragged(self, event: dict[str, Any]) -> None:
-        self._dragged = event["data"]
+    def _on_drag_intercepted(self, event: dict[str, Any]) -> None:
+        self._drag_data = event["data"]
 
     async def scroll(self, action: Scroll, *, x: float, y: float) -> None:
         """Turn the wheel over a point."""
@@ -158,7 +158,7 @@ class Hand:
             "y": y,
             "button": button.value if button else "none",
             "clickCount": count,
-            "buttons": 0 if button is None or kind == "mouseReleased" else _HELD[button],
+            "buttons": 0 if button is None or kind == "mouseReleased" else _BUTTON_BITS[button],
             "modifiers": self._keyboard.modifiers,
         }
 

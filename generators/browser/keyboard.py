@@ -131,10 +131,10 @@ def key_name(name: str) -> str:
     """
     if len(name) == 1:
         return name
-    found = _ALIASES.get(name.replace("_", "").lower(), name)
-    if found not in _NAMED:
+    alias = _ALIASES.get(name.replace("_", "").lower(), name)
+    if alias not in _NAMED:
         raise UnknownKey(f"there is no key '{name}'")
-    return found
+    return alias
 
 
 class Keyboard:

@@ -1,7 +1,7 @@
-"""How a browser is launched, and what that leaves open; nothing is started to say so.
+"""How a browser is launched, and what that leaves open; nothing here starts one.
 
-What `doctor` and a run's provenance say of it is read from the very options that every launch gets,
-so that it cannot be said otherwise than it is done.
+`doctor` and a run's provenance read it from the same options that every launch gets, so the two
+cannot differ.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class Exposure(Record):
         """The second, in words."""
         if self.port:
             return "a port without a lock: other users of the machine can reach it"
-        return "no port: nobody else can reach it"
+        return "no port: no other program can reach it"
 
 
 def exposure(options: LaunchOptions) -> Exposure:

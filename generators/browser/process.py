@@ -27,7 +27,7 @@ END_SECONDS = 5.0
 """How long a browser may take to end before it is ended."""
 
 PROFILE_OPTION = "--user-data-dir="
-"""By which the driver tells a browser where its profile is."""
+"""The option by which the driver passes a browser its profile."""
 
 
 class BrowserProcess:
@@ -36,18 +36,18 @@ class BrowserProcess:
     def __init__(self, driver: Playwright, browser: Browser, *, port: int, mark: str) -> None:
         self._driver = driver
         self.browser = browser
-        """What the driver knows of it."""
+        """Playwright's handle of it."""
         self.port = port
         """Where it listens for the sockets of its pages."""
         self._mark = mark
         self.sessions = 0
-        """That are open in it."""
+        """Sessions that are open in it."""
         self.retired = False
         """It gets no new session."""
 
     @classmethod
     async def start(cls, executable: Path, flags: Sequence[str]) -> Self:
-        """Start a browser and wait until it can be spoken to.
+        """Start a browser and wait until it accepts connections.
 
         Raises:
             NoBrowser: it does not start.
@@ -60,12 +60,12 @@ class BrowserProcess:
                 browser = await driver.chromium.launch(
                     executable_path=executable, **launch_options([*flags, mark])
                 )
-                port = await port_in(_profile(mark))
+                port = await port_in(_find_profile(mark))
         except (Error, TimeoutError) as error:
             await _stop(mark, driver)
-            said = str(error).strip().splitlines()
+            lines = str(error).strip().splitlines()
             raise NoBrowser(
-                f"{executable} does not start: {said[0] if said else 'no answer'}"
+                f"{executable} does not start: {lines[0] if lines else 'no answer'}"
             ) from error
         except asyncio.CancelledError:
             await asyncio.shield(_stop(mark, driver))
@@ -79,7 +79,7 @@ class BrowserProcess:
 
     @property
     def finished(self) -> bool:
-        """Nobody uses it any more, and nobody will."""
+        """It has no session and gets none."""
         return not self.sessions and not self.usable
 
     async def end(self) -> None:
@@ -92,7 +92,7 @@ class BrowserProcess:
 
 async def _stop(mark: str, driver: Playwright | None) -> None:
     """End what is left of a browser's processes, and then its driver."""
-    for process in _marked(mark):
+    for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
     if driver is not None:
@@ -101,7 +101,7 @@ async def _stop(mark: str, driver: Playwright | None) -> None:
                 await driver.stop()
 
 
-def _marked(mark: str) -> list[psutil.Process]:
+def _marked_processes(mark: str) -> list[psutil.Process]:
     """Return this process's descendants that carry `mark` on their command line."""
     if not mark:
         return []
@@ -113,13 +113,13 @@ def _marked(mark: str) -> list[psutil.Process]:
     return found
 
 
-def _profile(mark: str) -> Path:
+def _find_profile(mark: str) -> Path:
     """Return the profile of the browser that carries `mark`.
 
     Raises:
         Error: it has ended already.
     """
-    for process in _marked(mark):
+    for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
             for argument in process.cmdline():
                 if argument.startswith(PROFILE_OPTION):

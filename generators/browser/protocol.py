@@ -1,4 +1,4 @@
-"""What a session is to everybody else: a page that can be seen, acted on and, by few, read.
+"""What a session is: a page that can be observed, acted on and, by privileged policies, read.
 
 `Session` is the seam between the browser and the rest. Policies get its observations, rollout and
 replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. It is implemented
@@ -21,7 +21,7 @@ from schemas.observation import Box, Effect, Observation
 class Clock(Record):
     """Virtual time: when it starts and how it passes. All in milliseconds.
 
-    It stands still while nobody acts; after each action it advances by `step_ms`, then by
+    It stands still between actions; after each action it advances by `step_ms`, then by
     `settle_ms` once a frame was drawn, and it passes only while no request is in flight.
     """
 
@@ -130,7 +130,7 @@ class Session(Protocol):
 
     @property
     def waited_seconds(self) -> float:
-        """Seconds spent waiting for its turn among busy sessions so far; 0 where nobody waits."""
+        """Seconds spent so far waiting for a page slot; 0 where there is no limit."""
         ...
 
     async def open(self, url: str) -> None:
@@ -180,7 +180,7 @@ class Session(Protocol):
 
 
 class Sessions(Protocol):
-    """Whatever hands out sessions."""
+    """Opens sessions."""
 
     @property
     def version(self) -> str:

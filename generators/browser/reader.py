@@ -44,7 +44,7 @@ def node_of(tree: dict[str, Any]) -> Node:
     box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
     inner, words = tree.pop("inner"), tree.pop("words")
     return Node(
-        **{name: _cut(value) for name, value in tree.items()},
+        **{name: _truncate_texts(value) for name, value in tree.items()},
         box=(box[0], box[1], box[2], box[3]),
         point=(point[0], point[1]) if point else None,
         inner=(inner[0], inner[1]),
@@ -54,7 +54,7 @@ def node_of(tree: dict[str, Any]) -> Node:
     )
 
 
-def _cut(value: Any) -> Any:
+def _truncate_texts(value: Any) -> Any:
     """Return the text, or the texts by name, of an element, cut; anything else as it is."""
     if isinstance(value, str):
         return cut(value, GOAL_BYTES)

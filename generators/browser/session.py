@@ -2,8 +2,8 @@
 
 `act` is the only place where anything happens to a page, for a rollout and a replay alike. What
 cannot be done (a point outside the viewport, a forbidden address) is an error in the effect and
-part of the episode; what breaks is a `RolloutFailure`. Whatever the page says enters through
-`entry`.
+part of the episode; what breaks is a `RolloutFailure`. All text of a page
+enters through `untrusted_text`.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
 
 POPUP_SECONDS = 5.0
-"""How long a window that was announced is waited for."""
+"""How long the session waits for a window that a page announced."""
 
 MAX_TABS = 8
 """Tabs kept open; what a page opens beyond is closed."""
@@ -73,7 +73,7 @@ class ChromiumSession:
         self._tabs: list[PageTab] = []
         self._current = 0
         self._dialogs: list[str] = []
-        self._arrived: asyncio.Queue[Page] = asyncio.Queue()
+        self._new_pages: asyncio.Queue[Page] = asyncio.Queue()
 
     @property
     def reader(self) -> PageReader:
@@ -105,7 +105,7 @@ class ChromiumSession:
                 page = await self._context.new_page()
         self._tabs = [await self._attach(page, opener=None)]
         page.on("dialog", self._answer_dialog)
-        self._context.on("page", self._arrived.put_nowait)
+        self._context.on("page", self._new_pages.put_nowait)
         await self._tab.load(url)
         if self._tab.clock is not None:
             await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
@@ -119,7 +119,7 @@ class ChromiumSession:
         return await self._connections.enter_async_context(Connection.page(self._port, target))
 
     async def close(self) -> None:
-        """Hang up on the pages. The context is closed by its owner, before this."""
+        """Close the connections to the pages. The owner closes the context before this."""
         await self._connections.aclose()
 
     @in_slot
@@ -245,14 +245,14 @@ class ChromiumSession:
                 await dialog.dismiss()
 
     async def _adopt_popups(self, *, at_least: int = 0) -> None:
-        """Take the windows that pages opened into the tabs; close what is beyond their number."""
+        """Make tabs of the windows that pages opened; close those beyond `MAX_TABS`."""
         announced = max(at_least, sum(tab.opened for tab in self._tabs))
         for tab in self._tabs:
             tab.opened = 0
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POPUP_SECONDS):
                 for _ in range(announced):
-                    await self._adopt(await self._arrived.get())
+                    await self._adopt(await self._new_pages.get())
         self._tab.show()
 
     async def _adopt(self, page: Page) -> None:

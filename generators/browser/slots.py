@@ -46,7 +46,7 @@ def in_slot(
 
 
 class Slots:
-    """A counted limit that can say how much of it is in use."""
+    """A counted limit that knows how many hold it."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -57,7 +57,7 @@ class Slots:
 
     @contextlib.asynccontextmanager
     async def one(self) -> AsyncIterator[float]:
-        """Hold a slot; yields the seconds that it was waited for."""
+        """Hold a slot for the block; yields how long the caller waited for it, s."""
         asked = time.perf_counter()
         async with self._free:
             self.busy += 1

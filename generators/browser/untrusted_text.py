@@ -1,8 +1,8 @@
-"""What a page and its dialogs say, on its way into our records: the one place where it is cut.
+"""Text of a page and its dialogs on its way into records: the one place where it is truncated.
 
 `page.js` has cut most of it already, so that it need not be sent; nothing here relies on that.
-Only hashes are taken over the whole. An address that was cut is a record of where the page stood
-and is never gone to or compared with an origin: the browser and the action hold the whole one.
+Only hashes are taken over the whole. A truncated address is only a record: nothing opens it or
+compares it with an origin, since the browser and the action hold the whole one.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from schemas.base import sha256_hex
 from schemas.observation import Element, PageState, Target
 from schemas.truncation import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
 
-_SAID = "The page said: "
+_DIALOG_PREFIX = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
 
 
@@ -31,33 +31,33 @@ def page_state(state: dict[str, Any]) -> PageState:
     )
 
 
-def elements(found: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
+def elements(raw: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
     """Return what is on a page, from what `stepmill.observe` gave."""
-    return _ELEMENTS.validate_python([_labels(element) for element in found])
+    return _ELEMENTS.validate_python([_labels(element) for element in raw])
 
 
-def target(found: dict[str, Any] | None) -> Target | None:
-    """Return what lies under a point, from what `stepmill.target` gave; None if nothing does."""
-    return Target.model_validate(_labels(found)) if found else None
+def target(raw: dict[str, Any] | None) -> Target | None:
+    """Return the element under a point, from what `stepmill.target` gave; None if there is none."""
+    return Target.model_validate(_labels(raw)) if raw else None
 
 
 def dialog(message: str) -> str:
-    """Return what a dialog said, as it is kept until the action is over."""
-    return cut(message, DIALOG_BYTES - len(_SAID))
+    """Return the text of a dialog as it is kept until the action is over."""
+    return cut(message, DIALOG_BYTES - len(_DIALOG_PREFIX))
 
 
 def result_text(dialogs: Sequence[str]) -> str | None:
-    """Return what is told of the dialogs that an action brought up; None without any words."""
-    said = "; ".join(dialogs)
-    return cut(_SAID + said, DIALOG_BYTES) if said else None
+    """Return what the policy is shown of an action's dialogs; None if they have no text."""
+    text = "; ".join(dialogs)
+    return cut(_DIALOG_PREFIX + text, DIALOG_BYTES) if text else None
 
 
-def _labels(found: dict[str, Any]) -> dict[str, Any]:
-    return {name: _label(name, value) for name, value in found.items()}
+def _labels(raw: dict[str, Any]) -> dict[str, Any]:
+    return {name: _label(name, value) for name, value in raw.items()}
 
 
 def _label(name: str, value: Any) -> Any:
-    """Return a text of an element, cut; what is no text as it is."""
+    """Return a text of an element, truncated; any other value as it is."""
     if not isinstance(value, str):
         return value
     return cut(value, URL_BYTES if name == "frame" else LABEL_BYTES)

@@ -18,30 +18,30 @@ LOOPBACK = "127.0.0.1"
 
 _FINAL, _OPCODE = 0x80, 0x0F
 _TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
-_TWO_BYTES, _EIGHT_BYTES, _MOST_IN_TWO = 126, 127, 0xFFFF
+_TWO_BYTES, _EIGHT_BYTES, _MAX_IN_TWO_BYTES = 126, 127, 0xFFFF
 _MASKED, _NO_MASK = 0x80, bytes(4)
 _HEAD_END = b"\r\n\r\n"
 
 
 Taking = Callable[[bytes], None]
-"""Is given each message."""
+"""Takes each message."""
 
 Ending = Callable[[Exception | None], None]
-"""Is told once that it is over, and what broke it; None: nothing did."""
+"""Called once when the connection ends, with what broke it; None: nothing did."""
 
 
 class WebSocket(asyncio.Protocol):
     """One connection. Made by `open` and ended with its block, or by the other side."""
 
-    def __init__(self, greeting: bytes, *, on_text: Taking, on_end: Ending) -> None:
-        self._greeting = greeting
+    def __init__(self, handshake: bytes, *, on_text: Taking, on_end: Ending) -> None:
+        self._handshake = handshake
         self._on_text = on_text
         self._on_end = on_end
         loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = loop.create_future()
-        """Done once messages may be sent; fails where it is no WebSocket."""
+        """Done once messages may be sent; fails where the other end refuses the WebSocket."""
         self.ended: asyncio.Future[None] = loop.create_future()
-        """Done once the connection is over and its socket let go."""
+        """Done once the connection is over and its socket closed."""
         self._transport: asyncio.Transport | None = None
         self._data = bytearray()
         self._parts: list[bytes] = []
@@ -54,7 +54,7 @@ class WebSocket(asyncio.Protocol):
         """Connect, and hang up at the end of the block.
 
         Raises:
-            OSError: nobody listens, or it is no WebSocket.
+            OSError: no server listens on the port, or it refuses the WebSocket.
         """
         key = base64.b64encode(os.urandom(16)).decode()
         greeting = (
@@ -73,15 +73,15 @@ class WebSocket(asyncio.Protocol):
 
     def send(self, text: bytes) -> None:
         """Send a message. It is dropped where the connection is over: `on_end` has said so."""
-        self._frame(_TEXT, text)
+        self._send_frame(_TEXT, text)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Ask for the WebSocket."""
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.write(self._greeting)
+        self._transport.write(self._handshake)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Say that it is over."""
+        """Call `on_end`; an opening that is under way fails."""
         if not self.opened.done():
             self.opened.set_exception(ConnectionError("the browser hung up"))
         self.ended.set_result(None)
@@ -90,25 +90,27 @@ class WebSocket(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Hand over what is complete."""
         self._data += data
-        if not self.opened.done() and not self._admitted():
+        if not self.opened.done() and not self._finish_handshake():
             return
-        while (frame := self._cut()) is not None:
-            self._take(*frame)
+        while (frame := self._next_frame()) is not None:
+            self._handle_frame(*frame)
 
-    def _admitted(self) -> bool:
+    def _finish_handshake(self) -> bool:
         head, end, _ = self._data.partition(_HEAD_END)
         if not end or self._transport is None:
             return False
-        said = head.partition(b"\r\n")[0].decode("ascii", "replace")
+        status = head.partition(b"\r\n")[0].decode("ascii", "replace")
         del self._data[: len(head) + len(end)]
-        if " 101 " not in said:
-            self.opened.set_exception(ConnectionError(f"the browser answered '{said}'"))
+        if " 101 " not in status:
+            self.opened.set_exception(
+                ConnectionError(f"the browser answered '{status}'; expected status 101")
+            )
             self._transport.abort()
             return False
         self.opened.set_result(None)
         return True
 
-    def _cut(self) -> tuple[int, bytes] | None:
+    def _next_frame(self) -> tuple[int, bytes] | None:
         """Take the first frame off the data: its first byte and what it holds."""
         data = self._data
         start = 2
@@ -125,12 +127,12 @@ class WebSocket(asyncio.Protocol):
         del data[:end]
         return first, body
 
-    def _take(self, first: int, body: bytes) -> None:
+    def _handle_frame(self, first: int, body: bytes) -> None:
         kind = first & _OPCODE
         if kind == _CLOSE and self._transport is not None:
             self._transport.abort()
         elif kind == _PING:
-            self._frame(_PONG, body)
+            self._send_frame(_PONG, body)
         elif kind <= _TEXT:
             self._parts.append(body)
             if first & _FINAL:
@@ -138,13 +140,13 @@ class WebSocket(asyncio.Protocol):
                 self._parts.clear()
                 self._on_text(text)
 
-    def _frame(self, kind: int, body: bytes) -> None:
+    def _send_frame(self, kind: int, body: bytes) -> None:
         if self._transport is None or self._transport.is_closing():
             return
         size = len(body)
         if size < _TWO_BYTES:
             length = bytes((_MASKED | size,))
-        elif size <= _MOST_IN_TWO:
+        elif size <= _MAX_IN_TWO_BYTES:
             length = bytes((_MASKED | _TWO_BYTES,)) + size.to_bytes(2)
         else:
             length = bytes((_MASKED | _EIGHT_BYTES,)) + size.to_bytes(8)

@@ -120,7 +120,7 @@ def to_episode(
         done=last.done if last else False,
         tries=tuple(failed_tries) or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
-        **_used(result.calls),
+        **_usage_columns(result.calls),
         browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
         wall_seconds=clock.wall_seconds,
         started_at=clock.started,
@@ -133,19 +133,19 @@ def to_episode(
     )
 
 
-def _used(calls: Sequence[Call]) -> dict[str, Any]:
+def _usage_columns(calls: Sequence[Call]) -> dict[str, Any]:
     """Return what the engine did for an episode, as fields of it."""
     return {
         "prompt_tokens": sum(call.prompt_tokens or 0 for call in calls),
         "completion_tokens": sum(call.completion_tokens or 0 for call in calls),
-        "cached_tokens": _known(call.cached_tokens for call in calls),
-        "image_tokens": _known(call.image_tokens for call in calls),
+        "cached_tokens": _sum_known(call.cached_tokens for call in calls),
+        "image_tokens": _sum_known(call.image_tokens for call in calls),
         "engine_seconds": sum(call.total_ms or 0 for call in calls) / 1_000,
-        "cost_usd": _known(call.cost_usd for call in calls),
+        "cost_usd": _sum_known(call.cost_usd for call in calls),
     }
 
 
-def _known(values: Iterable[Number | None]) -> Number | None:
+def _sum_known(values: Iterable[Number | None]) -> Number | None:
     """Return the sum of what is known; None where nothing is."""
     known = [value for value in values if value is not None]
     return sum(known[1:], known[0]) if known else None

@@ -1,7 +1,7 @@
-"""Turns looks and actions into steps, as they happen.
+"""Turns observations and actions into steps, as they happen.
 
-A step is complete only when the next look says whether anything changed, so the recorder holds the
-last one back until then. The final look becomes a row too, with the action `none`.
+A step is complete only when the next observation shows whether anything changed, so the recorder
+holds the last one back until then. The final observation becomes a row too, with the action `none`.
 """
 
 import io
@@ -27,17 +27,17 @@ class Recorder:
         self._clock = clock
         self._width = viewport_width
         self._height = viewport_height
-        self._seen: Observation | None = None
+        self._observation: Observation | None = None
         self._at = clock.started
         self._pending: Step | None = None
         self._done: list[Step] = []
 
     @property
-    def seen(self) -> Observation:
-        """The last look."""
-        if self._seen is None:
-            raise AssertionError("nothing was seen yet")
-        return self._seen
+    def observation(self) -> Observation:
+        """The last observation."""
+        if self._observation is None:
+            raise AssertionError("there is no observation yet")
+        return self._observation
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -45,25 +45,27 @@ class Recorder:
         return (*self._done, self._pending) if self._pending else tuple(self._done)
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """How many rows `close` returns now."""
-        return len(self.steps) + self._ends_with_a_look
+        return len(self.steps) + self._has_final_row
 
     @property
-    def _ends_with_a_look(self) -> bool:
-        return self._seen is not None and self._pending is None
+    def _has_final_row(self) -> bool:
+        return self._observation is not None and self._pending is None
 
-    def saw(self, seen: Observation) -> None:
-        """Take a look down; it closes the step before."""
-        if self._pending is not None and self._seen is not None:
-            changed = _face(seen) != _face(self._seen)
+    def add_observation(self, seen: Observation) -> None:
+        """Add an observation, which completes the step before it."""
+        if self._pending is not None and self._observation is not None:
+            changed = _visible_state(seen) != _visible_state(self._observation)
             self._done.append(self._pending.model_copy(update={"state_changed": changed}))
             self._pending = None
-        self._seen = seen
+        self._observation = seen
         self._at = self._clock.now
 
-    def did(self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float) -> None:
-        """Take down what was decided on the last look and what it did."""
+    def add_action(
+        self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float
+    ) -> None:
+        """Add the action that was decided on the last observation, and its effect."""
         point = point_of(decision.action)
         self._pending = self._row().model_copy(
             update={
@@ -90,11 +92,11 @@ class Recorder:
         steps = list(self.steps)
         if truncated and steps:
             steps[-1] = steps[-1].model_copy(update={"truncated": True})
-        final = [self._row()] if self._ends_with_a_look else []
+        final = [self._row()] if self._has_final_row else []
         return (*steps, *final)
 
     def _row(self) -> Step:
-        seen = self.seen
+        seen = self.observation
         return Step(
             step=len(self._done),
             screenshot=seen.screenshot,
@@ -110,7 +112,7 @@ class Recorder:
         )
 
 
-def _face(seen: Observation) -> tuple[bytes, str | None, str | None, str]:
+def _visible_state(seen: Observation) -> tuple[bytes, str | None, str | None, str]:
     return (seen.screenshot.bytes, seen.page.dom_sha256, seen.page.form_sha256, seen.page.url)
 
 

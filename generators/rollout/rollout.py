@@ -63,7 +63,7 @@ async def rollout(
             FailedTry(
                 failure_kind=failure.kind,
                 failure_message=failure.message,
-                n_steps=runner.recorder.rows,
+                n_steps=runner.recorder.n_rows,
             )
         )
     record = partial(to_episode, attempt, card=policy.card, failed_tries=failed_tries, clock=clock)
@@ -151,7 +151,7 @@ class _Runner:
     async def _loop(self, session: Session) -> StopReason:
         clock = self.account.stopwatch
         while True:
-            self.recorder.saw(await session.observe())
+            self.recorder.add_observation(await session.observe())
             stop = stop_reason(
                 self.limits,
                 self.recorder.steps,
@@ -181,7 +181,10 @@ class _Runner:
             with boundary(FailureKind.POLICY, self.policy.card.name):
                 decision = await self.policy.act(
                     PolicyInput(
-                        self.record.instruction, self.recorder.steps, self.recorder.seen, reader
+                        self.record.instruction,
+                        self.recorder.steps,
+                        self.recorder.observation,
+                        reader,
                     )
                 )
         if isinstance(decision.action, NoAction):
@@ -196,6 +199,6 @@ class _Runner:
         except RolloutFailure as failure:
             broken = Effect(error=failure.message, act_ms=0.0)
             unknown = Outcome(reward=None, done=False)
-            self.recorder.did(decision, broken, unknown, think_ms=think_ms)
+            self.recorder.add_action(decision, broken, unknown, think_ms=think_ms)
             raise
-        self.recorder.did(decision, effect, outcome, think_ms=think_ms)
+        self.recorder.add_action(decision, effect, outcome, think_ms=think_ms)

@@ -17,11 +17,11 @@ from schemas.base import Record
 from schemas.errors import Damaged
 
 PATH = Path(__file__).with_name("miniwob.toml")
-"""Where the catalogue lies."""
+"""The catalogue's file."""
 
 
 class Need(StrEnum):
-    """What a template asks of whoever does it; also a tag of its tasks."""
+    """What a template requires of the policy; also a tag of its tasks."""
 
     CLICKING = "clicking"
     """Clicks at the right places."""
@@ -65,7 +65,7 @@ class Entry(Record):
     needs: tuple[Need, ...] = Field(min_length=1)
     """What it asks for, the foremost first."""
     feasible: bool | None = None
-    """False where it cannot be done on purpose; None where nobody says so."""
+    """False where no policy can solve it on purpose; None where unknown."""
     note: str | None = None
     """What is odd about it, and why; None if nothing is."""
 
@@ -75,7 +75,7 @@ def catalogue() -> dict[str, Entry]:
     """Return every template of MiniWoB++ with its entry, sorted by name.
 
     Raises:
-        Damaged: the shipped file is not what was shipped.
+        Damaged: the file cannot be parsed, or an entry is invalid.
     """
     try:
         tables = tomllib.loads(PATH.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The one door of every browser: a loopback server that knows the sites by their host name.
+"""Where every connection of a browser ends: a loopback server that serves the sites by host name.
 
 The browser is started so that every connection it makes, whatever name or address a page asks
 for, ends here. A host that a site mounted is served by that site; any other is refused and
@@ -36,7 +36,9 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         """Listen on a free port of the loopback address."""
-        self._runner = web.ServerRunner(web.Server(self._answer), shutdown_timeout=SHUTDOWN_SECONDS)
+        self._runner = web.ServerRunner(
+            web.Server(self._dispatch), shutdown_timeout=SHUTDOWN_SECONDS
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1_024)
         await site.start()
@@ -48,7 +50,7 @@ class Gateway:
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _dispatch(self, request: web.BaseRequest) -> web.StreamResponse:
         host = request.host.partition(":")[0]
         handler = self._handlers.get(host)
         if handler is None:

@@ -1,4 +1,4 @@
-"""MiniWoB++: 134 families of small tasks, each a page that draws a new problem from a seed.
+"""MiniWoB++: 134 templates of small tasks, each a page that draws a new problem from a seed.
 
 Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
 random generator seeded with the task's seed **as a string** (a number would lose bits above
@@ -66,7 +66,7 @@ THRESHOLDS: dict[str, Threshold] = {
         "of 90, but for one problem in a thousand.",
     ),
 }
-"""What counts as success in families whose score is continuous."""
+"""What counts as success in templates whose score is continuous."""
 
 READY_MS, READY_WAITS = 500, 40
 """How much time, and how often, a page gets to load what its problem needs (a flight's frame)."""
@@ -96,7 +96,7 @@ def site_version() -> str:
 
 @cache
 def templates() -> dict[str, str]:
-    """Return every family with the path of its page, sorted by name."""
+    """Return every template with the path of its page, sorted by name."""
     small = {page.stem: f"/miniwob/{page.name}" for page in root().glob("miniwob/*.html")}
     flights = {
         f"flight.{page.parent.name}": f"/flight/{page.parent.name}/{page.name}"
@@ -106,10 +106,10 @@ def templates() -> dict[str, str]:
 
 
 def start_url(template_id: str) -> str:
-    """Return where a family starts, on the site's stable origin.
+    """Return where a template starts, on the site's stable origin.
 
     Raises:
-        KeyError: there is no such family.
+        KeyError: the site has no such template.
     """
     return ORIGIN + templates()[template_id]
 
@@ -126,14 +126,14 @@ def _load(path: str) -> tuple[bytes, str] | None:
 
 
 class MiniWob:
-    """The site. It serves its pages through a gateway that somebody else owns."""
+    """The site. It serves its pages through a gateway that its owner starts and stops."""
 
     name = NAME
     repeatable = True
 
     def __init__(self, gateway: Gateway) -> None:
         self._cache: dict[str, tuple[bytes, str]] = {}
-        gateway.mount(HOST, self._answer)
+        gateway.mount(HOST, self._serve)
 
     @property
     def version(self) -> str:
@@ -141,11 +141,11 @@ class MiniWob:
         return site_version()
 
     def knows(self, template_id: str) -> bool:
-        """Say whether there is such a family."""
+        """Say whether there is such a template."""
         return template_id in templates()
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return a family's own least reward, where its score is continuous."""
+        """Return a template's own threshold, where its score is continuous."""
         return THRESHOLDS.get(template_id)
 
     async def visit(self, task: Task) -> Visit:
@@ -164,14 +164,14 @@ class MiniWob:
         """Seed the page, draw its problem and return the goal in words."""
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
-            raise RolloutFailure(FailureKind.PAGE, f"the page's goal is no text: {goal!r}")
+            raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")
         goal = cut(goal, GOAL_BYTES)
         await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):
                 return goal
             await session.act(Wait(ms=READY_MS))
-        raise RolloutFailure(FailureKind.PAGE, "the page never called itself ready")
+        raise RolloutFailure(FailureKind.PAGE, "the page did not become ready")
 
     async def outcome(self, session: Session) -> Outcome:
         """Return the page's raw reward and whether it is done."""
@@ -181,9 +181,12 @@ class MiniWob:
                 case [int() | float() as reward, bool() as done]:
                     return Outcome(reward=float(reward), done=done)
                 case _:
-                    raise RolloutFailure(FailureKind.PAGE, f"the page's outcome is odd: {value!r}")
+                    raise RolloutFailure(
+                        FailureKind.PAGE,
+                        f"the page's outcome is {value!r}; expected [reward, done], a number and a boolean",
+                    )
 
-    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
         found = self._cache.get(request.path)
         if found is None:
             found = await asyncio.to_thread(_load, request.path)

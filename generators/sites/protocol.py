@@ -1,6 +1,6 @@
-"""What a site is: it opens a task's page, puts it into its seeded state, and says what happened.
+"""What a site is: it opens a task's page, puts it into its seeded state, and reports the outcome.
 
-The word of a site is the only source of reward; no policy's claim ever becomes one.
+A site is the only source of reward; no policy's claim ever becomes one.
 """
 
 from typing import Protocol
@@ -28,10 +28,10 @@ class Visit(Record):
 
 
 class Outcome(Record):
-    """What the site says happened."""
+    """What the site reports of an attempt."""
 
     reward: float | None
-    """Raw and undiscounted; None: it says nothing."""
+    """Raw and undiscounted; None: the site reports none."""
     done: bool
     """The task is over, won or lost."""
 
@@ -46,7 +46,7 @@ class Threshold(Record):
 
 
 class Site(Protocol):
-    """Serves a task's pages. Started and stopped by whoever made it."""
+    """Serves a task's pages. Its owner starts and stops it."""
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class Site(Protocol):
         ...
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return what counts as success, whatever the run asks for; None: what the run asks for."""
+        """Return the template's own threshold; None: the run's `accept.min_reward` holds."""
         ...
 
     async def visit(self, task: Task) -> Visit:

@@ -15,7 +15,7 @@ from schemas.errors import BadTasks
 from schemas.task import Task
 
 MOST_MISTAKES = 10
-"""Mistakes named before the rest of a file is left alone."""
+"""Mistakes that are listed before reading stops."""
 
 RawRow = bytes | Mapping[str, object]
 """A line of JSON, or a row of a table."""
@@ -61,12 +61,12 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, RawRow]]:
             for batch in file.iter_batches():
                 for row in batch.to_pylist():
                     number += 1
-                    yield number, {column: _plain(value) for column, value in row.items()}
+                    yield number, {column: _to_json_value(value) for column, value in row.items()}
     except (ValueError, OverflowError) as error:
-        raise BadTasks(f"{path}: is no readable Parquet file: {error}") from error
+        raise BadTasks(f"{path}: not a readable Parquet file: {error}") from error
 
 
-def _plain(value: object) -> object:
+def _to_json_value(value: object) -> object:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
@@ -93,7 +93,7 @@ def _tasks(
     for number, raw in rows:
         try:
             task = task_of(parse_row(raw), sites=sites, source=path.name)
-            _refuse_repeat(task, first_at, unit)
+            _check_repeat(task, first_at, unit)
         except BadRow as mistake:
             mistakes += [f"{path}: {unit} {number}: {line}" for line in str(mistake).splitlines()]
             if len(mistakes) >= MOST_MISTAKES:
@@ -109,6 +109,6 @@ def _tasks(
     return tasks
 
 
-def _refuse_repeat(task: Task, first_at: Mapping[str, int], unit: str) -> None:
+def _check_repeat(task: Task, first_at: Mapping[str, int], unit: str) -> None:
     if task.task_id in first_at:
         raise BadRow(f"is the same task as {unit} {first_at[task.task_id]}")

@@ -1,8 +1,8 @@
-"""What a task may name: the sites there are, their templates, and the tasks these make.
+"""What a task may name: the sites, their templates, and the tasks that these make.
 
 An offer is what is known of a site without starting it. Where a site has templates, a template
-and a seed are the task and the page states the goal; where it has none, a task is told by its
-instruction and its start.
+and a seed are the task and the page states the goal; where it has none, a task is an
+instruction and a start URL.
 """
 
 from collections.abc import Iterable, Mapping
@@ -39,11 +39,11 @@ class Offer:
     version: str | None = None
     """Of its pages; None if unknown."""
     templates: Mapping[str, Template] = field(default_factory=dict)
-    """By name; empty where tasks are told by their instruction."""
+    """By name; empty where a task is an instruction and a start URL."""
 
 
 def offers() -> dict[str, Offer]:
-    """Return every site there is, by name."""
+    """Return every site by name."""
     known = catalogue()
     templates = {
         name: Template(

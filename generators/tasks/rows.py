@@ -1,8 +1,7 @@
 """One row of a task file: what it may state, and the task it gives.
 
-A row states a task; it does not get to decide what follows from one. Its id, its split, its
-site's version and where its template starts are computed, and a row that states them otherwise
-is refused, so that a table written by one run can be read by another or not at all.
+A row states a task and no more. Its id, its split, its site's version and where its template starts
+are computed, and a row that states other values is refused, so that a table written by one run can be read by another or not at all.
 """
 
 import json
@@ -34,11 +33,11 @@ FREE_COLUMNS = (
 """Columns that a row states as it likes: no identity hangs on them."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-_SHOWN = 60
+_MAX_SHOWN = 60
 
 
 class BadRow(Exception):
-    """A row gives no task; each line of the text is one mistake in it."""
+    """A row that makes no valid task; each line of the text is one mistake in it."""
 
 
 class TaskRow(Record):
@@ -84,7 +83,7 @@ def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
     """Return what a line of JSON, or a row of a table, states.
 
     Raises:
-        BadRow: it is no object, or has an unknown column or a wrong value.
+        BadRow: it is not an object, has an unknown column or a wrong value.
     """
     try:
         stated = _object(raw) if isinstance(raw, bytes) else dict(raw)
@@ -97,19 +96,19 @@ def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
     except ValidationError as error:
         raise BadRow("\n".join(map(_explain, error.errors()))) from None
     except UnicodeError:
-        raise BadRow("holds text that is no Unicode (UTF-8)") from None
+        raise BadRow("holds text that is not valid UTF-8") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise BadRow(f"is not a row of JSON values: {error}") from None
 
 
 def _object(line: bytes) -> dict[str, object]:
-    value: object = json.loads(line.decode(), object_pairs_hook=_no_repeats)
+    value: object = json.loads(line.decode(), object_pairs_hook=_check_repeats)
     if not isinstance(value, dict):
-        raise BadRow(f"is not a JSON object: {_shown(value)}; a task file has one object a line")
+        raise BadRow(f"is not a JSON object: {_shorten(value)}; a task file has one object a line")
     return value
 
 
-def _no_repeats(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+def _check_repeats(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     out = dict(pairs)
     if len(out) < len(pairs):
         names = [name for name, _ in pairs]
@@ -125,7 +124,7 @@ def _explain(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"{column} is missing"
     rule = error["msg"].removeprefix("Value error, ")
-    return f"{column} = {_shown(error['input'])}: {rule}"
+    return f"{column} = {_shorten(error['input'])}: {rule}"
 
 
 def task_of(row: TaskRow, *, sites: Mapping[str, Offer], source: str) -> Task:
@@ -138,7 +137,11 @@ def task_of(row: TaskRow, *, sites: Mapping[str, Offer], source: str) -> Task:
     if offer is None:
         hint = did_you_mean(row.site, sites)
         raise BadRow(f"unknown site '{row.site}' (there are: {', '.join(sites)}){hint}")
-    task = _templated(row, offer, source) if offer.templates else _told(row, offer, source)
+    task = (
+        _make_template_task(row, offer, source)
+        if offer.templates
+        else _make_instruction_task(row, offer, source)
+    )
     computed: dict[str, tuple[str | None, str | None]] = {
         "site_version": (row.site_version, offer.version),
         "start_url": (row.start_url, task.start_url),
@@ -152,7 +155,7 @@ def task_of(row: TaskRow, *, sites: Mapping[str, Offer], source: str) -> Task:
     return task.model_copy(update={key: value for key, value in taken.items() if value is not None})
 
 
-def _templated(row: TaskRow, offer: Offer, source: str) -> Task:
+def _make_template_task(row: TaskRow, offer: Offer, source: str) -> Task:
     if row.template_id is None or row.seed is None:
         lacks = "template_id" if row.template_id is None else "seed"
         raise BadRow(f"{lacks} is missing: a task of {offer.name} is a template_id and a seed")
@@ -164,13 +167,13 @@ def _templated(row: TaskRow, offer: Offer, source: str) -> Task:
     )
 
 
-def _told(row: TaskRow, offer: Offer, source: str) -> Task:
+def _make_instruction_task(row: TaskRow, offer: Offer, source: str) -> Task:
     if row.instruction is None or row.start_url is None:
         lacks = "instruction" if row.instruction is None else "start_url"
         raise BadRow(
             f"{lacks} is missing: a task of {offer.name} is an instruction and a start_url"
         )
-    _refuse_start(row.start_url)
+    _check_start(row.start_url)
     parameters: dict[str, JsonValue] = row.parameters or {}
     identity = task_id(
         site=offer.name,
@@ -197,18 +200,18 @@ def _told(row: TaskRow, offer: Offer, source: str) -> Task:
     )
 
 
-def _refuse_start(url: str) -> None:
+def _check_start(url: str) -> None:
     try:
         parts = urlsplit(url)
         host, user = parts.hostname, parts.username or parts.password
     except ValueError as error:
-        raise BadRow(f"start_url = {_shown(url)}: {error}") from None
+        raise BadRow(f"start_url = {_shorten(url)}: {error}") from None
     if parts.scheme not in {"http", "https"} or not host:
-        raise BadRow(f"start_url = {_shown(url)}: is no http or https address")
+        raise BadRow(f"start_url = {_shorten(url)}: expected an http or https address")
     if user:
         raise BadRow("start_url holds a user name or password; they would be published")
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"

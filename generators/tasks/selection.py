@@ -1,7 +1,7 @@
-"""Which templates are in: globs that include, globs that exclude, and none that says nothing.
+"""Which templates are selected: globs that include, globs that exclude, none without effect.
 
-A glob that matches no template is a mistake of whoever wrote it, so it is refused with the names
-that come nearest, and so is a selection that leaves nothing.
+A glob that matches no template is a mistake, so it is refused with the nearest names, and so is a
+selection that leaves nothing.
 """
 
 import re
@@ -34,7 +34,7 @@ def select(
     ):
         for glob in globs:
             if not any(fnmatchcase(name, glob) for name in among):
-                hint = did_you_mean(_bare(glob), among)
+                hint = did_you_mean(_without_wildcards(glob), among)
                 raise BadTasks(f"{key}: '{glob}' matches no template of {where}{hint}")
     chosen = sorted(
         name for name in templates if _matches(name, include) and not _matches(name, exclude)
@@ -51,6 +51,6 @@ def _matches(name: str, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
-def _bare(glob: str) -> str:
+def _without_wildcards(glob: str) -> str:
     """Return the text of a glob, to look for names like it."""
     return re.sub(r"\[[^\]]*\]|[*?]", "", glob)

@@ -17,7 +17,7 @@ from schemas.task import Task
 MOST_TASKS = 1_000_000
 """Tasks in one plan: they are held in memory, 1.5 kB each."""
 
-_NOT_YET = ("apps",)
+_RESERVED_SOURCES = ("apps",)
 
 
 def load_tasks(section: TasksSection) -> list[Task]:
@@ -27,14 +27,14 @@ def load_tasks(section: TasksSection) -> list[Task]:
         BadTasks: the source is unreadable, names something unknown, or selects nothing.
     """
     sites = offers()
-    if section.source in _NOT_YET:
+    if section.source in _RESERVED_SOURCES:
         raise BadTasks(f"tasks.source: this version has no {section.source} site")
     if section.source in sites:
-        return _from_templates(sites[section.source], section)
-    return _from_file(Path(section.source), section, sites)
+        return _read_templates(sites[section.source], section)
+    return _read_file(Path(section.source), section, sites)
 
 
-def _from_templates(offer: Offer, section: TasksSection) -> list[Task]:
+def _read_templates(offer: Offer, section: TasksSection) -> list[Task]:
     chosen = select(
         offer.templates, include=section.include, exclude=section.exclude, where=offer.name
     )
@@ -52,14 +52,14 @@ def _from_templates(offer: Offer, section: TasksSection) -> list[Task]:
     ]
 
 
-def _from_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> list[Task]:
+def _read_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> list[Task]:
     try:
         is_file, is_folder = path.is_file(), path.is_dir()
     except OSError as error:
         raise BadTasks(f"tasks.source: '{path}' cannot be opened: {error.strerror}") from None
     if not is_file:
         what = "is a folder" if is_folder else "is no such file"
-        builtin = [*sites, *_NOT_YET]
+        builtin = [*sites, *_RESERVED_SOURCES]
         raise BadTasks(
             f"tasks.source: '{path}' {what}, and there is no built-in source of that name "
             f"(there are: {', '.join(sites)}){did_you_mean(str(path), builtin)}"
@@ -73,8 +73,8 @@ def _from_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> li
         known={name for offer in sites.values() for name in offer.templates},
     )
     kept = set(chosen)
-    return sorted((task for task in tasks if task.template_id in kept), key=_place)
+    return sorted((task for task in tasks if task.template_id in kept), key=_sort_key)
 
 
-def _place(task: Task) -> tuple[str, str, int, str]:
+def _sort_key(task: Task) -> tuple[str, str, int, str]:
     return (task.site, task.template_id, task.seed, task.task_id)

@@ -1,1 +1,1 @@
-"""Who looks at an episode afterwards, and what all of them say together."""
+"""Verifiers, which examine finished episodes, and the panel that runs them in order."""

@@ -26,7 +26,7 @@ NAMES = tuple(MAKERS)
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that are no verifier's.
+    """Refuse names of unknown verifiers.
 
     Raises:
         NotFound: naming it and the nearest that exists.
@@ -44,7 +44,7 @@ def make_verifiers(
     """Return the verifiers named, in that order. `sessions` are what replays run in.
 
     Raises:
-        NotFound: a name is no verifier's.
+        NotFound: there is no verifier of that name.
     """
     check_names(names)
     return tuple(MAKERS[name](sites, sessions, min_reward) for name in names)

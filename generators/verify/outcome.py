@@ -1,8 +1,8 @@
-"""What the site itself said: the verifier that takes no policy's word.
+"""What the site reported: the verifier that relies on no claim of a policy.
 
-It passes if and only if the site said the task is done and its raw, undiscounted reward reaches
-the threshold: the run's `accept.min_reward`, or the family's own where its score is continuous. The
-family's own holds whatever the run asks for, and every finding says which of the two it was.
+It passes if and only if the site reported the task as done and its raw, undiscounted reward reaches
+the threshold: the run's `accept.min_reward`, or the template's own where its score is continuous. The
+template's own threshold wins, and every finding names the one that was used.
 """
 
 from collections.abc import Mapping
@@ -25,24 +25,27 @@ class OutcomeVerifier:
         self._min_reward = min_reward
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return what the site's word amounts to; `unsupported` where it says nothing."""
+        """Compare what the site reported with the threshold; `unsupported` if it reported nothing."""
         site = self._sites.get(task.site)
         own = site.threshold(task.template_id) if site else None
-        least = self._min_reward if own is None else own.reward
+        min_reward = self._min_reward if own is None else own.reward
         whose = "" if own is None else f", the threshold of {task.template_id} itself"
         evidence: JsonObject = {
             "reward": episode.reward,
             "done": episode.done,
-            "min_reward": least,
+            "min_reward": min_reward,
             "min_reward_reason": None if own is None else own.reason,
         }
         if episode.reward is None and episode.failure_kind is None:
             status, reason = Status.UNSUPPORTED, "the site says nothing"
-        elif episode.done and episode.reward is not None and episode.reward >= least:
+        elif episode.done and episode.reward is not None and episode.reward >= min_reward:
             status, reason = Status.PASSED, f"done with reward {episode.reward:g}"
-            reason += f", at least {least:g}{whose}" if own else ""
+            reason += f", at least {min_reward:g}{whose}" if own else ""
         elif not episode.done:
             status, reason = Status.FAILED, f"not done ({episode.stop_reason.value})"
         else:
-            status, reason = Status.FAILED, f"reward {episode.reward} is below {least:g}{whose}"
+            status, reason = (
+                Status.FAILED,
+                f"reward {episode.reward} is below {min_reward:g}{whose}",
+            )
         return Finding(status=status, reason=reason, evidence=evidence)

@@ -1,8 +1,9 @@
-"""All verifiers of a run, asked in order about one episode.
+"""All verifiers of a run, run in order on one episode.
 
-A verifier sees only what no earlier one failed. What was said before is not asked again, unless
-it was no answer (`error`, `abstained`) or another version of the verifier said it: then it is
-asked in the next round. A verifier that breaks is recorded as `error`; it never breaks the run.
+A verifier runs only on episodes that no earlier one failed. A verdict that exists is kept, unless
+it decided nothing (`error`, `abstained`) or comes from another version of the verifier: then the
+verifier runs again, in the next round. A verifier that breaks is recorded as `error`; it never
+breaks the run.
 """
 
 import logging
@@ -17,7 +18,7 @@ from schemas.task import Task
 from schemas.verdict import Finding, Status, Verdict
 
 NO_ANSWER = (Status.ERROR, Status.ABSTAINED)
-"""What a verifier says that is asked again."""
+"""Statuses that decide nothing: the verifier runs again in a later round."""
 
 LOG = logging.getLogger(__name__)
 
@@ -27,13 +28,13 @@ class Panel:
 
     def __init__(self, verifiers: Sequence[Verifier]) -> None:
         self.verifiers = tuple(verifiers)
-        """In the order they are asked."""
+        """In the order in which they run."""
 
     def owes(self, said: Mapping[str, Verdict]) -> bool:
-        """Say whether an episode of which `said` is known (see `acceptance.latest`) needs more."""
+        """Say whether an episode with the verdicts `said` (see `acceptance.latest`) needs more."""
         for verifier in self.verifiers:
             verdict = said.get(verifier.name)
-            if verdict is None or not _stands(verifier, verdict):
+            if verdict is None or not _is_final(verifier, verdict):
                 return True
             if verdict.status is Status.FAILED:
                 return False
@@ -42,19 +43,21 @@ class Panel:
     async def judge(
         self, task: Task, episode: Episode, said: Mapping[str, Verdict] | None = None
     ) -> list[Verdict]:
-        """Return what the verifiers newly say, given what was `said` before."""
+        """Return the new verdicts on an episode that has those in `said`."""
         out: list[Verdict] = []
         for verifier in self.verifiers:
             verdict = (said or {}).get(verifier.name)
-            if verdict is None or not _stands(verifier, verdict):
-                verdict = await _ask(verifier, task, episode, round_=_next_round(verifier, verdict))
+            if verdict is None or not _is_final(verifier, verdict):
+                verdict = await _examine(
+                    verifier, task, episode, round_=_next_round(verifier, verdict)
+                )
                 out.append(verdict)
             if verdict.status is Status.FAILED:
                 break
         return out
 
 
-def _stands(verifier: Verifier, verdict: Verdict) -> bool:
+def _is_final(verifier: Verifier, verdict: Verdict) -> bool:
     return verdict.verifier_version == verifier.version and verdict.status not in NO_ANSWER
 
 
@@ -64,7 +67,7 @@ def _next_round(verifier: Verifier, verdict: Verdict | None) -> int:
     return verdict.round + 1
 
 
-async def _ask(verifier: Verifier, task: Task, episode: Episode, *, round_: int) -> Verdict:
+async def _examine(verifier: Verifier, task: Task, episode: Episode, *, round_: int) -> Verdict:
     begun = time.perf_counter()
     try:
         with boundary(FailureKind.INTERNAL, verifier.name):

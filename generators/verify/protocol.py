@@ -1,7 +1,7 @@
-"""What a verifier is: it examines one episode and says what it found.
+"""What a verifier is: it examines one episode and returns a finding.
 
-A verifier never changes an episode and never raises for what it finds in one. What it cannot
-judge it abstains from or calls unsupported; if it breaks, the panel records `error`.
+A verifier never changes an episode and never raises because of what an episode holds. If it cannot
+tell, it abstains or returns `unsupported`; if it breaks, the panel records `error`.
 """
 
 from typing import Protocol
@@ -12,7 +12,7 @@ from schemas.verdict import Finding
 
 
 class Verifier(Protocol):
-    """Looks at one episode."""
+    """Examines one episode."""
 
     @property
     def name(self) -> str:
@@ -21,13 +21,13 @@ class Verifier(Protocol):
 
     @property
     def version(self) -> str:
-        """Grows when it would judge an old episode differently."""
+        """Changes whenever the verifier would judge an old episode differently."""
         ...
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return what it found.
+        """Return the finding on `episode`, an attempt at `task`.
 
         Raises:
-            RolloutFailure: it could not look.
+            RolloutFailure: the verifier could not examine the episode.
         """
         ...

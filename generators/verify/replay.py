@@ -1,10 +1,10 @@
-"""Does it really do what it says: an episode re-executed from its capsule, in a fresh context.
+"""Is the episode reproducible: it is re-executed from its capsule, in a fresh context.
 
 Only the recorded actions are carried out, at the recorded places; no policy is asked and nothing
 is adapted. Before each action and at the end the page must stand where it stood: URL, title, form
 state, focus, scroll and, on sites that call themselves repeatable, the whole DOM; after each
-action the site must say what it said. Pictures are counted, byte by byte: their share is the
-score, and one that differs is evidence, not a verdict. A replay that parts is tried once more
+action the site must report what it reported. Pictures are compared byte by byte: the share of equal ones is the
+score, and one that differs is evidence, not a verdict. A replay that diverges is tried once more
 before it is called diverged; one that cannot be carried out at all is an error, not a divergence.
 """
 
@@ -42,7 +42,7 @@ class Replayed(Record):
     supported: bool
     """The episode can be replayed at all."""
     steps: tuple[StepReplay, ...] = ()
-    """Step by step, up to the first that parts."""
+    """Step by step, up to the first that differs."""
     because: str
     """A sentence."""
 
@@ -68,14 +68,14 @@ async def replay(
         RolloutFailure: it could not be carried out.
     """
     site = sites.get(task.site)
-    plan = _plan(episode)
+    plan = _read_capsule(episode)
     if site is None or plan is None:
-        return Replayed(supported=False, because=_unsupported(task, site))
+        return Replayed(supported=False, because=_unsupported_reason(task, site))
     visit, spec = plan
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
         instruction = await site.begin(visit, session)
-        steps = await _follow(episode, site, session, instruction)
+        steps = await _replay_steps(episode, site, session, instruction)
     parted = next((step for step in steps if step.differs), None)
     because = (
         f"all {len(steps)} states agree"
@@ -85,7 +85,7 @@ async def replay(
     return Replayed(supported=True, steps=tuple(steps), because=because)
 
 
-async def _follow(
+async def _replay_steps(
     episode: Episode, site: Site, session: Session, instruction: str
 ) -> list[StepReplay]:
     before = await site.outcome(session)
@@ -94,13 +94,13 @@ async def _follow(
     out: list[StepReplay] = []
     for step in episode.steps:
         seen = await session.observe()
-        differs = [*start, *_page(step.page, seen.page, dom=site.repeatable)]
+        differs = [*start, *_compare_pages(step.page, seen.page, dom=site.repeatable)]
         start = []
         if not differs and not isinstance(step.action, NoAction):
             effect = await session.act(step.action)
             after = await site.outcome(session)
             differs += _compare("error", step.action_error, effect.error)
-            differs += _after(step, after)
+            differs += _compare_outcome(step, after)
         equal = seen.screenshot.bytes == step.screenshot.bytes
         out.append(StepReplay(step=step.step, differs=tuple(differs), picture_equal=equal))
         if differs:
@@ -108,7 +108,7 @@ async def _follow(
     return out
 
 
-def _page(recorded: PageState, found: PageState, *, dom: bool) -> list[str]:
+def _compare_pages(recorded: PageState, found: PageState, *, dom: bool) -> list[str]:
     out: list[str] = []
     for name, was in recorded:
         if name != "dom_sha256" or dom:
@@ -116,7 +116,7 @@ def _page(recorded: PageState, found: PageState, *, dom: bool) -> list[str]:
     return out
 
 
-def _after(step: Step, after: Outcome) -> list[str]:
+def _compare_outcome(step: Step, after: Outcome) -> list[str]:
     return [
         *_compare("reward", step.reward, after.reward),
         *_compare("done", step.terminated, after.done),
@@ -127,8 +127,8 @@ def _compare(what: str, recorded: object, found: object) -> list[str]:
     return [] if recorded == found else [f"{what}: {recorded!r} → {found!r}"]
 
 
-def _plan(episode: Episode) -> tuple[Visit, SessionSpec] | None:
-    """Return how to go there again; None where the capsule does not say, or time was real."""
+def _read_capsule(episode: Episode) -> tuple[Visit, SessionSpec] | None:
+    """Return the visit and session of the capsule; None if it lacks one, or if time was real."""
     try:
         visit = Visit.model_validate(episode.capsule.get("visit"))
         spec = SessionSpec.model_validate(episode.capsule.get("session"))
@@ -137,10 +137,10 @@ def _plan(episode: Episode) -> tuple[Visit, SessionSpec] | None:
     return (visit, spec) if spec.clock is not None else None
 
 
-def _unsupported(task: Task, site: Site | None) -> str:
+def _unsupported_reason(task: Task, site: Site | None) -> str:
     if site is None:
-        return f"there is no site '{task.site}' here"
-    return "the capsule does not say how to go there again in virtual time"
+        return f"unknown site '{task.site}'"
+    return "the capsule does not hold a visit in virtual time"
 
 
 class Replay:

@@ -1,6 +1,6 @@
 """Is the episode whole and possible: the verifier that needs neither browser nor site.
 
-It trusts nothing that it can take again from the steps themselves: the order of the rows, every
+It recomputes all that the steps themselves determine: the order of the rows, every
 picture's bytes, size and hash, the hash over all of them, whether each action fits the viewport
 and the allowed origins, whether anything was done after the end, and whether the times make sense.
 """
@@ -19,7 +19,7 @@ from schemas.task import Task
 from schemas.verdict import Finding, Status
 
 MOST_DEFECTS = 20
-"""Defects told in one finding."""
+"""Defects listed in one finding."""
 
 
 class Structure:
@@ -33,13 +33,13 @@ class Structure:
         defects = [*_identity(task, episode), *_rows(episode), *_times(episode)]
         for step in episode.steps:
             defects += [f"step {step.step}: {text}" for text in _step(episode, step)]
-        told: list[str] = defects[:MOST_DEFECTS]
+        shown: list[str] = defects[:MOST_DEFECTS]
         if not defects:
             return Finding(status=Status.PASSED, reason=f"{len(episode.steps)} sound rows")
         return Finding(
             status=Status.FAILED,
-            reason=told[0] if len(defects) == 1 else f"{told[0]}, and {len(defects) - 1} more",
-            evidence={"defects": list(told)},
+            reason=shown[0] if len(defects) == 1 else f"{shown[0]}, and {len(defects) - 1} more",
+            evidence={"defects": list(shown)},
         )
 
 

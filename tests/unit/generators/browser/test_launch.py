@@ -15,7 +15,7 @@ def test_a_browser_with_a_sandbox_and_without_a_port_leaves_nothing_open() -> No
     left = exposure(CLOSED)
 
     assert left == Exposure(sandboxed=True, port=False)
-    assert (left.sandbox, left.devtools) == ("on", "no port: nobody else can reach it")
+    assert (left.sandbox, left.devtools) == ("on", "no port: no other program can reach it")
     assert {line.health for line in exposed(left)} == {Health.GOOD}
 
 

@@ -148,7 +148,7 @@ def test_a_table_may_have_few_columns_and_a_time(tmp_path: Path) -> None:
         ("[1]", "is not a JSON object: [1]; a task file has one object a line"),
         ("nonsense", "is not a row of JSON values"),
         ('{"site": "miniwob", "site": "wiki"}', "states 'site' twice"),
-        ('{"site": "\\ud800"}', "no Unicode"),
+        ('{"site": "\\ud800"}', "not valid UTF-8"),
         ('{"site": "miniwob", "seed": 1e999}', "is not a row of JSON values"),
         ("[" * 100_000, "is not a row of JSON values"),
         ("{}", "site is missing"),
@@ -176,7 +176,7 @@ def test_a_table_may_have_few_columns_and_a_time(tmp_path: Path) -> None:
         ({"site": "wiki", "instruction": "Go."}, "start_url is missing"),
         ({"site": "wiki", "start_url": "http://wiki.test/"}, "instruction is missing"),
         (TOLD | {"instruction": ""}, "instruction = '': "),
-        (TOLD | {"start_url": "ftp://wiki.test/"}, "is no http or https address"),
+        (TOLD | {"start_url": "ftp://wiki.test/"}, "expected an http or https address"),
         (TOLD | {"start_url": "http://[wiki/"}, "start_url = 'http://[wiki/': "),
         (TOLD | {"start_url": "http://me:word@wiki.test/"}, "holds a user name or password"),
     ],
@@ -190,7 +190,7 @@ def test_a_wrong_row_is_named_with_its_line(tmp_path: Path, line: str | Stated, 
 def test_bytes_that_are_no_text_are_named_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_bytes(json.dumps(GOOD).encode() + b"\n" + '{"site": "é"}'.encode("latin-1"))
-    with pytest.raises(BadTasks, match="line 2: holds text that is no Unicode"):
+    with pytest.raises(BadTasks, match="line 2: holds text that is not valid UTF-8"):
         read(path)
 
 
@@ -248,7 +248,7 @@ def test_a_torn_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tasks.parquet"
     pq.write_table(pa.table({"site": ["miniwob"]}), path)
     path.write_bytes(path.read_bytes()[:-5])
-    with pytest.raises(BadTasks, match="is no readable Parquet file"):
+    with pytest.raises(BadTasks, match="not a readable Parquet file"):
         read(path)
 
 

@@ -193,7 +193,7 @@ async def test_an_episode_of_a_site_that_is_not_here_cannot_be_replayed() -> Non
         scripted_task(), await recorded()
     )
 
-    assert finding.reason == "there is no site 'scripted' here"
+    assert finding.reason == "unknown site 'scripted'"
 
 
 class Says:
