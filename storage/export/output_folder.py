@@ -1,19 +1,19 @@
-"""The folder that an export is written to: whose it is, and how being killed leaves it.
+"""The folder that an export is written to: which export owns it, and what a kill leaves in it.
 
-The folder is taken only if it is empty, or holds this very export, finished or not. A mark says
-which export is under way; every file is written under a temporary name and renamed; `manifest.json`
-comes last, and then the mark goes. An export that was killed is run again: it writes the same
-bytes over what is there. Pictures are too many to be waited for one by one; if a machine goes down
-with some of them, their sizes tell, and the same export writes them again. A lock that the kernel
-drops with the process keeps two from one folder.
+The order is that of a publication to a folder, with the same file operations. The folder is accepted
+only if it is empty, or holds this very export, finished or not. A mark names the export in progress;
+every file is written under a temporary name and renamed; `manifest.json` comes last, and then the
+mark is removed. After a kill the same export is run again, and writes the same bytes over the old
+ones. Pictures are too many to synchronise one by one; if a machine goes down and loses some of them,
+their sizes differ from the manifest's, and the same export writes them again. A lock keeps two
+exports out of one folder.
 """
 
-import fcntl
 import hashlib
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -21,13 +21,14 @@ from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadConfig, OtherRun, Unwritable
+from storage.objects.durable_files import locked, write_file
 from storage.run_file import KEY as RUN_FILE
 
 MANIFEST = "manifest.json"
-"""Says what the export is made of and what is in it; written last."""
+"""Describes the export and its files; written last."""
 
 MARK = ".exporting"
-"""Lies in the folder until the manifest does, and says what is being exported."""
+"""Names the export in progress; removed once the manifest is written."""
 
 _UNFINISHED = ".tmp-"
 
@@ -73,12 +74,12 @@ class Outlet:
         self._file_bytes = 0
 
     def finished(self) -> Manifest | None:
-        """Return the manifest if this very export lies here, whole; None if it must be written.
+        """Return the manifest if the folder has this very export, complete; None if it is to be written.
 
         Raises:
             BadConfig: the folder is a run's.
-            OtherRun: another export lies here.
-            Unwritable: something else does.
+            OtherRun: it holds another export.
+            Unwritable: it holds something else.
         """
         try:
             return self._finished()
@@ -87,33 +88,28 @@ class Outlet:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the folder while the block runs.
+        """Lock the folder while the block runs.
 
         Raises:
-            OtherRun: another export was here first.
-            Unwritable: it cannot be written, is full, or another export is writing here.
+            OtherRun: another export was first.
+            Unwritable: it cannot be written, is full, or another export is writing to it.
         """
         try:
             self._root.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise Unwritable(f"{self._root}: cannot be written: {error.strerror}") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._begin()
-            yield
+            with locked(self._root, wait=False), ExitStack() as stack:
+                stack.callback(self._close_lines)
+                self._begin()
+                yield
         except BlockingIOError:
             raise Unwritable(f"{self._root}: another export is writing here; wait for it") from None
         except OSError as error:
             raise Unwritable(
                 f"{self._root}: cannot be written: {error.strerror}; "
-                "mend that, and run this again to go on"
+                "correct that, and run this again to continue"
             ) from error
-        finally:
-            for lines in self._open.values():
-                with suppress(OSError):  # what a full disk did not take is tried once more here
-                    lines.file.close()
-            os.close(handle)
 
     def line(self, split: str, record: JsonObject) -> None:
         """Append a line to the file of a split."""
@@ -133,7 +129,7 @@ class Outlet:
         self._file_bytes += len(data)
 
     def finish(self, *, episodes: int, counts: dict[str, int]) -> Manifest:
-        """Give the lines their names, write the manifest and take the mark away."""
+        """Rename the JSONL files, write the manifest and remove the mark."""
         files = [self._open[path].finish(self._root / path) for path in sorted(self._open)]
         manifest = Manifest(
             made_of=self._made_of,
@@ -147,13 +143,18 @@ class Outlet:
         (self._root / MARK).unlink()
         return manifest
 
+    def _close_lines(self) -> None:
+        for lines in self._open.values():
+            with suppress(OSError):  # closing writes the rest of the buffer, which may fail again
+                lines.file.close()
+
     def _begin(self) -> None:
-        """Leave the mark, and clear what a killed export left half written."""
-        self._finished()  # once more: somebody may have been here before the lock was ours
+        """Write the mark, and remove the unfinished files of a killed export."""
+        self._finished()  # again, under the lock: another export may have been faster
         if not (self._root / MARK).is_file():
             _write(self._root / MARK, canonical_json(self._made_of))
-        for found in sorted(self._root.rglob(f"{_UNFINISHED}*")):
-            found.unlink()
+        for path in sorted(self._root.rglob(f"{_UNFINISHED}*")):
+            path.unlink()
 
     def _finished(self) -> Manifest | None:
         self._refuse_run_folder()
@@ -161,31 +162,32 @@ class Outlet:
             return None
         mark, path = self._root / MARK, self._root / MANIFEST
         if path.is_file():
-            return self._same(path, under_way=mark.is_file())
+            return self._read_manifest(path, in_progress=mark.is_file())
         if mark.is_file():
-            self._refuse_other(_marked(mark))
+            self._refuse_other(_read_mark(mark))
             return None
-        half = _temporary(mark).name
-        first = min((i.name for i in self._root.iterdir() if i.name != half), default=None)
+        unfinished = _temporary(mark).name
+        names = (item.name for item in self._root.iterdir())
+        first = min((name for name in names if name != unfinished), default=None)
         if first is not None:
             raise Unwritable(
-                f"{self._root}: is not empty and holds no export (there is {first}); "
+                f"{self._root}: is not empty and holds no export (it has {first}); "
                 "export to an empty folder"
             )
         return None
 
-    def _same(self, path: Path, *, under_way: bool) -> Manifest | None:
+    def _read_manifest(self, path: Path, *, in_progress: bool) -> Manifest | None:
         try:
             manifest = Manifest.model_validate_json(path.read_bytes())
         except ValidationError:
             raise Unwritable(
-                f"{self._root}: holds a {MANIFEST} that is no export's; export to an empty folder"
+                f"{self._root}: holds a {MANIFEST} that is not an export's; export to an empty folder"
             ) from None
         self._refuse_other(manifest.made_of)
-        return manifest if not under_way and self._whole(manifest) else None
+        return manifest if not in_progress and self._is_complete(manifest) else None
 
-    def _whole(self, manifest: Manifest) -> bool:
-        """Say whether everything the manifest speaks of is still there, by count and size."""
+    def _is_complete(self, manifest: Manifest) -> bool:
+        """Return whether the folder has every file of the manifest, by count and size."""
         lines = {file.path: file.bytes for file in manifest.lines}
         files, size = 0, 0
         for path in self._root.rglob("*"):
@@ -214,38 +216,30 @@ class Outlet:
 
     def _refuse_run_folder(self) -> None:
         root = self._root.resolve()
-        for place in (root, *root.parents):
-            if (place / RUN_FILE).is_file() and (place / "tables").is_dir():
+        for folder in (root, *root.parents):
+            if (folder / RUN_FILE).is_file() and (folder / "tables").is_dir():
                 raise BadConfig(
-                    f"{self._root}: lies in the folder of a run ({place}); "
+                    f"{self._root}: lies in the folder of a run ({folder}); "
                     "export to a folder outside it"
                 )
 
 
 def _temporary(path: Path) -> Path:
-    """Return what a file is called until it is whole; no pattern for its kind finds it."""
+    """Return a file's temporary name, which no pattern for its kind matches."""
     return path.with_name(f"{_UNFINISHED}{path.name}.part")
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whose words must outlive a machine that goes down, in one step."""
-    temporary = _temporary(path)
-    with temporary.open("wb") as file:
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write_file(path, text.encode(), temporary=_temporary(path))
 
 
-def _marked(mark: Path) -> object:
-    """Return what a mark says is being exported."""
+def _read_mark(mark: Path) -> object:
+    """Return what the export in progress is made of."""
     try:
-        said: object = json.loads(mark.read_bytes())
+        made_of: object = json.loads(mark.read_bytes())
     except ValueError:
-        raise Unwritable(
-            f"{mark}: does not say which export is under way here; export to an empty folder"
-        ) from None
-    return said
+        raise Unwritable(f"{mark}: does not name an export; export to an empty folder") from None
+    return made_of
 
 
 class _Lines:

@@ -15,10 +15,9 @@ What an error of Delta's client means after the last try (`_ERRORS`):
 
 | error | is tried again | becomes |
 |---|---|---|
-| the store denies access, or its answer tells no more | no | `Unwritable` |
+| the store denies access | no | `Unwritable` |
 | the store does not answer, or fails in a way that may pass | yes | `Unwritable` |
-| `OSError`: the disk is full or failing | yes | `Unwritable` |
-| `TableNotFoundError`: the table was created and is gone | yes | `Unwritable` |
+| `OSError`, `TableNotFoundError`: the disk is full, the table is gone | yes | `Unwritable` |
 | `CommitFailedError`: another writer was first | yes | `Conflict` |
 | any other `DeltaError` | yes | `Damaged` |
 """
@@ -80,7 +79,7 @@ class Entry:
     files: Sequence[Added]
     """The files that it adds."""
     also: Transaction | None = None
-    """A second transaction of the same commit, set whatever its number was; None: there is none."""
+    """A second transaction of the same commit, whose number may exist; None: there is none."""
 
 
 class Handle:
@@ -134,9 +133,9 @@ class Handle:
         committed = table.transaction_version(entry.transaction)
         if committed is not None:
             return committed
-        transactions = [Transaction(entry.transaction, entry.token)]
-        transactions += [] if entry.also is None else [entry.also]
-        self.write(table, CommitProperties(app_transactions=transactions), entry.files)
+        transactions = [Transaction(entry.transaction, entry.token), entry.also]
+        noted = CommitProperties(app_transactions=[item for item in transactions if item])
+        self.write(table, noted, entry.files)
         return entry.token
 
     def create(self) -> None:
@@ -284,9 +283,8 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
 
     def open_dataset() -> Dataset:
         options = access.options()
-        table = DeltaTable(
-            url, version=version, storage_options=None if options is None else dict(options)
-        )
+        stored = None if options is None else dict(options)
+        table = DeltaTable(url, version=version, storage_options=stored)
         return dataset_of(table, url, access=access)
 
     try:

@@ -1,6 +1,6 @@
-"""Several objects of a store asked for at the same time, and told of in their order.
+"""Several objects of a store, requested at the same time and returned in order.
 
-One by one a few hundred small objects of a bucket take half a minute.
+Requested one by one, a few hundred small objects of a bucket take half a minute.
 """
 
 import asyncio
@@ -9,25 +9,25 @@ from collections.abc import AsyncIterator, Sequence
 from schemas.errors import StepmillError
 from storage.objects.protocol import Missing, ObjectStore
 
-_AT_ONCE = 16
+_CONCURRENCY = 16
 
 
 async def get_several(
     store: ObjectStore, keys: Sequence[str]
 ) -> AsyncIterator[tuple[str, bytes | None]]:
-    """Yield each of `keys` with its object, None for one that is missing; few are held at once.
+    """Yield each of `keys` with its object, None for a missing one; at most 16 are in memory.
 
     Raises:
-        Unwritable: the store does not answer, or does not let us in.
+        Unwritable: the store does not answer, or denies access.
         Damaged: an object cannot be read.
     """
-    for first in range(0, len(keys), _AT_ONCE):
-        some = keys[first : first + _AT_ONCE]
-        for key, data in zip(some, await _at_once(store, some), strict=True):
+    for first in range(0, len(keys), _CONCURRENCY):
+        batch = keys[first : first + _CONCURRENCY]
+        for key, data in zip(batch, await _get_all(store, batch), strict=True):
             yield key, data
 
 
-async def _at_once(store: ObjectStore, keys: Sequence[str]) -> list[bytes | None]:
+async def _get_all(store: ObjectStore, keys: Sequence[str]) -> list[bytes | None]:
     async def get(key: str) -> bytes | None:
         try:
             return await store.get(key)
@@ -36,14 +36,14 @@ async def _at_once(store: ObjectStore, keys: Sequence[str]) -> list[bytes | None
 
     try:
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(get(key)) for key in keys]
-    except* StepmillError as several:
-        raise first(several) from None
-    return [task.result() for task in asked]
+            tasks = [group.create_task(get(key)) for key in keys]
+    except* StepmillError as errors:
+        raise first(errors) from None
+    return [task.result() for task in tasks]
 
 
 def first(group: BaseException) -> BaseException:
-    """Return the first error of a group, however deep it lies."""
+    """Return the first error of a group, however deeply it is nested."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]
     return group

@@ -1,8 +1,7 @@
-"""What goes wrong in somebody else's client, in our words and on one line.
+"""Errors of Delta's and AWS's clients as one line: the code, what it means, and what to do.
 
-Delta's client and AWS's tell of the same store in ways of their own: with colours, back traces,
-and the answer as it came, which may quote a credential. Here an error becomes its code, what that
-means, and what to do about it.
+The two clients report errors of the same store differently: with colours, back traces, and the
+store's whole response, which may quote a credential.
 """
 
 import re
@@ -11,10 +10,10 @@ from collections.abc import Mapping
 from schemas.errors import Damaged, StepmillError, Unwritable
 
 SEE = "see `A run in a bucket` in docs/storing.md"
-"""Where the rights are listed."""
+"""Points to the list of the rights that are needed."""
 
 NO_BUCKET = "NoSuchBucket"
-"""The code for it."""
+"""The code of a bucket that does not exist."""
 
 GET_NEW = "get new ones (`aws sso login`, or what made them) and run the same command again"
 """What to do about credentials that have expired."""
@@ -23,13 +22,13 @@ NO_ANSWER = (
     "the store does not answer; check storage.endpoint_url and the network, and run the same "
     "command again"
 )
-"""What an endpoint that is silent, or not there, means."""
+"""Of an endpoint that does not answer or does not exist."""
 
 KEEPS_FAILING = "the store keeps failing; run the same command again later"
-"""What an error of the store's own means, once it was asked often enough."""
+"""Of a store's own error, after the last retry."""
 
 REFUSES = "the store refuses the request"
-"""What is left to say."""
+"""Of a code that is not listed here."""
 
 _EXPIRED = f"the credentials have expired; {GET_NEW}"
 _UNKNOWN = (
@@ -37,9 +36,9 @@ _UNKNOWN = (
     "and storage.endpoint_url"
 )
 REGION = "the bucket lies in another region"
-"""What an answer from elsewhere means; the right region is told after it."""
+"""Of a redirect; the right region follows."""
 
-_WORDS: Mapping[str, str] = {
+_EXPLANATIONS: Mapping[str, str] = {
     NO_BUCKET: "there is no such bucket; create it, or correct the URL or storage.endpoint_url",
     "InvalidBucketName": "the store allows no bucket of this name; correct the URL",
     "AccessDenied": f"the credentials do not allow it; {SEE} for the rights it takes",
@@ -69,7 +68,7 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-_PASSING = {
+_TRANSIENT = {
     *("408", "425", "429", "500", "502", "503", "504"),
     "BadDigest",
     "ConditionalRequestConflict",
@@ -83,10 +82,10 @@ _PASSING = {
     "ThrottlingException",
     "XAmzContentChecksumMismatch",
 }
-"""Codes and statuses of what may well succeed in a moment."""
+"""Codes and statuses of errors that a retry may overcome."""
 
 _ABSENT = {"NoSuchKey", "404"}
-"""Codes of a file that is not there, which is no matter of getting in."""
+"""Codes of a missing file, which does not mean that access is denied."""
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CODE = re.compile(r"<Code>\s*(\w+)\s*</Code>")
@@ -102,42 +101,42 @@ _ELSEWHERE = re.compile(r"redirect without LOCATION")
 
 
 def words_for(code: str) -> str | None:
-    """Return what an error of a store means and what to do; None if we do not know."""
-    return _WORDS.get(code)
+    """Return what an error code of a store means and what to do; None for an unknown code."""
+    return _EXPLANATIONS.get(code)
 
 
 def elsewhere(region: str | None) -> str:
-    """Return what an answer from elsewhere means; `region` is the right one, if it was named."""
+    """Return the message of a redirect to another region; `region` is the right one, if known."""
     right = "to its region" if region is None else f'= "{region}"'
     return f"{REGION}; set storage.region {right}"
 
 
 def passing_code(code: str) -> bool:
-    """Say whether what failed with this code or status may well succeed in a moment."""
-    return code in _PASSING
+    """Return whether a retry may overcome an error of this code or status."""
+    return code in _TRANSIENT
 
 
 def passes(error: Exception) -> bool:
-    """Say whether what Delta's client could not do may well succeed in a moment."""
+    """Return whether a retry may overcome an error of Delta's client."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
     return _SILENT.search(text) is not None if code is None else passing_code(code)
 
 
 def keeps_out(error: Exception) -> bool:
-    """Say whether it is the store that keeps Delta's client out: it says no, is unwell, or silent."""
+    """Return whether an error of Delta's client comes from the store: denied, failing, or silent."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    return code in _WORDS or passes(error) or _ELSEWHERE.search(text) is not None
+    return code in _EXPLANATIONS or passes(error) or _ELSEWHERE.search(text) is not None
 
 
 def in_words(error: Exception) -> str:
-    """Return what an error says, on one line."""
+    """Return an error's message, on one line."""
     return _access(error) or _line(error)
 
 
 def unread(error: Exception, what: str) -> StepmillError:
-    """Return why something cannot be read: the store's doing, or what lies there is not whole."""
+    """Return the error of a failed read: `Unwritable` if the store denied it, else `Damaged`."""
     access = _access(error)
     if access is not None:
         return Unwritable(f"{what}: {access}")
@@ -145,31 +144,31 @@ def unread(error: Exception, what: str) -> StepmillError:
 
 
 def _access(error: Exception) -> str | None:
-    """Return what a store's refusal or silence means; None if it is neither."""
+    """Return what a store's refusal or silence means; None for any other error."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    if _ELSEWHERE.search(text) or _WORDS.get(code or "") == REGION:
-        named = _REGION.search(text)
-        return elsewhere(None if named is None else named[1])
+    if _ELSEWHERE.search(text) or _EXPLANATIONS.get(code or "") == REGION:
+        match = _REGION.search(text)
+        return elsewhere(None if match is None else match[1])
     if code is not None:
-        return None if code in _ABSENT else f"{_meaning(code)} ({code})"
+        return None if code in _ABSENT else f"{_explain(code)} ({code})"
     return NO_ANSWER if _SILENT.search(text) else None
 
 
-def _meaning(code: str) -> str:
-    return _WORDS.get(code) or (KEEPS_FAILING if passing_code(code) else REFUSES)
+def _explain(code: str) -> str:
+    return _EXPLANATIONS.get(code) or (KEEPS_FAILING if passing_code(code) else REFUSES)
 
 
 def _code(text: str) -> str | None:
-    """Return the code of a store's answer, or its status, if `text` tells of one."""
-    found = _CODE.search(text) or (_STATUS.search(text) if "Error performing" in text else None)
-    return None if found is None else found[1]
+    """Return the code in a store's response, or its status; None if `text` has neither."""
+    match = _CODE.search(text) or (_STATUS.search(text) if "Error performing" in text else None)
+    return None if match is None else match[1]
 
 
 def _line(error: Exception) -> str:
-    """Return an error's text without its colours, its back trace and what a store answered."""
+    """Return an error's text without colours, back trace and the store's response."""
     text, _, _ = _COLOUR.sub("", str(error)).partition("\n   0:")
-    if _code(text) in _ABSENT:  # what is not there is named before the request that found it so
+    if _code(text) in _ABSENT:  # the missing file is named before the request
         text = _REQUEST.sub("", text)
     text = _ANSWER.sub("", text).replace("↳", "")
     return " ".join(text.split()) or type(error).__name__

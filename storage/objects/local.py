@@ -1,17 +1,15 @@
 """Objects as files below a folder.
 
-A write goes to a temporary name in the folder where it will lie, is synchronised to the disk, and
-then takes its real name in one step: renamed over what was there, or linked if nothing may be
-there. Being killed at any line therefore leaves an old object, a new one, or a temporary file
-that no listing shows as an object. Changes of an existing name hold the folder's lock, which the
-kernel drops with the process; there is no lock file to clean.
+A write goes to a temporary file in the folder of its object, is synchronised to the disk, and then
+takes its real name in one step: renamed over an old object, or linked if there must be none. A
+process that is killed at any line therefore leaves the old object, the new one, or a temporary file
+that no listing shows. A change of an existing name holds the folder's lock, which the kernel
+releases with the process; there is no lock file to clean up.
 
 Work on files blocks, so it runs in a thread.
 """
 
 import asyncio
-import errno
-import fcntl
 import os
 import secrets
 import stat
@@ -24,24 +22,27 @@ from pathlib import Path, PurePosixPath
 from typing_extensions import override
 
 from schemas.errors import Conflict, Damaged, Unwritable
+from storage.objects.durable_files import (
+    create_locked,
+    locked,
+    remove_unless_locked,
+    sync_folder,
+)
 from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, checked_key
 from storage.objects.temp_object import Draft, Source
 
-_PAGE = 1_000
-"""Entries listed in one visit to a thread."""
+_PAGE_ENTRIES = 1_000
+"""Entries listed per call in a thread."""
 
 _PROBE_BYTES = 65_536
-"""Enough that a full disk notices."""
+"""Enough for a full disk to refuse."""
 
-_COPIED = 1 << 24
-"""Bytes copied at once."""
-
-_MKDIR_TRIES = 20
-"""How often a folder may vanish under a writer because another one emptied it."""
+_COPY_BYTES = 1 << 24
+"""Bytes copied per step."""
 
 
 class LocalStore(ObjectStore):
-    """An `ObjectStore` in a folder, which is made when the first object is."""
+    """An `ObjectStore` in a folder, which is created with the first object."""
 
     def __init__(self, root: Path) -> None:
         self._root = Path(os.path.abspath(root))  # noqa: PTH100 - resolve() would follow links
@@ -64,12 +65,12 @@ class LocalStore(ObjectStore):
     async def info(self, key: str) -> ObjectInfo:
         path = self._path(key)
         try:
-            found = await asyncio.to_thread(path.stat)
+            status = await asyncio.to_thread(path.stat)
         except (FileNotFoundError, NotADirectoryError):
             raise Missing(key, self.url) from None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise Missing(key, self.url)
-        return _info(key, found)
+        return _info(key, status)
 
     @override
     async def put(self, key: str, data: Source) -> None:
@@ -86,18 +87,18 @@ class LocalStore(ObjectStore):
 
     @override
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        async for found in self._walk(prefix, unfinished=False):
-            yield found
+        async for item in self._walk(prefix, unfinished=False):
+            yield item
 
     @override
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        async for found in self._walk("", unfinished=True):
-            yield found
+        async for item in self._walk("", unfinished=True):
+            yield item
 
     @override
     async def give_up(self, before: datetime) -> int:
-        """A writer holds the lock of its file as long as it lives."""
-        old = [found.key async for found in self.unfinished() if found.modified < before]
+        # A running writer holds the lock of its file, so its file stays.
+        old = [item.key async for item in self.unfinished() if item.modified < before]
         return await asyncio.to_thread(self._give_up, old)
 
     @override
@@ -108,7 +109,7 @@ class LocalStore(ObjectStore):
     def draft(self, prefix: str) -> Draft:
         path = _temporary_in(self._path(prefix))
         with _writing(path):
-            return Draft(os.fdopen(_create(path), "w+b"), path)
+            return Draft(os.fdopen(create_locked(path), "w+b"), path)
 
     @override
     async def probe(self) -> None:
@@ -128,9 +129,9 @@ class LocalStore(ObjectStore):
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
     def _put(self, path: Path, data: Source) -> None:
-        with _writing(path), self._temporary(path, data) as temporary, _locked(path.parent):
+        with _writing(path), self._temporary(path, data) as temporary, locked(path.parent):
             temporary.replace(path)
-            _sync(path.parent)
+            sync_folder(path.parent)
 
     def _put_new(self, path: Path, data: Source) -> bool:
         with _writing(path):
@@ -141,25 +142,25 @@ class LocalStore(ObjectStore):
                     path.hardlink_to(temporary)
                 except FileExistsError:
                     return False
-                _sync(path.parent)
+                sync_folder(path.parent)
                 return True
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
-        with _writing(path), self._temporary(path, data) as temporary, _locked(path.parent):
+        with _writing(path), self._temporary(path, data) as temporary, locked(path.parent):
             try:
-                found = path.read_bytes()
+                current = path.read_bytes()
             except FileNotFoundError:
                 return False
-            if found != expected:
+            if current != expected:
                 return False
             temporary.replace(path)
-            _sync(path.parent)
+            sync_folder(path.parent)
             return True
 
     def _delete(self, paths: Iterable[Path]) -> None:
         for path in paths:
             with _writing(path):
-                with suppress(FileNotFoundError, NotADirectoryError), _locked(path.parent):
+                with suppress(FileNotFoundError, NotADirectoryError), locked(path.parent):
                     path.unlink()
                 self._prune(path.parent)
 
@@ -167,12 +168,12 @@ class LocalStore(ObjectStore):
         removed = 0
         for path in (self._root / key for key in keys):
             with _writing(path):
-                removed += _remove_unless_held(path)
+                removed += remove_unless_locked(path)
                 self._prune(path.parent)
         return removed
 
     def _prune(self, folder: Path) -> None:
-        """Remove folders that hold nothing any more: a bucket would not show them either."""
+        """Remove folders that are empty now: in a bucket they would not exist either."""
         while folder != self._root and self._root in folder.parents:
             try:
                 folder.rmdir()
@@ -182,12 +183,12 @@ class LocalStore(ObjectStore):
 
     def _probe(self) -> None:
         path = self._root / "probe"
-        made = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
+        created = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
         try:
             with _writing(self._root), self._temporary(path, bytes(_PROBE_BYTES)):
                 pass
         finally:
-            for folder in made:
+            for folder in created:
                 with suppress(OSError):
                     folder.rmdir()
 
@@ -196,13 +197,13 @@ class LocalStore(ObjectStore):
         """Yield a synchronised file of `data` beside `path`; remove it unless it was renamed."""
         if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
             data.sync()
-            yield data.path  # it is the draft's: who made that removes it
+            yield data.path  # the draft's own file: closing the draft removes it
             return
         temporary = _temporary_in(path.parent)
         try:
-            with os.fdopen(_create(temporary), "wb") as file:
-                for start in range(0, len(data), _COPIED):
-                    file.write(data[start : start + _COPIED])
+            with os.fdopen(create_locked(temporary), "wb") as file:
+                for start in range(0, len(data), _COPY_BYTES):
+                    file.write(data[start : start + _COPY_BYTES])
                 file.flush()
                 os.fsync(file.fileno())
             yield temporary
@@ -211,8 +212,8 @@ class LocalStore(ObjectStore):
                 temporary.unlink(missing_ok=True)
 
     async def _walk(self, prefix: str, *, unfinished: bool) -> AsyncIterator[ObjectInfo]:
-        found = _scan(self._root, prefix, unfinished=unfinished)
-        while page := await asyncio.to_thread(_page, found):
+        entries = _scan(self._root, prefix, unfinished=unfinished)
+        while page := await asyncio.to_thread(_page, entries):
             for item in page:
                 yield item
 
@@ -221,76 +222,17 @@ def _temporary_in(folder: Path) -> Path:
     return folder / f".tmp-{secrets.token_hex(8)}"
 
 
-def _page(found: Iterator[ObjectInfo]) -> list[ObjectInfo]:
+def _page(entries: Iterator[ObjectInfo]) -> list[ObjectInfo]:
     try:
-        return [*islice(found, _PAGE)]
+        return [*islice(entries, _PAGE_ENTRIES)]
     except OSError as error:
         reason = error.strerror or str(error)
         raise Damaged(f"{error.filename}: cannot be listed: {reason}") from error
 
 
-def _create(path: Path) -> int:
-    """Open a new file, with the folders it needs, however often another process prunes them.
-
-    As long as it is open its lock says that its writer lives.
-    """
-    for _ in range(_MKDIR_TRIES):
-        _make_folders(path.parent)
-        with suppress(FileNotFoundError):
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-            fcntl.flock(handle, fcntl.LOCK_SH)
-            return handle
-    raise FileNotFoundError(errno.ENOENT, "its folder cannot be made, or goes again and again")
-
-
-def _make_folders(folder: Path) -> None:
-    if folder.is_dir():
-        return
-    _make_folders(folder.parent)
-    with suppress(FileNotFoundError):
-        folder.mkdir(exist_ok=True)
-        _sync(folder.parent)
-
-
-def _sync(folder: Path) -> None:
-    """Make the names in `folder` durable."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock; it goes with the process, even a killed one."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _remove_unless_held(path: Path) -> bool:
-    """Remove an unfinished file whose writer is gone; say whether it was there and went."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink(missing_ok=True)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(handle)
-    return True
-
-
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Name the path and the reason when the system refuses a write."""
+    """Turn an `OSError` of a write into an `Unwritable` that names the path."""
     try:
         yield
     except OSError as error:
@@ -298,20 +240,20 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
-    """Yield files below `root` whose key begins with `prefix`; links are not followed.
+    """Yield the finished or the unfinished files whose key begins with `prefix`.
 
-    They are either those that are finished or the others; only they are asked for their size.
+    Links are not followed, and only files that are yielded are asked for their size.
     """
-    folder = prefix.rpartition("/")[0]
-    pending = [checked_key(folder)] if folder else [""]
+    start = prefix.rpartition("/")[0]
+    pending = [checked_key(start)] if start else [""]
     while pending:
-        here = pending.pop()
+        folder = pending.pop()
         try:
-            entries = sorted(os.scandir(root / here), key=lambda entry: entry.name)
+            entries = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
         except (FileNotFoundError, NotADirectoryError):
             continue
         for entry in entries:
-            key = f"{here}/{entry.name}" if here else entry.name
+            key = f"{folder}/{entry.name}" if folder else entry.name
             if not (key.startswith(prefix) or prefix.startswith(f"{key}/")):
                 continue
             if entry.is_dir(follow_symlinks=False):
@@ -323,6 +265,6 @@ def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
                 yield _info(key, entry.stat(follow_symlinks=False))
 
 
-def _info(key: str, found: os.stat_result) -> ObjectInfo:
-    modified = datetime.fromtimestamp(found.st_mtime, UTC)
-    return ObjectInfo(key=key, size=found.st_size, modified=modified)
+def _info(key: str, status: os.stat_result) -> ObjectInfo:
+    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    return ObjectInfo(key=key, size=status.st_size, modified=modified)

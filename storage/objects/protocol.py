@@ -1,16 +1,16 @@
-"""What a place for bytes can do, whatever it is made of.
+"""The protocol of an object store: a folder, a bucket, a dictionary.
 
-An `ObjectStore` holds whole objects under flat keys such as `spool/<unit>/<episode>`. It is kept
-so small that a folder, a bucket and a dictionary can all honour it to the letter:
+An `ObjectStore` holds whole objects under flat keys such as `spool/<unit>/<episode>`. The protocol
+is small enough for a folder, a bucket and a dictionary to honour all of it:
 
-* a write is whole or it did not happen; a reader never sees half an object;
+* a write happens as a whole or not at all; a reader never sees half an object;
 * `put_new` lets exactly one of many writers win, `replace` changes only what was read;
-* listing is flat, by string prefix, **in no order**, and shows no unfinished write;
-* no key may be another key's folder (`a` beside `a/b`): a folder cannot hold that, and buckets
-  disagree on how they list it.
+* listing is flat, by string prefix, **in no order**, and omits unfinished writes;
+* no key may be another key's folder (`a` beside `a/b`): a folder cannot hold both, and buckets
+  differ in how they list them.
 
-Nothing here knows what the bytes mean. A key that leaves the store is a defect of the caller and
-a `ValueError`; everything the world does wrong is an error of `schemas.errors`.
+A store does not know what the bytes mean. A key that leads out of the store is a defect of the
+caller and a `ValueError`; every failure of the surroundings is an error of `schemas.errors`.
 """
 
 import re
@@ -23,14 +23,14 @@ from schemas.errors import StepmillError
 from storage.objects.temp_object import Draft, Source
 
 UNFINISHED = re.compile(r"\.tmp-[0-9a-f]{16}")
-"""The last part of a name under which a folder holds a write that has not ended."""
+"""The file name of an unfinished write to a folder."""
 
 _FORBIDDEN_PARTS = {"", ".", ".."}
 _MAX_PART_BYTES = 255
 
 
 class Missing(StepmillError):
-    """There is no object under the key."""
+    """The store has no object under the key."""
 
     def __init__(self, key: str, where: str) -> None:
         super().__init__(f"{where}: there is no object '{key}'")
@@ -38,19 +38,19 @@ class Missing(StepmillError):
         self.where = where
 
     def __reduce__(self) -> tuple[type["Missing"], tuple[str, str]]:
-        """Keep the error picklable: it may cross a process."""
+        """Keep the error picklable: it may be sent to another process."""
         return type(self), (self.key, self.where)
 
 
 class ObjectInfo(Record):
-    """What a listing says of an object."""
+    """An object as a listing shows it."""
 
     key: str
-    """Its name, parts separated by `/`."""
+    """Its parts are separated by `/`."""
     size: int
     """Bytes."""
     modified: datetime
-    """When it was written, UTC, by the store's clock."""
+    """When it was last written, UTC, by the store's clock."""
 
 
 class ObjectStore(Protocol):
@@ -58,47 +58,47 @@ class ObjectStore(Protocol):
 
     @property
     def url(self) -> str:
-        """Where the store is, for messages and for what must be told a place; no credentials."""
+        """The store's URL or path, without credentials."""
         ...
 
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
         """Return the bytes of `key`, or of the slice `start:stop` of it.
 
         Raises:
-            Missing: there is no such object.
+            Missing: the store has no such object.
         """
         ...
 
     async def info(self, key: str) -> ObjectInfo:
-        """Return what a listing would say of `key`.
+        """Return `key` as a listing would show it.
 
         Raises:
-            Missing: there is no such object.
+            Missing: the store has no such object.
         """
         ...
 
     async def put(self, key: str, data: Source) -> None:
-        """Write `key` whole, over whatever was there.
+        """Write `key` as a whole, replacing any object of that key.
 
         Raises:
-            Unwritable: nothing can be written there; what was there still is.
+            Unwritable: the store cannot be written; the old object is unchanged.
         """
         ...
 
     async def put_new(self, key: str, data: Source) -> bool:
-        """Write `key` whole if it is not there; return False and change nothing if it is.
+        """Write `key` as a whole unless it exists; if it does, return False and change nothing.
 
         Raises:
-            Unwritable: nothing can be written there.
+            Unwritable: the store cannot be written.
         """
         ...
 
     async def replace(self, key: str, data: bytes, *, expected: bytes) -> None:
-        """Write `key` whole if it still holds `expected`.
+        """Write `key` as a whole if its object is still `expected`.
 
         Raises:
-            Conflict: it holds something else, or nothing, by now.
-            Unwritable: nothing can be written there; what was there still is.
+            Conflict: its object has changed or is gone.
+            Unwritable: the store cannot be written; the old object is unchanged.
         """
         ...
 
@@ -107,7 +107,7 @@ class ObjectStore(Protocol):
         ...
 
     async def delete(self, keys: Iterable[str]) -> None:
-        """Remove the objects; one that is not there is no error.
+        """Remove the objects; a key without an object is not an error.
 
         Raises:
             Unwritable: an object cannot be removed.
@@ -115,45 +115,45 @@ class ObjectStore(Protocol):
         ...
 
     def draft(self, prefix: str) -> Draft:
-        """Return an empty draft of an object in the folder `prefix`; it blocks, but not for long.
+        """Return an empty draft for an object in the folder `prefix`; the call blocks briefly.
 
         Raises:
-            Unwritable: nothing can be written there.
+            Unwritable: the store cannot be written.
         """
         ...
 
     def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        """Yield what writers hold open or left behind when they were killed: no object yet."""
+        """Yield unfinished writes: those in progress, and those that killed writers left behind."""
         ...
 
     async def give_up(self, before: datetime) -> int:
-        """Remove what is unfinished and was begun `before`, by the store's clock; return how many.
+        """Remove unfinished writes begun `before`, by the store's clock; return how many.
 
-        Where a writer still holds it, it stays, or the writer begins again and loses nothing.
+        A write that is still in progress either stays, or its writer starts it again.
 
         Raises:
-            Unwritable: something cannot be removed.
+            Unwritable: one cannot be removed.
         """
         ...
 
     async def probe(self) -> None:
-        """Prove that something can be written, and leave nothing behind.
+        """Check that objects can be written, and leave nothing behind.
 
         Raises:
-            Unwritable: nothing can be, and why.
+            Unwritable: they cannot; the error says why.
         """
         ...
 
 
 def checked_key(key: str) -> str:
-    """Return `key` if it is one that stays inside any store.
+    """Return `key` if it is valid in every store.
 
     Raises:
-        ValueError: it is empty, absolute, climbs, or is named like an unfinished write.
+        ValueError: it is empty, absolute, has `..`, or is named like an unfinished write.
     """
     parts = key.split("/")
     if any(part in _FORBIDDEN_PARTS or not _is_plain(part) for part in parts):
-        raise ValueError(f"not a key: {key!r}")
+        raise ValueError(f"invalid key: {key!r}")
     return key
 
 

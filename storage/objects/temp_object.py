@@ -1,13 +1,13 @@
-"""A file that is being written and is no object yet.
+"""A temporary file that becomes an object once it is whole.
 
-What is too large to be held in memory is written to a draft, hashed on the way, and then put into
-a store as a whole. A draft lies where its store can best take it from: beside the objects of a
-folder, where it is named like any write that has not ended; in a file without a name for a
-bucket, which goes with the process; in memory for a dictionary. Whoever makes one closes it, and
-with that it is gone, put or not.
+Data too large for memory is written to a draft, hashed on the way, and then put into a store as a
+whole. A draft is kept where its store can take it from most cheaply: for a folder beside its
+objects, named like any unfinished write; for a bucket in a file without a name, which goes with the
+process; for a dictionary in memory. The caller that makes a draft closes it, and closing removes it,
+whether it was put or not.
 
-A large draft is hashed while it grows: a thread reads back what was written, which the system still
-has in memory, beside the thread that makes the rest.
+A large draft is hashed while it grows: one thread reads back what was written, which the system
+still caches, while another writes the rest.
 """
 
 import errno
@@ -20,12 +20,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Self, cast
 
+from typing_extensions import override
+
 from schemas.errors import Unwritable
 
-_HASHED_AT_ONCE = 1 << 22
-"""Bytes that are written before they are hashed; smaller drafts are hashed when somebody asks."""
+_HASH_BYTES = 1 << 22
+"""Bytes that are written before they are hashed; smaller drafts are hashed when their hash is read."""
 
-_READ_AT_ONCE = 1 << 20
+_BUFFER_BYTES = 1 << 20
 
 
 class Draft:
@@ -36,11 +38,11 @@ class Draft:
         self._hash = hashlib.sha256(usedforsecurity=False)
         self._hashed = 0
         self._size = 0
-        self._mute = False
+        self._discarding = False
         self._thread: ThreadPoolExecutor | None = None
         self._hashing: Future[None] | None = None
         self.path = path
-        """Where it lies; None if it has no name."""
+        """The file; None if it has no name."""
 
     @classmethod
     def in_memory(cls) -> Self:
@@ -49,26 +51,26 @@ class Draft:
 
     @classmethod
     def nameless(cls) -> Self:
-        """Return a draft in the system's folder for temporary files, which nobody else sees.
+        """Return a draft without a name in the system's folder for temporary files.
 
         Raises:
-            Unwritable: nothing can be written there.
+            Unwritable: that folder cannot be written.
         """
         try:
             return cls(cast("BinaryIO", tempfile.TemporaryFile()))
         except OSError as error:
             reason = error.strerror or error
             raise Unwritable(
-                f"what is on its way to the store cannot be written: {reason}; make room in the "
-                "folder for temporary files, or set TMPDIR to another one"
+                f"cannot write a temporary file for the store: {reason}; make room in the folder "
+                "for temporary files, or set TMPDIR to another one"
             ) from error
 
     @property
     def sha256(self) -> str:
-        """Of what was written, hex.
+        """The SHA-256 of the bytes written, hex.
 
         Raises:
-            Unwritable: it did not fit, or cannot be read back.
+            Unwritable: the disk is full, or the file cannot be read back.
         """
         if self._hashing is not None:
             self._hashing.result()
@@ -78,25 +80,25 @@ class Draft:
 
     @property
     def closed(self) -> bool:
-        """It is gone."""
+        """Whether it was closed, and thereby removed."""
         return self._file.closed
 
     def write(self, data: bytes) -> int:
-        """Add `data`, all of it.
+        """Append all of `data`.
 
         Raises:
-            Unwritable: it does not fit.
+            Unwritable: the disk is full.
         """
         size = memoryview(data).nbytes
-        if self._mute:
+        if self._discarding:
             return size
         try:
             self._file.write(data)
         except OSError as error:
-            raise self._refused("written", error) from error
+            raise self._unwritable("written", error) from error
         self._size += size
-        if self._size - self._hashed >= _HASHED_AT_ONCE and not isinstance(self._file, io.BytesIO):
-            self._hash_meanwhile()
+        if self._size - self._hashed >= _HASH_BYTES and not isinstance(self._file, io.BytesIO):
+            self._hash_in_thread()
         return size
 
     def tell(self) -> int:
@@ -104,7 +106,7 @@ class Draft:
         return self._size
 
     def flush(self) -> None:
-        """Do nothing: reading what was written needs no care."""
+        """Do nothing: every read flushes first."""
 
     def __len__(self) -> int:
         """Return how many bytes were written."""
@@ -114,35 +116,35 @@ class Draft:
         """Return the bytes of a slice without a step, as of `bytes`."""
         start, stop, _ = part.indices(self._size)
         self._flush()
-        found = bytearray(max(0, stop - start))
-        return bytes(memoryview(found)[: self._read(found, start)])
+        buffer = bytearray(max(0, stop - start))
+        return bytes(memoryview(buffer)[: self._read(buffer, start)])
 
     def sync(self) -> None:
-        """Have the disk hold what was written.
+        """Synchronise the file to the disk.
 
         Raises:
-            Unwritable: it did not fit.
+            Unwritable: the disk is full.
         """
         self._flush()
         if self.path is not None:
             os.fsync(self._file.fileno())
 
     def reader(self) -> io.BufferedReader:
-        """Return a file to read it from; the draft outlives it."""
+        """Return a file that reads the draft; closing the file does not close the draft."""
         return io.BufferedReader(_Reader(self))
 
     @property
     def place(self) -> Path:
-        """Where this process can open it, name or not, for those who take nothing but a path."""
+        """A path at which this process can open it, name or not, for libraries that take only paths."""
         self._flush()
         return self.path or Path(f"/proc/self/fd/{self._file.fileno()}")
 
     def mute(self) -> None:
-        """Take in nothing more: it is about to be closed, whatever its writer still says."""
-        self._mute = True
+        """Discard further writes: it is about to be closed, and its Parquet writer still has some."""
+        self._discarding = True
 
     def close(self) -> None:
-        """Let it go."""
+        """Close and remove the file."""
         if self._thread is not None:
             self._thread.shutdown(cancel_futures=True)
         with suppress(OSError):
@@ -155,10 +157,10 @@ class Draft:
         try:
             self._file.flush()
         except OSError as error:
-            raise self._refused("written", error) from error
+            raise self._unwritable("written", error) from error
 
-    def _hash_meanwhile(self) -> None:
-        """Have what was written hashed, unless what came before still is."""
+    def _hash_in_thread(self) -> None:
+        """Start to hash what was written, unless earlier bytes are still being hashed."""
         if self._hashing is not None:
             if not self._hashing.done():
                 return
@@ -169,17 +171,19 @@ class Draft:
         self._hashing = self._thread.submit(self._hash_up_to, self._size)
 
     def _hash_up_to(self, stop: int) -> None:
-        found = bytearray(min(_READ_AT_ONCE, stop - self._hashed))
+        buffer = bytearray(min(_BUFFER_BYTES, stop - self._hashed))
         while self._hashed < stop:
-            view = memoryview(found)[: stop - self._hashed]
+            view = memoryview(buffer)[: stop - self._hashed]
             size = self._read(view, self._hashed)
             if not size:
-                raise self._refused("read back", OSError(errno.EIO, "it is shorter than it was"))
+                raise self._unwritable(
+                    "read back", OSError(errno.EIO, "the file is shorter than what was written")
+                )
             self._hash.update(view[:size])
             self._hashed += size
 
     def _read(self, into: bytearray | memoryview, start: int) -> int:
-        """Read into a buffer what lies behind `start`; where the next write goes is untouched."""
+        """Read from `start` into a buffer; the position of the next write does not move."""
         if isinstance(self._file, io.BytesIO):
             data = self._file.getbuffer()[start : start + len(into)]
             into[: len(data)] = data
@@ -191,47 +195,47 @@ class Draft:
             ):
                 done, start = done + size, start + size
         except OSError as error:
-            raise self._refused("read back", error) from error
+            raise self._unwritable("read back", error) from error
         return done
 
-    def _refused(self, what: str, error: OSError) -> Unwritable:
+    def _unwritable(self, what: str, error: OSError) -> Unwritable:
         where = self.path or tempfile.gettempdir()
         return Unwritable(f"{where}: cannot be {what}: {error.strerror or error}")
 
 
 Source = bytes | Draft
-"""What can be put into a store."""
+"""The content of an object, for `put`."""
 
 
 class _Reader(io.RawIOBase):
-    """A draft as a file, with a place of its own in it."""
+    """A draft as a file, with a read position of its own."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        self._at = 0
+        self._position = 0
 
+    @override
     def readable(self) -> bool:
-        """It can be read."""
         return True
 
+    @override
     def seekable(self) -> bool:
-        """It can be read anywhere."""
         return True
 
+    @override
     def tell(self) -> int:
-        """Return where it is."""
-        return self._at
+        return self._position
 
+    @override
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Go elsewhere."""
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._draft)}[whence]
-        self._at = base + offset
-        return self._at
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: len(self._draft)}[whence]
+        self._position = base + offset
+        return self._position
 
+    @override
     def readinto(self, buffer: object) -> int:
-        """Read into `buffer` as much as fits or is left."""
-        view = memoryview(buffer)  # type: ignore[arg-type] # whatever has a buffer
-        found = self._draft[self._at : self._at + view.nbytes]
-        view[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        view = memoryview(buffer)  # type: ignore[arg-type] # anything with a buffer
+        data = self._draft[self._position : self._position + view.nbytes]
+        view[: len(data)] = data
+        self._position += len(data)
+        return len(data)

@@ -1,8 +1,8 @@
-"""From the URL of a run or destination to what can read and write there.
+"""From the URL of a run or a destination to its object store.
 
-One place decides what a URL means, so that a folder, `file://…` and a bucket are told apart the
-same way by every command. A URL of any other kind is refused by name before anything is written.
-AWS's client takes a while to load, so only a bucket's URL loads it.
+Every command tells a folder, `file://…` and a bucket apart by these functions. A URL of any other
+kind is refused before anything is written. AWS's client is slow to import, so only the URL of a
+bucket imports it.
 """
 
 import re
@@ -20,11 +20,11 @@ _GIVE = "give a folder, file://… or s3://bucket/prefix"
 
 
 def open_store(url: str, storage: StorageSection) -> ObjectStore:
-    """Return the store at `url`; nothing is made or written there yet.
+    """Return the store at `url`; nothing is created or written yet.
 
     Raises:
-        BadConfig: this version cannot open such a URL.
-        Unwritable: there is a file where the folder should be.
+        BadConfig: the URL is of no kind that this version opens.
+        Unwritable: the path is a file, not a folder.
     """
     if is_bucket(url):
         from storage.objects import s3  # noqa: PLC0415 - heavy, and only for this
@@ -34,7 +34,7 @@ def open_store(url: str, storage: StorageSection) -> ObjectStore:
 
 
 def is_bucket(url: str) -> bool:
-    """Say whether `url` names a place in a bucket."""
+    """Return whether `url` is the URL of a bucket."""
     return _BUCKET.match(url) is not None
 
 
@@ -42,15 +42,15 @@ def folder(url: str) -> Path:
     """Return the folder that `url` names.
 
     Raises:
-        BadConfig: it names no folder.
-        Unwritable: there is a file where the folder should be, or it cannot be looked at.
+        BadConfig: `url` is not the URL or path of a folder.
+        Unwritable: the path is a file, or cannot be read.
     """
     try:
         path = Path(_path_of(url)).expanduser()
         if path.exists() and not path.is_dir():
             raise Unwritable(f"{url}: is a file; give a folder")
     except RuntimeError:
-        raise BadConfig(f"{url}: nobody here has that home folder; give the whole path") from None
+        raise BadConfig(f"{url}: this machine has no such user; give the whole path") from None
     except OSError as error:
         raise Unwritable(
             f"{url}: cannot be opened: {error.strerror}; give another folder"
@@ -66,13 +66,13 @@ def _path_of(url: str) -> str:
 
 
 def _decoded(url: str) -> str:
-    """Return the path that a URL with a scheme names; nothing if it names none."""
+    """Return the path of a URL with a scheme; empty if it has none."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise BadConfig(f"{url}: is no URL ({error}); {_GIVE}") from None
+        raise BadConfig(f"{url}: invalid URL ({error}); {_GIVE}") from None
     if parts.scheme.lower() != "file":
         raise BadConfig(f"{url}: this version reads and writes folders and buckets only; {_GIVE}")
     if parts.netloc not in ("", "localhost") or not parts.path:
-        raise BadConfig(f"{url}: names another machine; write file:///path")
+        raise BadConfig(f"{url}: expected file:///path, got the name of another machine")
     return unquote(parts.path)

@@ -256,7 +256,7 @@ def test_somebody_elses_change_of_ours_is_not_overwritten(hub: LocalHub) -> None
         published_to(hub, after)
 
     assert hub.text(DATASET, "README.md") == b"theirs"
-    with pytest.raises(Conflict, match=r"somebody changed README\.md since it was published"):
+    with pytest.raises(Conflict, match=r"README\.md was changed since it was published"):
         published_to(hub, after)
     assert hub.text(DATASET, "README.md") == b"theirs"
 

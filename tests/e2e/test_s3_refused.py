@@ -197,8 +197,8 @@ async def test_how_far_the_clock_is_off_is_told(environ: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("ignored", "words"),
     [
-        (("If-None-Match", "If-Match"), "the store ignores If-None-Match: of two writers"),
-        (("If-Match",), "the store ignores If-Match: of two writers"),
+        (("If-None-Match", "If-Match"), "the store ignores If-None-Match: two writers"),
+        (("If-Match",), "the store ignores If-Match: two writers"),
         ((), "the store drops the metadata of objects"),
     ],
 )

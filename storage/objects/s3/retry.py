@@ -1,11 +1,10 @@
-"""The one layer that asks a store again.
+"""The one layer that retries requests to a bucket.
 
-A request is carried out in a thread of this store's own pool. If it fails in a way that passes
-(slow down, a server's error, a broken or silent connection) it is asked again after a pause that
-doubles and is drawn at random, so that many who were told to slow down do not come back together.
+A request runs in a thread of the store's own pool. If it fails in a way that a retry may overcome
+(slow down, a server error, a broken or silent connection) it is repeated after a pause.
 
-What is asked again may have been carried out the first time. So an `Answer` such as "the condition
-did not hold" goes to the caller, who finds out whose doing it was.
+A request that is repeated may have been carried out the first time. So an `Answer` such as "the
+condition did not hold" goes to the caller, which finds out whether its own first try made it so.
 """
 
 import asyncio
@@ -24,46 +23,46 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 BACKOFF = Backoff(first_seconds=0.1, max_seconds=10.0, tries=10, jitter=1.0)
-"""Of everything that is asked of a bucket's store."""
+"""Of every request to a bucket."""
 
 
 class Asker:
-    """Asks one bucket's store."""
+    """Sends requests to one bucket, and retries them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._threads = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="s3")
 
     async def read(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, for reading the whole key `key`.
+        """Return what `work` returns, which reads the whole key `key`.
 
         Raises:
-            Answer: what the store says of it.
-            NotFound: there is no such bucket.
-            Unwritable: the store does not answer, or does not let us in.
+            Answer: a response that the caller handles.
+            NotFound: the bucket does not exist.
+            Unwritable: the store does not answer, or denies access.
             Damaged: the bytes are not those of their checksum.
         """
-        return await self._ask(work, key, READ)
+        return await self._request(work, key, READ)
 
     async def list(self, work: Callable[["S3Client"], T], prefix: str) -> T:
-        """Return what `work` returns, for listing what lies below `prefix`.
+        """Return what `work` returns, which lists the keys below `prefix`.
 
         Raises:
-            NotFound: there is no such bucket.
-            Unwritable: the store does not answer, or does not let us list.
+            NotFound: the bucket does not exist.
+            Unwritable: the store does not answer, or denies listing.
         """
-        return await self._ask(work, prefix, LISTED)
+        return await self._request(work, prefix, LISTED)
 
     async def write(self, work: Callable[["S3Client"], T], key: str = "") -> T:
-        """Return what `work` returns, for writing the whole key `key`.
+        """Return what `work` returns, which writes the whole key `key`.
 
         Raises:
-            Answer: what the store says of it.
-            Unwritable: the store does not answer, or does not let us write.
+            Answer: a response that the caller handles.
+            Unwritable: the store does not answer, or denies writing.
         """
-        return await self._ask(work, key, WRITTEN)
+        return await self._request(work, key, WRITTEN)
 
-    async def _ask(self, work: Callable[["S3Client"], T], key: str, doing: str) -> T:
+    async def _request(self, work: Callable[["S3Client"], T], key: str, doing: str) -> T:
         loop = asyncio.get_running_loop()
         for pause in pauses():
             try:
@@ -71,17 +70,17 @@ class Asker:
                     self._threads, lambda: work(self._connection.client())
                 )
             except FAILURES as error:
-                expected = self._answer(error, key, last=pause is None, doing=doing)
-            if expected is not None:
-                raise expected
+                outcome = self._outcome(error, key, last=pause is None, doing=doing)
+            if outcome is not None:
+                raise outcome
             await asyncio.sleep(pause or 0.0)
         raise AssertionError("the last try has no pause after it")
 
-    def _answer(self, error: Failure, key: str, *, last: bool, doing: str) -> Exception | None:
-        """Return what is to be raised; None if it is to be asked again."""
-        expected = answer(error)
-        if expected is not None or (passes(error) and not last):
-            return expected
+    def _outcome(self, error: Failure, key: str, *, last: bool, doing: str) -> Exception | None:
+        """Return the exception to raise; None if the request is to be repeated."""
+        outcome = answer(error)
+        if outcome is not None or (passes(error) and not last):
+            return outcome
         return told(
             error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), doing=doing
         )

@@ -1,11 +1,11 @@
 """An `ObjectStore` in a bucket, below a prefix.
 
-Conditional writes carry the contract: a new object is put if none is there (`If-None-Match`), one
-is replaced if it is still the one that was read (`If-Match`). A condition that did not hold is
-never taken for "another writer won": the write may have been asked twice, and the first time have
-gone in. What lies there is looked at, and the mark of each write tells (see
-`storage.objects.s3.uploads`). Nor is it taken for "the key is there": if it is not, the write is
-asked again.
+Conditional writes carry the contract: a new object is put if the key is free (`If-None-Match`), and
+an object is replaced if it is still the one that was read (`If-Match`). A condition that did not
+hold does not prove that another writer won: the write may have been sent twice, and the first time
+carried out. The object is read, and its mark shows which write made it (see
+`storage.objects.s3.uploads`). Nor does it prove that the key is taken: if it is free, the write is
+repeated.
 
 Requests block, so they run in threads of the store's own.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class S3Store(ObjectStore):
-    """An `ObjectStore` in a bucket that is there already."""
+    """An `ObjectStore` in an existing bucket."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -66,13 +66,13 @@ class S3Store(ObjectStore):
     @override
     async def info(self, key: str) -> ObjectInfo:
         try:
-            found = await self._ask.read(
+            head = await self._ask.read(
                 lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)),
                 self._key(key),
             )
         except Absent:
             raise Missing(key, self.url) from None
-        return info_of(key, found["ContentLength"], found["LastModified"])
+        return info_of(key, head["ContentLength"], head["LastModified"])
 
     @override
     async def put(self, key: str, data: Source) -> None:
@@ -103,13 +103,13 @@ class S3Store(ObjectStore):
 
     @override
     async def replace(self, key: str, data: bytes, *, expected: bytes) -> None:
-        """A conflict may follow a write of ours that was lost since."""
+        # A conflict may also follow a write of ours that another writer has replaced since.
         mark = None
         for pause in pauses():
-            found = await self._found(key)
-            if found is None or found.data != expected:
+            current = await self._current(key)
+            if current is None or current.data != expected:
                 raise Conflict(f"{self.url}/{key}: another writer changed it")
-            write = self._write(key, data, mark=mark, IfMatch=found.etag)
+            write = self._write(key, data, mark=mark, IfMatch=current.etag)
             mark = write.mark
             try:
                 return await carry_out(self._ask, write)
@@ -121,29 +121,31 @@ class S3Store(ObjectStore):
 
     @override
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        async for found in objects(self._ask, self._address, prefix):
-            if not _is_unfinished(found):
-                yield found
+        async for item in objects(self._ask, self._address, prefix):
+            if not _is_unfinished(item):
+                yield item
 
     @override
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
-        """Uploads in parts, of a size nobody tells, and probes."""
-        async for found in objects(self._ask, self._address, ""):
-            if _is_unfinished(found):
-                yield found
+        # Multipart uploads, whose size no response states, and probes.
+        async for item in objects(self._ask, self._address, ""):
+            if _is_unfinished(item):
+                yield item
         async for upload in uploads(self._ask, self._address):
             yield info_of(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
 
     @override
     async def give_up(self, before: datetime) -> int:
-        """Whoever still uploads is told so, and begins again."""
+        # A writer that is still uploading gets `UploadGone`, and starts again.
         probes = [
-            f"{self._address.prefix}{found.key}"
-            async for found in objects(self._ask, self._address, "")
-            if _is_unfinished(found) and found.modified < before
+            f"{self._address.prefix}{item.key}"
+            async for item in objects(self._ask, self._address, "")
+            if _is_unfinished(item) and item.modified < before
         ]
         await delete(self._ask, self._bucket, probes)
-        old = [found async for found in uploads(self._ask, self._address) if found.begun < before]
+        old = [
+            upload async for upload in uploads(self._ask, self._address) if upload.begun < before
+        ]
         for upload in old:
             await give_up(self._ask, self._bucket, upload)
         return len(probes) + len(old)
@@ -159,51 +161,51 @@ class S3Store(ObjectStore):
 
     @override
     async def probe(self) -> None:
-        """A store that ignores conditions is refused too."""
+        # A store that ignores conditions is refused too.
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
-        proved = False
+        succeeded = False
         try:
-            await self._prove(Write(self._bucket, key, b"1"))
-            proved = True
+            await self._check_conditions(Write(self._bucket, key, b"1"))
+            succeeded = True
         finally:
-            # What went wrong first is told, and not that it cannot be removed either.
-            with nullcontext() if proved else suppress(StepmillError):
+            # The first error is raised, not that the object cannot be removed either.
+            with nullcontext() if succeeded else suppress(StepmillError):
                 await delete(self._ask, self._bucket, [key])
 
-    async def _prove(self, write: Write) -> None:
+    async def _check_conditions(self, write: Write) -> None:
         await carry_out(self._ask, write)
         await self._refuse_unconditional(write.key, IfNoneMatch="*")
         await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
         if not await self._is_ours(write):
             raise Unwritable(
                 f"{self.url}: the store drops the metadata of objects, by which a write whose "
-                f"answer was lost is known; use another store, {SEE}"
+                f"response was lost is recognised; use another store, {SEE}"
             )
 
     async def _refuse_unconditional(self, key: str, **condition: str) -> None:
-        """Write over an object in a way that must fail."""
+        """Check that a write with a condition that does not hold is refused."""
         header = {"IfNoneMatch": "If-None-Match", "IfMatch": "If-Match"}[next(iter(condition))]
         try:
             await carry_out(self._ask, Write(self._bucket, key, b"2", condition))
         except Changed:
             return
         raise Unwritable(
-            f"{self.url}: the store ignores {header}: of two writers of one object both would "
-            f"win, and data be lost; use a store with conditional writes, {SEE}"
+            f"{self.url}: the store ignores {header}: two writers of one object would both "
+            f"succeed, and data would be lost; use a store with conditional writes, {SEE}"
         )
 
-    async def _found(self, key: str) -> "Found | None":
+    async def _current(self, key: str) -> "_Content | None":
         try:
             return await self._get(key, {})
         except Absent:
             return None
 
-    async def _get(self, key: str, span: Mapping[str, str]) -> "Found":
+    async def _get(self, key: str, span: Mapping[str, str]) -> "_Content":
         place = {"Bucket": self._bucket, "Key": self._key(key), **span}
         return await self._ask.read(lambda client: _read(client, place), place["Key"])
 
     async def _is_ours(self, write: Write) -> bool | None:
-        """Say whether what lies under the key is of this very write; None if nothing does."""
+        """Return whether this very write made the object of its key; None if there is no object."""
         place = {"Bucket": write.bucket, "Key": write.key}
         try:
             mark = await self._ask.read(lambda client: _mark(client, place), write.key)
@@ -227,18 +229,18 @@ class S3Store(ObjectStore):
         return f"{self._address.prefix}{checked_key(key)}"
 
 
-class Found(NamedTuple):
-    """An object as it lies there."""
+class _Content(NamedTuple):
+    """An object and its ETag."""
 
     data: bytes
-    """Its bytes."""
+    """The object's bytes."""
     etag: str
-    """The store's name for its state."""
+    """The store's identifier of this content."""
 
 
-def _read(client: "S3Client", place: Mapping[str, str]) -> Found:
+def _read(client: "S3Client", place: Mapping[str, str]) -> _Content:
     answer = client.get_object(**place)  # type: ignore[arg-type] # names of arguments
-    return Found(answer["Body"].read(), answer["ETag"])
+    return _Content(answer["Body"].read(), answer["ETag"])
 
 
 def _mark(client: "S3Client", place: Mapping[str, str]) -> str | None:
@@ -246,5 +248,5 @@ def _mark(client: "S3Client", place: Mapping[str, str]) -> str | None:
     return answer["Metadata"].get(MARK)
 
 
-def _is_unfinished(found: ObjectInfo) -> bool:
-    return UNFINISHED.fullmatch(found.key.rpartition("/")[2]) is not None
+def _is_unfinished(item: ObjectInfo) -> bool:
+    return UNFINISHED.fullmatch(item.key.rpartition("/")[2]) is not None

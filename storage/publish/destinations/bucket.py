@@ -1,10 +1,10 @@
 """Objects in any store as a destination: a bucket, above all.
 
-Nothing can be locked there, so nothing is. Data files are named by their content, and two
-publications that write the same one write the same bytes. The mark is put only if there is none,
-which parts two runs that find the same empty place; the manifest replaces only the one that was
-read, so of two publications that overlap one ends and the other is told to run again. What the
-other removed or replaced meanwhile, that next run puts back.
+A bucket has no locks, so none is taken. Data files are named by their content, and two publications
+that write the same file write the same bytes. The mark is put only if there is none, so two runs
+cannot both claim an empty bucket. The manifest replaces only the one that was read, so of two
+publications that overlap one ends and the other fails with a `Conflict`; run again, it restores what
+the first one removed or replaced.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -38,7 +38,7 @@ class Store(Destination):
 
     @property
     def called(self) -> Called:
-        """The store's URL: readers give the whole of it."""
+        """The store's URL, which readers give in full."""
         return Called(self._store.url, by_file=True)
 
     @property
@@ -49,12 +49,12 @@ class Store(Destination):
     @override
     async def content(self) -> Content:
         texts = {path: await self._text(path) for path in (*TEXTS, MARK)}
-        there = {path: text for path, text in texts.items() if text is not None}
-        self._manifest = there.get(MANIFEST)
+        existing = {path: text for path, text in texts.items() if text is not None}
+        self._manifest = existing.get(MANIFEST)
         return Content(
             sizes={item.key: item.size async for item in self._store.list()},
-            digests={path: sha256_hex(text) for path, text in there.items()},
-            texts=there,
+            digests={path: sha256_hex(text) for path, text in existing.items()},
+            texts=existing,
         )
 
     @override
@@ -72,7 +72,7 @@ class Store(Destination):
     @asynccontextmanager
     @override
     async def hold(self) -> AsyncIterator[None]:
-        """Nobody is kept out here."""
+        # Nothing is locked: `_conclude` detects another publication.
         await self._store.probe()
         yield
 
@@ -95,25 +95,24 @@ class Store(Destination):
 
     @override
     async def finish(self, version: int) -> None:
-        """What was put is there already."""
+        """Do nothing: every file is visible once it is put."""
 
     @override
     async def probe(self) -> None:
         await self._store.probe()
 
     async def _claim(self, mark: bytes) -> None:
-        """Put the mark; another run may have come first."""
+        """Put the mark, unless another run was first."""
         if await self._store.put_new(MARK, mark):
             return
-        there = await self._text(MARK)
-        if there != mark:
+        if await self._text(MARK) != mark:
             raise OtherRun(
                 f"{self.address}: another run began to publish here at the same time; "
                 "publish to another place"
             )
 
     async def _conclude(self, manifest: bytes) -> None:
-        """Put the manifest over the one that was read, and over no other."""
+        """Put the manifest, replacing only the one that was read."""
         try:
             if self._manifest is None:
                 done = await self._store.put_new(MANIFEST, manifest)
@@ -122,7 +121,7 @@ class Store(Destination):
                 done = True
         except Conflict:
             done = False
-        # A refused write may be our own, carried out before its answer was lost.
+        # A refused write may follow our own, whose response was lost.
         if not done and await self._text(MANIFEST) != manifest:
             raise Conflict(
                 f"{self.address}: another publication ended here meanwhile; run this again"

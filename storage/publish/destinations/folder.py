@@ -1,21 +1,20 @@
 """A folder as a destination.
 
-A folder is taken only if it is empty or holds a dataset of the same run; a run's own folder never
-is. While a publication goes on it holds a lock on `data/`, which the kernel drops with the
-process, so two publications cannot undo each other and a killed one leaves nothing to unlock.
+A folder is accepted only if it is empty or holds a dataset of the same run; the folder of a run is
+refused. A publication holds a lock on `data/`, which the kernel releases with the process, so two
+publications cannot undo each other and a killed one leaves nothing to unlock.
 """
 
 import asyncio
-import fcntl
-import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from typing_extensions import override
 
 from schemas.errors import BadConfig, Unwritable
+from storage.objects.durable_files import locked
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading_snippets import Called
@@ -27,7 +26,7 @@ from storage.run_file import KEY as RUN_FILE
 
 
 class Folder(Destination):
-    """A `Destination` in a folder, which is made when the first file is."""
+    """A `Destination` in a folder, which is created with the first file."""
 
     def __init__(self, root: Path) -> None:
         self._store = LocalStore(root)
@@ -69,7 +68,7 @@ class Folder(Destination):
     @asynccontextmanager
     @override
     async def hold(self) -> AsyncIterator[None]:
-        with _alone(self._store.root):
+        with _locked(self._store.root):
             unfinished = [item.key async for item in self._store.unfinished()]
             await asyncio.to_thread(self._clear, unfinished)
             await self._store.probe()
@@ -89,7 +88,7 @@ class Folder(Destination):
 
     @override
     async def finish(self, version: int) -> None:
-        """What was put is there already."""
+        """Do nothing: every file is visible once it is put."""
 
     @override
     async def probe(self) -> None:
@@ -97,10 +96,10 @@ class Folder(Destination):
 
     def _refuse_run_folder(self) -> None:
         root = self._store.root.resolve()
-        for place in (root, *root.parents):
-            if (place / RUN_FILE).is_file() and (place / "tables").is_dir():
+        for folder in (root, *root.parents):
+            if (folder / RUN_FILE).is_file() and (folder / "tables").is_dir():
                 raise BadConfig(
-                    f"{self.address}: lies in the folder of a run ({place}); "
+                    f"{self.address}: lies in the folder of a run ({folder}); "
                     "publish to a folder outside it"
                 )
 
@@ -110,25 +109,17 @@ class Folder(Destination):
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[None]:
+def _locked(root: Path) -> Iterator[None]:
     """Hold the lock of a published folder."""
-    place = root / "data"
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-        handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise Unwritable(f"{root}: cannot be written: {error.strerror}") from error
-    try:
-        _lock(handle, root)
+    data = root / "data"
+    with ExitStack() as stack:
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(data, wait=False))
+        except BlockingIOError:
+            raise Unwritable(
+                f"{root}: another publication is writing here; run this again when it has ended"
+            ) from None
+        except OSError as error:
+            raise Unwritable(f"{root}: cannot be written: {error.strerror}") from error
         yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int, root: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise Unwritable(
-            f"{root}: another publication is writing here; run this again when it has ended"
-        ) from None

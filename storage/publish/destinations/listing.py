@@ -1,4 +1,4 @@
-"""What lies at a destination, as publication and proof see it."""
+"""The files at a destination, as publication and verification see them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,21 +8,21 @@ from storage.publish.plan.manifest import Manifest
 
 @dataclass(frozen=True)
 class Content:
-    """What lies at a destination, whosever it is."""
+    """The files at a destination, of any owner."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
     """Bytes of every file, by path."""
     digests: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 of the files whose place tells it for nothing, by path."""
+    """SHA-256 of the files for which the destination gives it at no cost, by path."""
     texts: Mapping[str, bytes] = field(default_factory=dict)
-    """The very bytes of what lies there of `TEXTS`, and of the mark."""
+    """The bytes of `TEXTS` and of the mark, as far as they exist."""
     unfinished: tuple[str, ...] = ()
-    """Files that a killed publication left half written."""
+    """Unfinished files of a killed publication."""
 
 
 @dataclass(frozen=True)
 class Stock(Content):
-    """What lies at a destination that is the run's, or nobody's yet."""
+    """The files at a destination that is empty or belongs to the run."""
 
     manifest: Manifest | None = None
     """The manifest; None before the first publication has ended."""

@@ -1,8 +1,8 @@
-"""Whose a destination is: the run's whose manifest or mark lies there, or nobody's yet.
+"""Which run a destination belongs to: the one that its manifest or its mark names.
 
-A destination is taken only if it is empty, or holds a dataset of the same run; anything else is
-refused before a byte is written. The manifest says whose a finished publication is. Until there
-is one, the mark does: it is the first thing a publication writes and the last it removes.
+A destination is accepted only if it is empty or holds a dataset of the same run; anything else is
+refused before a byte is written. The manifest names the run of a finished publication. Until there
+is one, the mark does: a publication writes it first and removes it last.
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from storage.publish.destinations.listing import Content, Stock
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
 
 MARK = ".publishing"
-"""Lies at a destination until its first publication has ended, and holds the run's id."""
+"""A file with the run's id, which exists until the first publication has ended."""
 
 
 def owned(address: str, run_id: str, content: Content) -> Stock:
-    """Return what lies at a destination, if it is of this run or nothing is there.
+    """Return the files at a destination, which must be empty or of this run.
 
     Raises:
-        OtherRun: the dataset of another run lies there.
-        Unwritable: something lies there that does not say whose it is.
+        OtherRun: it holds the dataset of another run.
+        Unwritable: it holds files that name no run.
     """
     texts = content.texts
     manifest = _manifest(address, texts)
@@ -33,7 +33,7 @@ def owned(address: str, run_id: str, content: Content) -> Stock:
     if manifest is None and MARK not in texts and content.sizes:
         raise Unwritable(
             f"{address}: is not empty and holds no dataset of this run "
-            f"(there is {min(content.sizes)}); publish to an empty place"
+            f"(it has {min(content.sizes)}); publish to an empty place"
         )
     return Stock(
         sizes=content.sizes,

@@ -1,11 +1,11 @@
-"""A place a dataset is published to, and what every kind of it can do.
+"""The protocol of a destination: a folder, a bucket or a repository that a dataset is published to.
 
-Every kind of destination does the same few things: say what lies there, put a file whole, remove
-one, finish, and read a file back for a proof. `apply` holds the order of a publication,
-`verify` holds what lies there against its manifest; neither knows a folder from a bucket.
+Every kind of destination does the same few things: list its files, put a file as a whole, remove
+files, finish, and hash a file for verification. `apply` knows the order of a publication, `verify`
+compares a destination with its manifest; neither knows which kind it is.
 
-A place that has commits may hold back what it was told until `finish`, and make the card, the
-manifest and what goes visible in one of them.
+A destination that has commits may hold changes back until `finish`, and make the card, the manifest
+and the removals visible in one commit.
 """
 
 import re
@@ -26,40 +26,40 @@ _OURS = re.compile(
 
 
 def named_hash(path: str) -> str | None:
-    """Return what a data file's name tells of its hash; None if publications give no such name."""
-    found = _OURS.fullmatch(path)
-    return None if found is None else found[3]
+    """Return the part of the hash in a data file's name; None for any other name."""
+    match = _OURS.fullmatch(path)
+    return None if match is None else match[3]
 
 
 def is_ours(path: str) -> bool:
-    """Tell whether a file is one that publications write."""
+    """Return whether publications write files of this name."""
     return path in TEXTS or path == MARK or named_hash(path) is not None
 
 
 class Destination(Protocol):
-    """A place a dataset is published to."""
+    """A folder, bucket or repository that a dataset is published to."""
 
     @property
     def address(self) -> str:
-        """Where it is, for messages."""
+        """Its URL or path, for messages."""
         ...
 
     @property
     def called(self) -> Called:
-        """What readers call the dataset there; no path of a machine."""
+        """The name by which readers load the dataset; no path of this machine."""
         ...
 
     @property
     def called_here(self) -> Called:
-        """What whoever publishes calls it."""
+        """The name by which the publisher loads it."""
         ...
 
     async def content(self) -> Content:
-        """Return what lies there, whosever it is; nothing is written.
+        """Return the files at the destination, of any owner; nothing is written.
 
         Raises:
             Unwritable: it cannot be read.
-            BadConfig: no dataset may lie there.
+            BadConfig: no dataset may be published there.
         """
         ...
 
@@ -68,46 +68,46 @@ class Destination(Protocol):
 
         Raises:
             Damaged: it cannot be read.
-            Unwritable: the place does not let it be read.
+            Unwritable: the destination denies access.
         """
         ...
 
     async def stock(self, run_id: str) -> Stock:
-        """Return what lies there, if it is of the run or nobody's yet; nothing is written.
+        """Return the files at the destination, which must be empty or the run's; nothing is written.
 
         Raises:
-            OtherRun: the dataset of another run lies there.
-            Unwritable: something else lies there, or it cannot be read.
-            BadConfig: no dataset may lie there.
+            OtherRun: it holds the dataset of another run.
+            Unwritable: it holds something else, or cannot be read.
+            BadConfig: no dataset may be published there.
         """
         ...
 
     def hold(self) -> AbstractAsyncContextManager[None]:
-        """Keep other publications out and clear away what a killed one left half written.
+        """Lock out other publications and remove the unfinished files of a killed one.
 
         Raises:
-            Unwritable: nothing can be written there, or another publication goes on.
+            Unwritable: it cannot be written, or another publication is running.
         """
         ...
 
     def draft(self, folder: str) -> Draft:
-        """Return an empty draft of a file in `folder`, of which `put` makes the least work.
+        """Return an empty draft for a file in `folder`, which `put` takes most cheaply.
 
         Raises:
-            Unwritable: nothing can be written there.
+            Unwritable: it cannot be written.
         """
         ...
 
     async def put(self, path: str, data: Source) -> None:
-        """Write a file whole, over whatever was there; a draft may be closed after it.
+        """Write a file as a whole, replacing an old one; a draft may be closed afterwards.
 
         Raises:
-            Unwritable: it cannot be written, or the place is full.
+            Unwritable: it cannot be written, or the destination is full.
         """
         ...
 
     async def delete(self, paths: Sequence[str]) -> None:
-        """Remove files; one that is not there is no error.
+        """Remove files; a path without a file is not an error.
 
         Raises:
             Unwritable: one cannot be removed.
@@ -115,21 +115,21 @@ class Destination(Protocol):
         ...
 
     async def finish(self, version: int) -> None:
-        """End the publication of a version: everything is there for all to see when this returns.
+        """End the publication of a version; all of it is visible to readers when this returns.
 
-        It is also called where there was nothing to do.
+        It is also called when nothing had to be written.
 
         Raises:
             Unwritable: it cannot be ended.
-            Conflict: somebody else changed the dataset meanwhile.
+            Conflict: another writer changed the dataset meanwhile.
         """
         ...
 
     async def probe(self) -> None:
-        """Prove that something can be written, and leave nothing behind.
+        """Check that the destination can be written, and leave nothing behind.
 
         Raises:
-            BadConfig: whoever asks is not allowed to.
-            Unwritable: nothing can be written.
+            BadConfig: the credentials do not allow it.
+            Unwritable: it cannot be written.
         """
         ...

@@ -1,14 +1,14 @@
 """A dataset repository on the Hugging Face Hub as a destination.
 
-Files go to the Hub as they are made and become visible by commits of at most a hundred of them.
-The last commit holds the card, the manifest and what goes, so readers of the branch pass from one
-version to the next in one step; then the version gets a tag, which is never moved. A publication
-that is killed leaves uploads that nobody sees, or data files that no card names, and the next one
-goes on from there.
+Files are uploaded as they are built and become visible by commits of at most a hundred of them. The
+last commit holds the card, the manifest and the removals, so readers of the branch pass from one
+version to the next in one step; then the version gets a tag, which is never moved. A killed
+publication leaves uploads that are not visible, or data files that no card names, and the next one
+continues from there.
 
-Every commit names its parent. Where its answer is lost, or somebody else was faster, the branch is
-read again: it shows whether the commit got in, and whether the other's commit touched what is
-ours. If it did not, ours goes on top of it; if it did, nothing of theirs is overwritten.
+Every commit names its parent. If its response is lost, or another writer was faster, the branch is
+read again: it shows whether the commit was made, and whether the other commit changed files of ours.
+If it did not, ours goes on top of it; if it did, nothing of theirs is overwritten.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,13 +33,13 @@ from storage.publish.destinations.protocol import Destination, is_ours
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 COMMIT_FILES = 100
-"""The most files in a commit: larger ones are slow to check, smaller ones use up the quota."""
+"""The maximum of files per commit: larger ones are slow to check, smaller ones use up the quota."""
 
 _MADE_BY_THE_HUB = ".gitattributes"
 
 
 class Hub(Destination):
-    """A `Destination` in a dataset repository, made when the first file is put."""
+    """A `Destination` in a dataset repository, which is created with the first file."""
 
     def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
         self._repository_name, self._branch = parse_url(url)
@@ -76,7 +76,7 @@ class Hub(Destination):
 
     @override
     async def content(self) -> Content:
-        """What a commit holds is read once."""
+        # The files of a commit are read once.
         before, self._look = self._look, await self._repository.look()
         if self._look is None:
             return Content()
@@ -89,9 +89,9 @@ class Hub(Destination):
 
     @override
     async def digest(self, path: str) -> str | None:
-        """Of the commit that `content` told of."""
+        # Of the commit that `content` read.
         try:
-            return await self._repository.digest(path, self._looked().head or "")
+            return await self._repository.digest(path, self._branch_state().head or "")
         except NotFound:
             return None
 
@@ -104,7 +104,7 @@ class Hub(Destination):
         return stock
 
     async def _read(self, head: str) -> Content:
-        """Return what lies at a commit."""
+        """Return the files of a commit."""
         self._entries = await self._repository.tree(head)
         wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
         texts = {path: await self._repository.read(path, head) for path in wanted}
@@ -118,7 +118,7 @@ class Hub(Destination):
     @asynccontextmanager
     @override
     async def hold(self) -> AsyncIterator[None]:
-        """Nobody is kept out here, who was faster is seen by each commit."""
+        # Nothing is locked: each commit shows whether another writer was faster.
         if self._look is None:
             await self._repository.make(private=self._terms.private)
         await self._gate()
@@ -134,7 +134,7 @@ class Hub(Destination):
 
     @override
     async def put(self, path: str, data: Source) -> None:
-        """It becomes visible with a later commit."""
+        # It becomes visible with a later commit.
         if len(self._additions) >= COMMIT_FILES and path not in TEXTS:
             await self._commit(f"Add {len(self._additions)} files")
         if path == MANIFEST:
@@ -143,7 +143,7 @@ class Hub(Destination):
 
     @override
     async def delete(self, paths: Sequence[str]) -> None:
-        """It happens with the last commit."""
+        # They are removed with the last commit.
         for path in paths:
             self._additions.pop(path, None)
             if path in self._entries or path in self._committed:
@@ -158,7 +158,7 @@ class Hub(Destination):
 
     @override
     async def probe(self) -> None:
-        """The Hub is asked what the token is good for."""
+        # Nothing is written: the Hub says what the token allows.
         refuse_powerless(await self._repository.who(), self._repository_name, self.address)
 
     async def _make_branch(self) -> None:
@@ -173,10 +173,10 @@ class Hub(Destination):
                 self._look = replace(look, gated=wanted.value)
 
     async def _commit(self, message: str) -> None:
-        """Commit what is pending, once, whatever answers get lost."""
+        """Commit what is pending, exactly once, even if a response is lost."""
         head: str | None = None
         for pause in pauses():
-            look = self._looked()
+            look = self._branch_state()
             try:
                 head = await self._repository.commit(
                     list(self._additions.values()),
@@ -186,59 +186,59 @@ class Hub(Destination):
                 )
             except (Busy, Conflict) as error:
                 await wait(error, pause)
-                head = await self._found()
+                head = await self._pending_commit()
             if head is not None:
                 break
-        self._look = replace(self._looked(), head=head)
+        self._look = replace(self._branch_state(), head=head)
         self._committed |= self._additions
         self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}
         self._content, self._additions, self._deletions = None, {}, set()
 
-    async def _found(self) -> str | None:
-        """Return the head that holds what is pending; None if it is to be committed again.
+    async def _pending_commit(self) -> str | None:
+        """Return the head if it has all that is pending; None if that is to be committed again.
 
         Raises:
-            Conflict: somebody else's commit touched what is ours.
+            Conflict: another writer's commit changed files of ours.
         """
         look = await self._repository.look()
         if look is None or look.head is None:
             raise NotFound(f"{self.address}: was removed while it was being published to")
-        if look.head == self._looked().head:
+        if look.head == self._branch_state().head:
             return None
         tree = await self._repository.tree(look.head)
         if self._is_in(tree):
             return look.head
-        self._refuse_meddling(tree, look.head)
+        self._refuse_foreign_changes(tree, look.head)
         self._look, self._entries = look, tree
         self._deletions &= tree.keys()
         return None
 
-    def _looked(self) -> Look:
+    def _branch_state(self) -> Look:
         if self._look is None or self._look.head is None:
-            raise Unwritable(f"{self.address}: was not there after it was made; run this again")
+            raise Unwritable(f"{self.address}: was created and is gone; run this again")
         return self._look
 
     def _is_in(self, tree: Mapping[str, Entry]) -> bool:
-        """Tell whether everything pending is there already."""
+        """Return whether a tree has everything that is pending."""
         added = all(addition.is_at(tree.get(path)) for path, addition in self._additions.items())
         return added and not self._deletions & tree.keys()
 
-    def _refuse_meddling(self, tree: Mapping[str, Entry], head: str) -> None:
-        """Refuse a commit of somebody else's that touched what is ours.
+    def _refuse_foreign_changes(self, tree: Mapping[str, Entry], head: str) -> None:
+        """Refuse another writer's commit that changed files of ours.
 
         Raises:
-            Conflict: it did; a file is named.
+            Conflict: it did; the error names a file.
         """
         mine = {path for path in self._entries.keys() | tree.keys() if is_ours(path)}
-        touched = sorted(path for path in mine if not self._is_as_left(path, tree.get(path)))
+        touched = sorted(path for path in mine if not self._is_unchanged(path, tree.get(path)))
         if touched:
             raise Conflict(
-                f"{self.address}: somebody else changed {touched[0]} meanwhile "
+                f"{self.address}: another writer changed {touched[0]} meanwhile "
                 f"(commit {head[:12]}); run this again, nothing of theirs was overwritten"
             )
 
-    def _is_as_left(self, path: str, entry: Entry | None) -> bool:
-        """Tell whether a file is as this publication found it, left it, or is about to."""
+    def _is_unchanged(self, path: str, entry: Entry | None) -> bool:
+        """Return whether a file is as this publication read it, wrote it, or is about to write it."""
         added = self._additions.get(path) or self._committed.get(path)
         if added is not None and added.is_at(entry):
             return True
@@ -253,34 +253,34 @@ class Hub(Destination):
             )
 
     def _refuse_edits(self, stock: Stock) -> None:
-        """Refuse a dataset that somebody changed since it was published.
+        """Refuse a dataset that was changed since it was published.
 
         Raises:
-            Conflict: a file is not the one published; deleted ones are put back.
+            Conflict: a file is not the one published; deleted ones are restored.
         """
         for file in stock.manifest.files if stock.manifest else ():
             size = stock.sizes.get(file.path, file.bytes)
             if (size, stock.digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
                 raise Conflict(
-                    f"{self.address}: somebody changed {file.path} since it was published; "
+                    f"{self.address}: {file.path} was changed since it was published; "
                     "revert that commit, or delete the file to have it written again"
                 )
 
     async def _tag(self, version: int) -> None:
-        """Name the commit after the version, unless a tag of it holds the very same dataset."""
+        """Tag the commit with the version, unless a tag of the version has the same dataset."""
         tags = await self._repository.tags()
         for name in tag_names(self._branch, version, len(tags)):
             if name not in tags:
-                await self._repository.tag(name, self._looked().head or "")
+                await self._repository.tag(name, self._branch_state().head or "")
                 return
             if await self._is_published(tags[name]):
                 return
 
     async def _is_published(self, commit: str) -> bool:
-        """Tell whether a commit holds what was published now."""
+        """Return whether a commit has the dataset that was just published."""
         try:
             return (
-                commit == self._looked().head
+                commit == self._branch_state().head
                 or await self._repository.read(MANIFEST, commit) == self._manifest
             )
         except NotFound:

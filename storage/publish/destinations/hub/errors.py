@@ -1,8 +1,7 @@
-"""What the Hugging Face Hub answers when it says no, in our words, and when to ask again.
+"""The Hub's refusals in our words, and when a request is retried.
 
-The client's errors are named here: who may not do what, what is to be done about it, and whether
-asking again may help. Nothing is repeated from a request, and a token that stood in an answer is
-blotted out. `pauses` and `wait` are the one layer of retries around what the client itself does not
+The client's errors are translated here: what is not allowed, what to do about it, and whether a
+retry may help. Nothing of a request is repeated, and a token in a response is redacted. `pauses` and `wait` are the one layer of retries around what the client itself does not
 retry; the wait is as long as the Hub asks for, up to a limit.
 """
 
@@ -31,28 +30,28 @@ _BUSY = frozenset({408, 425, 429})
 _SERVER = 500
 _TOKEN = re.compile(r"\b(?:hf|api_org)_[A-Za-z0-9]{8,}")
 _RESET = re.compile(r"\bt=(\d+)")
-_MOST_CHARS = 300
+_MAX_CHARS = 300
 
 
 class Busy(StepmillError):
-    """No answer came, or one that asks for another try."""
+    """The Hub did not answer, or asked for another try."""
 
     def __init__(self, message: str, seconds: float | None = None) -> None:
         super().__init__(message)
         self.seconds = seconds
-        """How long the Hub asks to be left alone; None: it does not say."""
+        """The pause that the Hub asks for; None: it names none."""
 
     def __reduce__(self) -> tuple[type["Busy"], tuple[str, float | None]]:
-        """Keep the error picklable: it may cross a process."""
+        """Keep the error picklable: it may be sent to another process."""
         return type(self), (str(self), self.seconds)
 
 
 class Absent(NotFound):
-    """There is no such repository, or whoever asks may not see it."""
+    """The repository does not exist, or the token may not see it."""
 
 
 class NoBranch(NotFound):
-    """The repository is there, and has no such branch."""
+    """The repository exists, and has no such branch."""
 
 
 def pauses() -> Iterator[float | None]:
@@ -81,25 +80,25 @@ async def wait(after: Busy | Conflict, pause: float | None) -> None:
 
 @contextmanager
 def named(where: str) -> Iterator[None]:
-    """Name what the client raises in the block.
+    """Translate what the client raises in the block.
 
     Raises:
         Busy: no answer, or one that asks for another try.
-        Conflict: somebody else was faster.
+        Conflict: another writer was faster.
         Absent: no such repository.
         NoBranch: no such branch.
         NotFound: no such file.
-        BadConfig: whoever asks may not, or what was asked for is refused for good.
+        BadConfig: the token does not allow it, or the request is refused for good.
         Unwritable: the Hub refuses to take more.
     """
     try:
         yield
     except RevisionNotFoundError as error:
-        raise NoBranch(f"{where}: has no such branch") from error
+        raise NoBranch(f"{where}: the repository has no such branch") from error
     except GatedRepoError as error:
         raise BadConfig(
             f"{where}: is gated, and the token's owner may not read it; ask for access on its page, "
-            "or publish to another place"
+            "or publish to another repository"
         ) from error
     except RepositoryNotFoundError as error:
         raise Absent(
@@ -111,45 +110,45 @@ def named(where: str) -> Iterator[None]:
         raise Busy(
             f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
         ) from error
-    except ValueError as error:  # the card's front matter, judged by the Hub before a commit
+    except ValueError as error:  # the card's front matter, which the Hub checks before a commit
         raise BadConfig(f"{where}: the Hub refuses this: {_line(str(error))}") from error
 
 
 def _answer(where: str, error: HfHubHTTPError) -> StepmillError:
-    status, said = error.response.status_code, _said(error)
+    status, message = error.response.status_code, _message(error)
     if status in _CONFLICTS:
-        return Conflict(f"{where}: somebody else changed it at the same time{said}")
+        return Conflict(f"{where}: another writer changed it at the same time{message}")
     if status in _BUSY or status >= _SERVER:
         why = "has had enough requests or commits for now" if status == 429 else "is not well"  # noqa: PLR2004 - the one every reader knows
-        return Busy(f"{where}: the Hub {why} ({status}){said}", _seconds(error.response.headers))
+        return Busy(f"{where}: the Hub {why} ({status}){message}", _seconds(error.response.headers))
     if status == 401:  # noqa: PLR2004
         return BadConfig(
-            f"{where}: the Hub does not know the token{said}; set HF_TOKEN to one that is valid, "
+            f"{where}: the Hub does not know the token{message}; set HF_TOKEN to one that is valid, "
             "or run `hf auth login`"
         )
     if status == 404:  # noqa: PLR2004
-        return NotFound(f"{where}: is not there{said}")
+        return NotFound(f"{where}: does not exist{message}")
     if status in (402, 403, 413, 507):
         return Unwritable(
-            f"{where}: the Hub does not allow it ({status}){said}; it takes a token with write "
+            f"{where}: the Hub does not allow it ({status}){message}; it takes a token with write "
             "access to this repository, and room in its owner's storage"
         )
-    return BadConfig(f"{where}: the Hub refuses this ({status}){said}")
+    return BadConfig(f"{where}: the Hub refuses this ({status}){message}")
 
 
-def _said(error: HfHubHTTPError) -> str:
+def _message(error: HfHubHTTPError) -> str:
     text = error.server_message or error.response.headers.get("X-Error-Message") or ""
     return f": {_line(text)}" if text.strip() else ""
 
 
 def _line(text: str) -> str:
-    return _TOKEN.sub("***", " ".join(text.split()))[:_MOST_CHARS]
+    return _TOKEN.sub("***", " ".join(text.split()))[:_MAX_CHARS]
 
 
 def _seconds(headers: Mapping[str, str]) -> float | None:
-    """Return how long the Hub asks to be left alone."""
-    told = headers.get("Retry-After", "")
-    if told.isdigit():
-        return float(told)
+    """Return the pause that the Hub asks for; None if it names none."""
+    seconds = headers.get("Retry-After", "")
+    if seconds.isdigit():
+        return float(seconds)
     reset = _RESET.search(headers.get("RateLimit", ""))
     return float(reset[1]) if reset else None

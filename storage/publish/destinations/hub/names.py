@@ -1,7 +1,7 @@
-"""Names on the Hub: what a destination's URL says, and what a published version is called.
+"""Names on the Hub: a destination's URL, and the tags of published versions.
 
-A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for another branch than the main one. Names are
-held against the Hub's rules here, so that a wrong one is refused before any work.
+A URL is `hf://datasets/ORG/NAME`, with `@BRANCH` for a branch other than the main one. Names are
+checked by the Hub's rules, so that an invalid one is refused before any work.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from schemas.errors import BadConfig
 
 MAIN = "main"
-"""The branch that every repository has."""
+"""The default branch."""
 
 _URL = re.compile(r"(?i:hf)://datasets/(?P<name>[^/@]+/[^/@]+?)/?(?:@(?P<branch>[^@\s]+))?")
 _BRANCH = re.compile(r"(?!refs/)[A-Za-z0-9][A-Za-z0-9._/-]*")
@@ -19,7 +19,7 @@ _NAME_CHARS = 96
 
 
 def tag_names(branch: str, version: int, there: int) -> Iterable[str]:
-    """Yield the names a version may get; one that was published anew gets the next one."""
+    """Return the tags a version may get, in order; one that is published again gets the next."""
     first = f"v{version}" if branch == MAIN else f"{branch}-v{version}"
     return [first, *(f"{first}.{number}" for number in range(1, there + 1))]
 
@@ -28,20 +28,20 @@ def parse_url(url: str) -> tuple[str, str]:
     """Return the repository's name and the branch.
 
     Raises:
-        BadConfig: the URL names none.
+        BadConfig: the URL names no repository, or an invalid one.
     """
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         raise BadConfig(f"{url}: write hf://datasets/ORG/NAME or hf://datasets/ORG/NAME@BRANCH")
-    branch = found["branch"] or MAIN
+    branch = match["branch"] or MAIN
     if not _BRANCH.fullmatch(branch) or ".." in branch or branch.endswith(("/", ".lock")):
-        raise BadConfig(f"{url}: '{branch}' is no name of a branch")
-    if not all(_is_name(part) for part in found["name"].split("/")):
+        raise BadConfig(f"{url}: '{branch}' is not a valid name of a branch")
+    if not all(_is_name(part) for part in match["name"].split("/")):
         raise BadConfig(
-            f"{url}: the Hub does not allow the name {found['name']}: letters, digits, '-', '_' and "
+            f"{url}: the Hub does not allow the name {match['name']}: letters, digits, '-', '_' and "
             f"'.', at most {_NAME_CHARS}, neither '--' nor '..', no '-' or '.' at an end, no '.git'"
         )
-    return found["name"], branch
+    return match["name"], branch
 
 
 def _is_name(part: str) -> bool:

@@ -1,7 +1,7 @@
-"""Whether a token may publish to a repository, by what the Hub says of whoever holds it.
+"""Whether a token may publish to a repository, by what the Hub says about its owner.
 
-Asked before any work: a night of rollouts should not end at a token that can only read. What the
-Hub does not say is taken as allowed; the commit itself is asked last.
+Checked before any work: a night of rollouts should not end at a token that can only read. What the
+Hub does not state is taken as allowed; the commit decides in the end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ def refuse_powerless(who: Mapping[str, object], repository: str, address: str) -
     """Refuse a token that cannot write to `repository`.
 
     Raises:
-        BadConfig: it cannot; what would is said.
+        BadConfig: it cannot; the error says which token can.
     """
     owner = repository.partition("/")[0]
     name = who.get("name")
@@ -39,7 +39,7 @@ def refuse_powerless(who: Mapping[str, object], repository: str, address: str) -
 
 
 def _grants(grants: Mapping[str, object], owner: str, repository: str) -> bool:
-    """Tell whether a fine-grained token may write to the owner's repositories, or to this one."""
+    """Return whether a fine-grained token may write to the owner's repositories, or to this one."""
     scoped = grants.get("scoped")
     if not isinstance(scoped, list):
         return True
@@ -52,10 +52,10 @@ def _grants(grants: Mapping[str, object], owner: str, repository: str) -> bool:
     return bool(named & {owner, repository, f"datasets/{repository}"})
 
 
-def _tables(found: object) -> Iterator[Mapping[str, object]]:
-    for item in found if isinstance(found, list) else ():
+def _tables(value: object) -> Iterator[Mapping[str, object]]:
+    for item in value if isinstance(value, list) else ():
         yield _table(item)
 
 
-def _table(found: object) -> Mapping[str, object]:
-    return found if isinstance(found, dict) else {}
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}

@@ -1,8 +1,8 @@
-"""A dataset repository on the Hugging Face Hub, as the few things publication does with one.
+"""A dataset repository on the Hugging Face Hub: the few requests that a publication makes.
 
-Every call runs in a thread, its failures are named by `errors`, and each is retried in one
-layer: uploads and trees by the client itself, everything else here. A commit is not, for
-only who made it can tell whether it got in before its answer was lost: that is `destination`'s matter.
+Every call runs in a thread, `errors` translates its failures, and each is retried in one layer:
+uploads and trees by the client itself, everything else here. A commit is not retried, because only
+its caller (`destination`) can find out whether it was made before its response was lost.
 The token comes from `HF_TOKEN` or from where `hf auth login` keeps it, and goes nowhere else.
 """
 
@@ -49,18 +49,18 @@ _SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a repository looks like."""
+    """The state of a repository."""
 
     head: str | None
-    """The branch's last commit; None: there is no such branch."""
+    """The branch's last commit; None: the branch does not exist."""
     private: bool
-    """Only its owners see it."""
+    """Whether only its owners see it."""
     gated: str | None
-    """How others get at its files; None: they need not ask."""
+    """How readers get access to its files; None: they need no permission."""
 
 
 class Repository:
-    """A dataset repository, which need not be there yet."""
+    """A dataset repository, which need not exist yet."""
 
     def __init__(self, name: str, branch: str, *, address: str, endpoint: str | None) -> None:
         self._name = name
@@ -68,12 +68,12 @@ class Repository:
         self._address = address
         if environ.get("HF_HUB_OFFLINE", "").upper() in _TRUE:
             raise BadConfig(f"{address}: HF_HUB_OFFLINE is set; unset it to publish there")
-        _use_patient_connections()
+        _set_client_timeouts()
         disable_progress_bars()
         self._api = HfApi(endpoint=endpoint)
 
     async def look(self) -> Look | None:
-        """Return what the repository looks like; None if there is none."""
+        """Return the state of the repository; None if it does not exist."""
         try:
             return await self._retry(lambda: self._look(self._branch))
         except Absent:
@@ -83,7 +83,7 @@ class Repository:
             return Look(head=None, private=main.private, gated=main.gated)
 
     async def who(self) -> dict[str, object]:
-        """Return what the Hub says of whoever holds the token.
+        """Return what the Hub says about the owner of the token.
 
         Raises:
             BadConfig: there is no token, or the Hub does not know it.
@@ -103,13 +103,13 @@ class Repository:
         return await self._retry(lambda: self._read(path, revision))
 
     async def digest(self, path: str, revision: str) -> str:
-        """Return the SHA-256 of a file's bytes; what was read stays read when the line is cut."""
+        """Return the SHA-256 of a file's bytes; a broken download is resumed, not restarted."""
         reading = Reading(self._url(path, revision))
         await self._retry(reading.go_on)
         return reading.hash.hexdigest()
 
     async def make(self, *, private: bool) -> None:
-        """Make the repository unless it is there."""
+        """Create the repository unless it exists."""
         await self._retry(
             lambda: self._api.create_repo(
                 self._name, repo_type=_KIND, private=private, exist_ok=True
@@ -117,7 +117,7 @@ class Repository:
         )
 
     async def make_branch(self) -> None:
-        """Make the branch unless it is there, from the repository's first commit."""
+        """Create the branch unless it exists, from the repository's first commit."""
         commits = await self._once(lambda: self._api.list_repo_commits(self._name, repo_type=_KIND))
         await self._retry(
             lambda: self._api.create_branch(
@@ -130,15 +130,15 @@ class Repository:
         )
 
     async def gate(self, kind: Gate) -> None:
-        """Have others ask for the files."""
+        """Require readers to request access to the files."""
         await self._retry(
             lambda: self._api.update_repo_settings(self._name, repo_type=_KIND, gated=kind.value)
         )
 
     async def upload(self, path: str, data: Source) -> Addition:
-        """Take a file to the Hub, ready for a commit; uploading one again costs next to nothing.
+        """Upload a file, ready for a commit; the Hub does not take the same file twice.
 
-        A draft is not needed any more when this returns.
+        The caller may close a draft when this returns.
         """
         try:
             return await self._once(lambda: self._upload(path, data))
@@ -151,11 +151,11 @@ class Repository:
     async def commit(
         self, additions: Sequence[Addition], deletions: Sequence[str], *, parent: str, message: str
     ) -> str:
-        """Commit files on top of `parent` and return the commit; nothing is asked twice.
+        """Commit files on top of `parent` and return the commit; never retried.
 
         Raises:
-            Conflict: the branch has moved on.
-            Busy: it may be in or not.
+            Conflict: the branch has a newer commit.
+            Busy: the commit may or may not have been made.
         """
         operations: list[CommitOperationAdd | CommitOperationCopy | CommitOperationDelete] = [
             *(addition.operation for addition in additions),
@@ -180,7 +180,7 @@ class Repository:
         return {tag.name: tag.target_commit for tag in refs.tags}
 
     async def tag(self, name: str, commit: str) -> None:
-        """Give a commit a name, unless another one has it."""
+        """Tag a commit, unless the tag exists."""
         await self._retry(
             lambda: self._api.create_tag(
                 self._name, tag=name, revision=commit, repo_type=_KIND, exist_ok=True
@@ -193,10 +193,10 @@ class Repository:
         return Look(head=info.sha, private=bool(info.private), gated=gated)
 
     def _tree(self, revision: str) -> dict[str, Entry]:
-        found = self._api.list_repo_tree(
+        items = self._api.list_repo_tree(
             self._name, recursive=True, revision=revision, repo_type=_KIND
         )
-        return {item.path: _entry(item) for item in found if isinstance(item, RepoFile)}
+        return {item.path: _entry(item) for item in items if isinstance(item, RepoFile)}
 
     def _read(self, path: str, revision: str) -> bytes:
         answer = get_session().get(self._url(path, revision), headers=headers())
@@ -211,7 +211,7 @@ class Repository:
     def _upload(self, path: str, data: Source) -> Addition:
         addition = addition_of(path, data)
         operation = addition.operation
-        # A `.gitignore` that somebody put there would have the client leave files out and say nothing.
+        # With a `.gitignore` in the repository the client would silently leave files out.
         self._api.preupload_lfs_files(
             self._name, [operation], repo_type=_KIND, revision=self._branch, gitignore_content=""
         )
@@ -233,13 +233,13 @@ class Repository:
 
 
 @cache
-def _use_patient_connections() -> None:
-    """Set the client's connections up, once: doing it again closes those that are in use."""
+def _set_client_timeouts() -> None:
+    """Configure the client's connections, once: doing it again closes those in use."""
     set_client_factory(_client)
 
 
 def _client() -> httpx2.Client:
-    """Return the connections the client uses: its own would wait for ever."""
+    """Return the HTTP client; the library's own has no time-out."""
     return httpx2.Client(follow_redirects=True, timeout=_SECONDS)
 
 

@@ -1,8 +1,8 @@
-"""Files on their way to the Hub and back, never whole in memory.
+"""Uploads to the Hub and downloads for their hash, never with a whole file in memory.
 
-A file goes up from a path, since the client cuts nothing but a path or bytes into the chunks of
-which it uploads those that are new; a draft without a name has a path for as long as it is open.
-It comes back for its hash alone, part by part.
+A file is uploaded from a path, because the client splits only a path or bytes into the chunks of
+which it uploads the new ones; a draft without a name has a path for as long as it is open. A file is
+downloaded for its hash alone, in parts.
 """
 
 import hashlib
@@ -14,36 +14,36 @@ from huggingface_hub import CommitOperationAdd, get_session, get_token, hf_raise
 from schemas.base import sha256_hex
 from storage.objects.temp_object import Draft, Source
 
-_READ_AT_ONCE = 1 << 22
+_READ_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What the Hub says of a file."""
+    """A file of a repository, as the Hub lists it."""
 
     size: int
     """Bytes."""
     digest: str
     """SHA-256 of a large file, git's own hash of a small one."""
     large: bool
-    """It lies outside git."""
+    """Whether it is stored outside git."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """A file to be committed, whose bytes are on the Hub already if it is a large one."""
+    """A file to be committed; the bytes of a large one are uploaded already."""
 
     operation: CommitOperationAdd
-    """As the client has it."""
+    """The client's operation."""
     size: int
     """Bytes."""
     sha256: str
-    """Of its bytes."""
+    """SHA-256 of its bytes."""
     git: str
     """Git's own hash of it."""
 
     def is_at(self, entry: Entry | None) -> bool:
-        """Tell whether this is the file that the Hub has."""
+        """Return whether the Hub has this very file."""
         if entry is None:
             return False
         digest = self.sha256 if entry.large else self.git
@@ -51,43 +51,43 @@ class Addition:
 
 
 def addition_of(path: str, data: Source) -> Addition:
-    """Return a file as the client wants it: by a path, for a file object it would not cut in chunks."""
+    """Return a file as the client's operation, by path: it does not split a file object into chunks."""
     sha256 = data.sha256 if isinstance(data, Draft) else sha256_hex(data)
     blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
-    for start in range(0, len(data), _READ_AT_ONCE):
-        blob.update(data[start : start + _READ_AT_ONCE])
-    there = str(data.place) if isinstance(data, Draft) else data
-    operation = CommitOperationAdd(path_in_repo=path, path_or_fileobj=there)
+    for start in range(0, len(data), _READ_BYTES):
+        blob.update(data[start : start + _READ_BYTES])
+    source = str(data.place) if isinstance(data, Draft) else data
+    operation = CommitOperationAdd(path_in_repo=path, path_or_fileobj=source)
     operation.upload_info.sha256 = bytes.fromhex(sha256)
     return Addition(operation, len(data), sha256, blob.hexdigest())
 
 
 class Reading:
-    """A file that is read for its hash, in parts, and from where it was when the line was cut."""
+    """A download that hashes a file in parts, and resumes where the connection broke."""
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._at = 0
+        self._position = 0
         self.hash = hashlib.sha256()
-        """Of what was read."""
+        """Of the bytes read so far."""
 
     def go_on(self) -> None:
-        """Read to the end."""
-        asked = headers() | {"Accept-Encoding": "identity"}
-        if self._at:
-            asked["Range"] = f"bytes={self._at}-"
-        with get_session().stream("GET", self._url, headers=asked) as answer:
+        """Read on to the end."""
+        request_headers = headers() | {"Accept-Encoding": "identity"}
+        if self._position:
+            request_headers["Range"] = f"bytes={self._position}-"
+        with get_session().stream("GET", self._url, headers=request_headers) as answer:
             if answer.is_error:
                 answer.read()
             hf_raise_for_status(answer)
             if answer.status_code != HTTPStatus.PARTIAL_CONTENT:
-                self._at, self.hash = 0, hashlib.sha256()
+                self._position, self.hash = 0, hashlib.sha256()
             for part in answer.iter_raw():
                 self.hash.update(part)
-                self._at += len(part)
+                self._position += len(part)
 
 
 def headers() -> dict[str, str]:
-    """Return what a request says of whoever makes it."""
+    """Return the headers that authorise a request."""
     token = get_token()
     return {} if token is None else {"Authorization": f"Bearer {token}"}

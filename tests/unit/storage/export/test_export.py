@@ -135,7 +135,7 @@ def test_a_folder_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
 def test_a_foreign_manifest_is_refused(tmp_path: Path) -> None:
     (tmp_path / MANIFEST).write_text('{"run": 1}')
 
-    with pytest.raises(Unwritable, match="no export's"):
+    with pytest.raises(Unwritable, match="is not an export's"):
         exported(small_run().seal(), TRACES, tmp_path)
 
 

@@ -46,7 +46,7 @@ def test_a_full_disk_is_told_in_our_words_and_the_export_goes_on_later(tmp_path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "cannot be written: File too large; mend that, and run this again" in done.stdout
+    assert "cannot be written: File too large; correct that, and run this again" in done.stdout
 
     finish(Outlet(tmp_path, {"format": "a"}))
 

@@ -1,0 +1,93 @@
+"""Files that survive a killed process and a machine that goes down: create, rename, lock, synchronise.
+
+A file is written under a temporary name, synchronised to the disk and renamed. A lock belongs to an
+open file or folder, and the kernel releases it when the process ends, so nothing is left to clean.
+"""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_MKDIR_TRIES = 20
+"""How often a folder may be removed by another process before a writer gives up."""
+
+
+def write_file(path: Path, data: bytes, *, temporary: Path) -> None:
+    """Write a file in one step: under the name `temporary` first, then renamed to `path`."""
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def create_locked(path: Path) -> int:
+    """Create a file and its folders, again if another process removes these meanwhile.
+
+    The file is locked while it is open, which shows that its writer is running.
+    """
+    for _ in range(_MKDIR_TRIES):
+        _make_folders(path.parent)
+        with suppress(FileNotFoundError):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            fcntl.flock(handle, fcntl.LOCK_SH)
+            return handle
+    raise FileNotFoundError(
+        errno.ENOENT, f"its folder was removed {_MKDIR_TRIES} times by another process"
+    )
+
+
+def sync_folder(folder: Path) -> None:
+    """Synchronise the names in `folder` to the disk."""
+    handle = _open_folder(folder)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold the folder's lock; the kernel releases it when the process ends.
+
+    Raises:
+        BlockingIOError: another process holds it, and `wait` is false.
+    """
+    handle = _open_folder(folder)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
+
+
+def remove_unless_locked(path: Path) -> bool:
+    """Remove an unfinished file unless its writer is running; return whether it was removed."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _open_folder(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _make_folders(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    _make_folders(folder.parent)
+    with suppress(FileNotFoundError):
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
