@@ -1,16 +1,17 @@
-"""One request from its first asking to its whole reply: what is lost on the way, and what follows.
+"""One request from its first try to its whole reply: what fails on the way, and what follows.
 
-It knows nothing of deadlines, which are its caller's, and decides nothing by itself: what a status
-means and how long to pause is `retry_policy`'s, who is asked `endpoint_pool`'s, what a server takes `request_body`'s.
+It knows no deadlines, which are its caller's, and decides nothing by itself: `retry_policy` says what
+a status means and how long to pause, `endpoint_pool` which endpoint is asked, and `request_body`
+what a server takes.
 """
 
 import asyncio
 import logging
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
 from generators.engine.client.endpoint_pool import Abandoned, Endpoint, Roster
-from generators.engine.client.failed_tries import Loss, Losses
 from generators.engine.client.request_body import Manners, Question
 from generators.engine.client.response import (
     Completion,
@@ -25,6 +26,67 @@ from generators.engine.protocol import Reply
 from generators.engine.stopwatch import Stopwatch
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
+
+_BROKE_OFTEN = 3
+"""A request that broke so often at one endpoint is asked elsewhere, if there is an elsewhere."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """An asking that brought no whole reply."""
+
+    reason: str
+    """On one line."""
+    reached: bool = False
+    """The server may have worked for it."""
+    broken: bool = False
+    """It may be the request's own fault."""
+    doubtful: bool = False
+    """The endpoint may be dying."""
+    tokens: int | None = None
+    """What the part reply says it took; None: it does not say."""
+    pause: float | None = None
+    """What the server asks to be left alone for, seconds; None: it does not say."""
+
+
+@dataclass
+class Losses:
+    """What a request has been through."""
+
+    all: list[Loss] = field(default_factory=list)
+    """In order."""
+    broken_at: dict[str, int] = field(default_factory=dict)
+    """By endpoint, losses that may be the request's own fault."""
+
+    def add(self, loss: Loss, endpoint: str) -> None:
+        """Take note of another."""
+        self.all.append(loss)
+        self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + loss.broken
+
+    @property
+    def broken(self) -> int:
+        """How many may be the request's own fault."""
+        return sum(self.broken_at.values())
+
+    @property
+    def avoid(self) -> frozenset[str]:
+        """The endpoints to ask only where there is no other."""
+        return frozenset(name for name, n in self.broken_at.items() if n >= _BROKE_OFTEN)
+
+    def wasted(self, prompt_tokens: int | None) -> int | None:
+        """Return the tokens spent in vain; None: none were, or nobody knows how many.
+
+        A part reply that does not say counts as its prompt, which is the prompt of the whole
+        reply; what had been generated of it cannot be known and is left out.
+        """
+        counts = [
+            prompt_tokens if loss.tokens is None else loss.tokens
+            for loss in self.all
+            if loss.reached
+        ]
+        known = [count for count in counts if count is not None]
+        return sum(known) if known else None
+
 
 LOG = logging.getLogger(__name__)
 

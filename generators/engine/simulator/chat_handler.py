@@ -21,13 +21,19 @@ from generators.engine.simulator.metrics import Meters
 from generators.engine.simulator.options import ScriptedOptions
 from generators.engine.simulator.pictures import Pictures
 from generators.engine.simulator.prefix_cache import PrefixCache, blocks_of
-from generators.engine.simulator.queued_replies import Puppet
-from generators.engine.simulator.replies import answer, seed_of
+from generators.engine.simulator.replies import Puppet, answer, seed_of
 from generators.engine.simulator.request_log import Entry, Ledger, drop_pictures
-from generators.engine.simulator.response_writer import forever, send_events, send_plain
+from generators.engine.simulator.response import (
+    STREAM_TOKENS,
+    Account,
+    Said,
+    Writer,
+    forever,
+    say,
+    send_events,
+    send_plain,
+)
 from generators.engine.simulator.tokenizer import Prompt, Tokenizer
-from generators.engine.simulator.usage import Account
-from generators.engine.simulator.wire_format import STREAM_TOKENS, Said, Writer, say
 from schemas.base import JsonObject
 
 SESSION = "x-session-id"

@@ -1,8 +1,11 @@
-"""What a chat is answered with: a puppet's text, a target that was found, or seeded nonsense.
+"""What a chat is answered with: a queued text, a target that was found, or seeded nonsense.
 
-In order: what the puppeteer said; JSON under the schema asked for; a call of one of the tools; JSON
-under a schema that the system prompt holds; the form of the family that the prompt speaks of; a
-sentence. Faults of content alter the outcome afterwards.
+In order: the text that a test queued for the session; JSON under the schema asked for; a call of one
+of the tools; JSON under a schema that the system prompt holds; the form of the family that the
+prompt speaks of; a sentence. Faults of content alter the outcome afterwards.
+
+A queued text is used up when it was sent whole and as it is. Whatever fails on the way (a cut, a
+refusal, a client that went away, a fault that alters the reply) leaves it for the next request.
 """
 
 import asyncio
@@ -10,6 +13,7 @@ import hashlib
 import json
 import re
 from array import array
+from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
@@ -24,6 +28,38 @@ from generators.engine.simulator.reply_templates import free_text, schema_in, to
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import Prompt
 from schemas.base import JsonObject, canonical_json
+
+
+class Puppet:
+    """Texts that wait for their session's next request."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, deque[str]] = {}
+
+    def tell(self, session: str, text: str) -> int:
+        """Put a text at the end of a session's queue; return how many wait."""
+        queue = self._texts.setdefault(session, deque())
+        queue.append(text)
+        return len(queue)
+
+    def take(self, session: str | None) -> str | None:
+        """Return the text that a request of the session is answered with; None if there is none."""
+        queue = self._texts.get(session) if session is not None else None
+        return queue.popleft() if queue else None
+
+    def give_back(self, session: str, text: str) -> None:
+        """Put a text that was not sent at the front again."""
+        self._texts.setdefault(session, deque()).appendleft(text)
+
+    def forget(self, session: str) -> None:
+        """Drop what waits for a session."""
+        self._texts.pop(session, None)
+
+    @property
+    def waiting(self) -> int:
+        """Texts that wait, of all sessions."""
+        return sum(map(len, self._texts.values()))
+
 
 BEYOND = 1.5
 """How far outside a picture the fault `outside` points, in parts of it."""

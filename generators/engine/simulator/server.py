@@ -1,15 +1,187 @@
-"""A scripted engine that listens on this machine, started and stopped by its owner."""
+"""The simulator as an HTTP server on this machine, started and stopped by its owner.
 
-from collections.abc import Sequence
-from typing import Self
+`/v1/models`, `/v1/chat/completions`, `/tokenize`, `/version`, `/health` and `/metrics` are OpenAI's
+and vLLM's, for clients. `/fault`, `/puppet/{session}` and `/requests` are for tests.
+"""
+
+import dataclasses
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Self, TypeVar
 
 from aiohttp import web
+from pydantic import JsonValue, ValidationError
 
-from generators.engine.simulator.app import Pages
-from generators.engine.simulator.chat_handler import Desk
-from generators.engine.simulator.faults import Fault
+from generators.engine.simulator.chat_handler import SESSION, Desk, read_object
+from generators.engine.simulator.faults import CHAT, Fault, FaultKind, Strikes
+from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.metrics import page
 from generators.engine.simulator.options import ScriptedOptions
 from generators.engine.simulator.request_log import Ledger
+from generators.engine.simulator.tokenizer import pieces
+from schemas.base import JsonObject, Record
+
+VERSION = "1.1.0"
+"""Grows when the engine answers differently."""
+
+LARGEST_BODY = 256 * 1_024**2
+
+_Kind = TypeVar("_Kind", bound=Record)
+
+Handler = Callable[[web.Request, Strikes], Awaitable[web.StreamResponse]]
+"""Serves a page, while some faults strike it."""
+
+
+class PuppetText(Record):
+    """What a puppeteer wants said."""
+
+    text: str
+    """Verbatim."""
+
+
+class Pages:
+    """Handlers over one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def app(self) -> web.Application:
+        """Return the application that serves every page."""
+        app = web.Application(client_max_size=LARGEST_BODY)
+        for method, path, handler in (
+            ("POST", CHAT, self._desk.chat),
+            ("GET", "/v1/models", self._models),
+            ("GET", "/version", self._version),
+            ("GET", "/health", self._health),
+            ("GET", "/metrics", self._metrics),
+            ("POST", "/tokenize", self._tokenize),
+            ("GET", "/fault", self._faults),
+            ("POST", "/fault", self._post_fault),
+            ("DELETE", "/fault", self._clear_faults),
+            ("PUT", "/puppet/{session}", self._tell),
+            ("DELETE", "/puppet/{session}", self._forget),
+            ("GET", "/requests", self._requests),
+        ):
+            app.router.add_route(method, path, self._door(handler))
+        return app
+
+    def _door(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        """Count what comes to a page, let faults strike it, and turn refusals into answers."""
+
+        async def open_door(request: web.Request) -> web.StreamResponse:
+            self._desk.ledger.paths[request.path] += 1
+            strikes = self._desk.faults.strike(request.path, request.headers.get(SESSION))
+            try:
+                self._let_in(request)
+                if request.path != CHAT:
+                    await self._desk.misbehave(strikes)
+                return await handler(request, strikes)
+            except HttpRefusal as refusal:
+                return web.json_response(
+                    refusal.body, status=refusal.status, headers=refusal.headers
+                )
+
+        return open_door
+
+    def _let_in(self, request: web.Request) -> None:
+        key = self._desk.options.api_key
+        given = request.headers.get("Authorization")
+        if key is not None and request.path.startswith("/v1/") and given != f"Bearer {key}":
+            raise HttpRefusal(401, "Unauthorized")
+
+    async def _models(self, _: web.Request, __: Strikes) -> web.Response:
+        options = self._desk.options
+        model: JsonObject = {
+            "id": options.model,
+            "object": "model",
+            "created": 0,
+            "owned_by": "stepmill",
+            "root": options.model,
+            "parent": None,
+            "max_model_len": options.context_tokens,
+        }
+        return web.json_response({"object": "list", "data": [model]})
+
+    async def _version(self, _: web.Request, __: Strikes) -> web.Response:
+        return web.json_response({"version": VERSION})
+
+    async def _health(self, _: web.Request, __: Strikes) -> web.Response:
+        return web.Response()
+
+    async def _metrics(self, _: web.Request, strikes: Strikes) -> web.Response:
+        desk = self._desk
+        if FaultKind.NO_METRICS in strikes:
+            raise HttpRefusal(404, "Not Found")
+        text = page(desk.meters, desk.cache, desk.pictures, model=desk.options.model)
+        if FaultKind.HALF_METRICS in strikes:
+            text = text[: len(text) // 2]
+        return web.Response(text=text, content_type="text/plain")
+
+    async def _tokenize(self, request: web.Request, _: Strikes) -> web.Response:
+        desk, body = self._desk, await read_object(request)
+        texts: list[str] | None = None
+        if isinstance(prompt := body.get("prompt"), str):
+            ids = desk.tokenizer.ids(prompt)
+            texts = pieces(prompt) if body.get("return_token_strs") else None
+        else:
+            chat = desk.read(body, Strikes([]))
+            suffix = body.get("add_generation_prompt", True) is not False
+            ids = desk.tokenizer.prompt(chat, suffix=suffix).ids
+        counted: JsonObject = {
+            "count": len(ids),
+            "max_model_len": desk.options.context_tokens,
+            "tokens": list(ids),
+            "token_strs": list[JsonValue](texts) if texts is not None else None,
+        }
+        return web.json_response(counted)
+
+    async def _faults(self, _: web.Request, __: Strikes) -> web.Response:
+        return self._struck()
+
+    def _struck(self) -> web.Response:
+        return web.json_response({"struck": self._desk.faults.struck})
+
+    async def _post_fault(self, request: web.Request, _: Strikes) -> web.Response:
+        self._desk.faults.post(_read(Fault, await read_object(request)))
+        return self._struck()
+
+    async def _clear_faults(self, _: web.Request, __: Strikes) -> web.Response:
+        self._desk.faults.clear()
+        return self._struck()
+
+    async def _tell(self, request: web.Request, _: Strikes) -> web.Response:
+        if not self._desk.options.puppet:
+            raise HttpRefusal(404, "this engine is no puppet; start it with --puppet")
+        text = _read(PuppetText, await read_object(request)).text
+        waiting = self._desk.puppet.tell(request.match_info["session"], text)
+        return web.json_response({"waiting": waiting})
+
+    async def _forget(self, request: web.Request, _: Strikes) -> web.Response:
+        self._desk.puppet.forget(request.match_info["session"])
+        return web.json_response({"waiting": 0})
+
+    async def _requests(self, request: web.Request, _: Strikes) -> web.Response:
+        asked, ledger = request.query.get("last", "8"), self._desk.ledger
+        if not asked.isdecimal():
+            raise HttpRefusal(400, f"last: {asked!r} is no number")
+        return web.json_response(
+            {
+                "chats": ledger.chats,
+                "paths": ledger.paths,
+                "outcomes": ledger.outcomes,
+                "struck": self._desk.faults.struck,
+                "waiting_texts": self._desk.puppet.waiting,
+                "last": [dataclasses.asdict(entry) for entry in ledger.last(int(asked))],
+            }
+        )
+
+
+def _read(kind: type[_Kind], body: JsonObject) -> _Kind:
+    try:
+        return kind.model_validate(body)
+    except ValidationError as error:
+        problems = (f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise HttpRefusal(400, "; ".join(problems)) from None
+
 
 SHUTDOWN_SECONDS = 0.1
 """How long requests in flight may take when it stops; some would never end."""

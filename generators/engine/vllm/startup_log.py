@@ -1,8 +1,12 @@
-"""What a server's log says: how far its start is, what it is missing, and why it died.
+"""What a server's log says: how far its start is, what it lacks, why it died, what to start instead.
 
-The log is a file, so that a server never waits for a reader and its last words outlive everybody.
-It is read as it grows. vLLM tells the cause of its death long before its last line, so both are
-kept: the errors it named, and how it ended.
+The log is a file, so that a server never waits for a reader and its last lines outlive everybody. It
+is read as it grows. vLLM names the cause of its death long before its last line, so both are kept:
+the first errors and the end.
+
+Two causes are mended here, each once and in the command alone: fewer requests fit at a time than the
+server was set to take, and this vLLM does not know a flag that Stepmill adds by itself. Anything
+else that the configuration asks for is the user's to mend.
 """
 
 import re
@@ -10,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from generators.engine.vllm.command import ACCOUNTS
+from generators.engine.vllm.command import ACCOUNTS, ServeCommand, value
 
 LAST_LINES = 12
 """Lines of a log that are shown when something is wrong."""
@@ -92,3 +96,25 @@ class StartupLog:
                 self._phase = number
                 yield phase
                 return
+
+
+def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, str] | None:
+    """Return a command for the next start, and what is said about it; None: there is no other."""
+    refused = sorted(startup.refused & set(command.argv))
+    if refused:
+        return command.silent_about(refused), (
+            f"this vLLM does not take {' and '.join(refused)}; starting again without, so what it "
+            "would say in its replies stays unknown"
+        )
+    if startup.sequences and _more(command, startup.sequences):
+        return command.limited(startup.sequences), (
+            f"the engine's memory holds {startup.sequences} requests at once, fewer than it was "
+            f"told; starting again with --max-num-seqs {startup.sequences}"
+        )
+    return None
+
+
+def _more(command: ServeCommand, sequences: int) -> bool:
+    """Say whether the command asks for more requests at once than that."""
+    told = value(command.argv, "--max-num-seqs")
+    return told is None or not told.isdigit() or int(told) > sequences

@@ -24,10 +24,9 @@ from generators.engine.vllm.command import (
     serve_command,
     server_environment,
 )
-from generators.engine.vllm.fallback_command import adapted
 from generators.engine.vllm.process import Serving, broken, fine, health
 from generators.engine.vllm.restart_policy import Deaths, Patience
-from generators.engine.vllm.startup_log import StartupLog
+from generators.engine.vllm.startup_log import StartupLog, adapted
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 

@@ -1,6 +1,6 @@
 """What was spent in vain is counted as far as anybody knows."""
 
-from generators.engine.client.failed_tries import Loss, Losses
+from generators.engine.client.request import Loss, Losses
 
 
 def losses(*all_of_them: Loss) -> Losses:

@@ -1,17 +1,78 @@
-"""Replies as bytes: a chat completion, or the events of a stream, in vLLM's form of OpenAI's API."""
+"""A reply as bytes, with its usage and times in vLLM's words, and how it leaves.
 
+As with vLLM, how a prompt's tokens divide is reported only by a server that was set to report it,
+and so are the times; without that their places are null. A fault keeps a reply from arriving whole.
+"""
+
+import asyncio
 import json
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from aiohttp import web
 
 from generators.engine.simulator.chat import Chat
 from generators.engine.simulator.faults import FaultKind, Strikes
+from generators.engine.simulator.options import ScriptedOptions
 from generators.engine.simulator.replies import Answer
-from generators.engine.simulator.tokenizer import END, END_TEXT, Tokenizer, pieces
-from generators.engine.simulator.usage import Account
+from generators.engine.simulator.tokenizer import END, END_TEXT, Prompt, Tokenizer, pieces
 from schemas.base import JsonObject
+
+
+@dataclass
+class Account:
+    """One reply's usage and times."""
+
+    options: ScriptedOptions
+    """What is to be said."""
+    prompt: Prompt
+    cached: int
+    """Tokens of the prompt that came from the cache."""
+    queued: float
+    """Waiting for its turn, s."""
+    begun: float = field(default_factory=perf_counter)
+    """When its turn came, by the clock."""
+    first: float | None = None
+    """When the first token was there, by the clock; None: not yet."""
+
+    def usage(self, said: int) -> JsonObject:
+        """Return the usage of a reply of so many tokens."""
+        read = len(self.prompt.ids)
+        return {
+            "prompt_tokens": read,
+            "completion_tokens": said,
+            "total_tokens": read + said,
+            "prompt_tokens_details": self._details(),
+        }
+
+    def metrics(self, said: int) -> JsonObject | None:
+        """Return the times of a reply of so many tokens that ends now; None: not to be said."""
+        if not self.options.request_metrics or self.first is None:
+            return None
+        now = perf_counter()
+        decoding = now - self.first
+        return {
+            "time_to_first_token_ms": (self.first - self.begun) * 1_000,
+            "generation_time_ms": decoding * 1_000,
+            "queue_time_ms": self.queued * 1_000,
+            "mean_itl_ms": decoding / (said - 1) * 1_000 if said > 1 else None,
+            "tokens_per_second": said / (now - self.begun),
+            "speculative_decoding": None,
+        }
+
+    def _details(self) -> JsonObject | None:
+        if not self.options.prompt_tokens_details:
+            return None
+        pictures = self.prompt.image_tokens
+        return {
+            "cached_tokens": self.cached,
+            "created_cache_tokens": None,
+            "multimodal_tokens": {"image": pictures} if pictures else None,
+        }
+
 
 STREAM_TOKENS = 8
 """Tokens in an event of a stream."""
@@ -163,3 +224,65 @@ class Writer:
     def _bytes(self, body: JsonObject) -> bytes:
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         return data.replace(_MARK.encode(), NOT_UTF8)
+
+
+JSON = "application/json"
+EVENTS = "text/event-stream"
+BROKEN = b'data: {"error":{"message":"EngineCore encountered an issue","code":500}}\n\n'
+
+
+async def forever() -> None:
+    """Wait until the client or the server goes away."""
+    await asyncio.Event().wait()
+
+
+async def send_plain(
+    request: web.Request, body: bytes, strikes: Strikes
+) -> tuple[web.StreamResponse, bool]:
+    """Send a body; return the response and whether all of it left."""
+    if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
+        await _never_ending(request, JSON, b" ", strikes)
+    if FaultKind.CUT not in strikes:
+        return web.Response(body=body, content_type=JSON), True
+    response = web.StreamResponse(headers={"Content-Type": JSON})
+    response.content_length = len(body)
+    await response.prepare(request)
+    await response.write(body[: len(body) // 2])
+    _hang_up(request)
+    return response, False
+
+
+async def send_events(
+    request: web.Request, events: Iterator[bytes], strikes: Strikes, *, pause: float
+) -> tuple[web.StreamResponse, bool]:
+    """Send the events of a stream, `pause` seconds apart; say whether all of them left."""
+    if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
+        await _never_ending(request, EVENTS, b": still here\n\n", strikes)
+    parts = list(events)
+    broken = strikes.get(FaultKind.CUT, FaultKind.STREAM_ERROR)
+    response = web.StreamResponse(headers={"Content-Type": EVENTS})
+    await response.prepare(request)
+    for part in parts[: len(parts) // 2] if broken else parts:
+        await response.write(part)
+        if pause:
+            await asyncio.sleep(pause)
+    if FaultKind.STREAM_ERROR in strikes:
+        await response.write(BROKEN)
+    if FaultKind.CUT in strikes:
+        _hang_up(request)
+    return response, broken is None
+
+
+async def _never_ending(request: web.Request, kind: str, trickle: bytes, strikes: Strikes) -> None:
+    response = web.StreamResponse(headers={"Content-Type": kind})
+    await response.prepare(request)
+    endless = strikes.get(FaultKind.ENDLESS)
+    while endless is not None:
+        await response.write(trickle)
+        await asyncio.sleep(endless.seconds)
+    await forever()
+
+
+def _hang_up(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.close()
