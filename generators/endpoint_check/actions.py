@@ -15,10 +15,10 @@ from schemas.sections import PolicySection
 
 NAME = "action"
 
-_ASKED = TARGETS[2], TARGETS[5], TARGETS[8]
+_PROBED = TARGETS[2], TARGETS[5], TARGETS[8]
 """Far from the corner where all conventions agree."""
 
-_MOST_MISSED = 1
+_MAX_MISSED = 1
 
 
 async def look_at_action(subject: Subject) -> list[Line]:
@@ -31,8 +31,8 @@ async def look_at_action(subject: Subject) -> list[Line]:
     if not subject.pictures:
         return [Line(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_act(subject, target)) for target in _ASKED]
-    return [_judged(subject, [task.result() for task in tasks])]
+        tasks = [group.create_task(_act(subject, target)) for target in _PROBED]
+    return [_result(subject, [task.result() for task in tasks])]
 
 
 async def _act(subject: Subject, target: Target) -> Action | str:
@@ -56,10 +56,12 @@ def _read(subject: Subject, reply: Reply) -> Action | str:
         return str(error)
 
 
-def _judged(subject: Subject, found: list[Action | str]) -> Line:
+def _result(subject: Subject, found: list[Action | str]) -> Line:
     wrong = [one for one in found if isinstance(one, str)]
     right = [
-        (target, one) for target, one in zip(_ASKED, found, strict=True) if not isinstance(one, str)
+        (target, one)
+        for target, one in zip(_PROBED, found, strict=True)
+        if not isinstance(one, str)
     ]
     if wrong:
         return Line(
@@ -68,14 +70,14 @@ def _judged(subject: Subject, found: list[Action | str]) -> Line:
             found=f"{len(right)} of {len(found)} replies could be read; {wrong[0]}",
             remedy="see that the dialect is the model's own; see 'structure'",
         )
-    hit = sum(_on(subject, target, action) for target, action in right)
+    hit = sum(_hits(subject, target, action) for target, action in right)
     told = f"{len(found)} of {len(found)} replies read, {hit} of them clicks on their target"
-    if hit >= len(found) - _MOST_MISSED:
+    if hit >= len(found) - _MAX_MISSED:
         return Line(name=NAME, fitness=Fitness.FIT, found=told)
     return Line(name=NAME, fitness=Fitness.POOR, found=told, remedy="see 'coordinates'")
 
 
-def _on(subject: Subject, target: Target, action: Action) -> bool:
+def _hits(subject: Subject, target: Target, action: Action) -> bool:
     point, frame = point_of(action), subject.frame
     if point is None:
         return False

@@ -18,9 +18,9 @@ from generators.engine.client.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
 from schemas.errors import RolloutFailure
 
-_Look = Callable[[Subject], Awaitable[list[Line]]]
+_Check = Callable[[Subject], Awaitable[list[Line]]]
 
-_QUESTIONS: tuple[tuple[str, _Look], ...] = (
+_CHECKS: tuple[tuple[str, _Check], ...] = (
     ("context", look_at_context),
     ("reply", look_at_reply),
     ("structure", look_at_structure),
@@ -39,30 +39,30 @@ async def examine(
 ) -> AsyncIterator[Line]:
     """Yield a line for each thing that a run in `dialect` needs; `say` is told what is asked now."""
     subject = Subject(engine, dialect)
-    yield _model(subject)
-    for name, look in _QUESTIONS:
+    yield _model_result(subject)
+    for name, look in _CHECKS:
         say(f"asking: {name}")
-        lines, broken = await _answers(subject, name, look)
+        lines, broken = await _run_check(subject, name, look)
         for line in lines:
             yield line
         if broken and name == "reply":
             return
 
 
-def _model(subject: Subject) -> Line:
+def _model_result(subject: Subject) -> Line:
     card = subject.card
     who = " ".join(filter(None, (card.product, card.version)))
     found = f"{card.model} on {who or 'a server that does not say what it is'}"
     return Line(name="model", fitness=Fitness.FIT, found=found)
 
 
-async def _answers(subject: Subject, name: str, look: _Look) -> tuple[list[Line], bool]:
+async def _run_check(subject: Subject, name: str, look: _Check) -> tuple[list[Line], bool]:
     """Return the lines of a question, and whether it broke."""
     why = ""
     try:
         return await look(subject), False
     except* (Refused, RolloutFailure) as broken:  # questions are put several at a time
-        why = _first(broken)
+        why = _first_error(broken)
     line = Line(
         name=name,
         fitness=Fitness.POOR if name == "cache" else Fitness.UNFIT,
@@ -72,7 +72,7 @@ async def _answers(subject: Subject, name: str, look: _Look) -> tuple[list[Line]
     return [line], True
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> str:
+def _first_error(group: BaseExceptionGroup[BaseException]) -> str:
     """Return what the first error in a group says."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):

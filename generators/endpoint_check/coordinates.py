@@ -51,7 +51,7 @@ async def look_at_coordinates(subject: Subject) -> list[Line]:
                 remedy="this model does not point at things; serve one that does",
             )
         ]
-    return [_judged(subject, fits(said), len(said))]
+    return [_result(subject, fits(said), len(said))]
 
 
 async def _points(subject: Subject, picture: Picture) -> list[tuple[Target, Point]]:
@@ -87,7 +87,7 @@ def point_in(text: str) -> Point | None:
     return (x, y) if max(abs(x), abs(y)) <= _LARGEST else None
 
 
-def _judged(subject: Subject, found: Sequence[Fit], answered: int) -> Line:
+def _result(subject: Subject, found: Sequence[Fit], answered: int) -> Line:
     best, wanted = found[0], subject.dialect.convention
     told = (
         f"{best.reading}: {best.error:.1%} of the diagonal off (median), "

@@ -30,7 +30,7 @@ from schemas.sections import MODEL_VIEWPORT
 GONE_SECONDS = 20.0
 """An endpoint that has been away for so long is not waited for."""
 
-_LOOK_SECONDS = 0.5
+_POLL_SECONDS = 0.5
 _REFUSAL = ": HTTP 4"
 
 
@@ -98,7 +98,7 @@ class Subject:
         )
         try:
             while not task.done():
-                await asyncio.wait({task}, timeout=_LOOK_SECONDS)
+                await asyncio.wait({task}, timeout=_POLL_SECONDS)
                 away = time.perf_counter() - begun - stopwatch.seconds
                 if away > self._gone_seconds and not task.done():
                     raise NoEngine(f"{self.card.endpoints[0]} has gone away; start it again")

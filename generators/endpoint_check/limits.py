@@ -60,10 +60,10 @@ async def look_at_pictures(subject: Subject) -> list[Line]:
             refusal = "a picture makes the prompt no longer: it is dropped in silence"
             break
         subject.pictures = count
-    return [_judged(subject.pictures, refusal)]
+    return [_image_result(subject.pictures, refusal)]
 
 
-def _judged(count: int, refusal: str) -> Line:
+def _image_result(count: int, refusal: str) -> Line:
     wanted = _USUAL.keep_images + _USUAL.slack_images
     if not count:
         return Line(

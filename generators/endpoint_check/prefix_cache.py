@@ -59,7 +59,7 @@ async def look_at_cache(subject: Subject) -> list[Line]:
         return [
             Line(name="cache", fitness=Fitness.POOR, found="not measured: it takes no pictures")
         ]
-    talk = _Talk(subject)
+    talk = _Conversations(subject)
     first, other, third = (talk.conversation(n) for n in range(3))
     await talk.ask(first, "cold")
     grown = await talk.ask(first, "grown") if subject.pictures > 1 else None
@@ -68,13 +68,13 @@ async def look_at_cache(subject: Subject) -> list[Line]:
     evicted = await talk.ask(first, "evicted")
     found = (grown, related, evicted)
     return [
-        _judged(name, served, remedy)
+        _result(name, served, remedy)
         for name, served, remedy in zip(_NAMES, found, _REMEDIES, strict=True)
         if served is not None
     ]
 
 
-class _Talk:
+class _Conversations:
     """Conversations that share a system prompt nobody has sent before."""
 
     def __init__(self, subject: Subject) -> None:
@@ -99,13 +99,13 @@ class _Talk:
         self._steps[id(window)] = step + 1
         picture = page(sent_size(subject), seed=f"{subject.salt}-{name}", step=step)
         if step:
-            window.answered(_echo(subject.dialect, subject))
+            window.answered(_sample_reply(subject.dialect, subject))
         see(subject, window, picture, step=step)
         before = await self._hits()
         reply = await subject.ask(window.messages, tokens=8)
         served = Served(
-            shared=self._shared(reply.prompt_token_ids),
-            cached=await self._cached(reply, before),
+            shared=self._shared_tokens(reply.prompt_token_ids),
+            cached=await self._cached_tokens(reply, before),
             whole=reply.prompt_tokens,
         )
         if reply.prompt_token_ids is not None:
@@ -116,19 +116,19 @@ class _Talk:
         metrics = await self._subject.metrics()
         return metrics.prefix_hits if metrics else None
 
-    async def _cached(self, reply: Reply, before: float | None) -> int | None:
+    async def _cached_tokens(self, reply: Reply, before: float | None) -> int | None:
         if reply.cached_tokens is not None:
             return reply.cached_tokens
         after = await self._hits()
         return None if before is None or after is None else round(after - before)
 
-    def _shared(self, ids: Sequence[int] | None) -> int | None:
+    def _shared_tokens(self, ids: Sequence[int] | None) -> int | None:
         if ids is None:
             return None
         return max((_common(sent, ids) for sent in self._sent), default=0)
 
 
-def _echo(dialect: Dialect, subject: Subject) -> str:
+def _sample_reply(dialect: Dialect, subject: Subject) -> str:
     return dialect.say(Click(x=40, y=40), subject.frame, Rationale(thought="I look further."))
 
 
@@ -137,7 +137,7 @@ def _common(first: Sequence[int], second: Sequence[int]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _judged(name: str, served: Served, remedy: str) -> Line:
+def _result(name: str, served: Served, remedy: str) -> Line:
     if served.cached is None:
         return Line(
             name=name,

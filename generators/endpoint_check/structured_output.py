@@ -18,7 +18,7 @@ SAMPLES = 4
 
 _WORDS = ("vlorpic", "quandish", "mebtual")
 _LEAST, _MOST = 40_321, 40_329
-_STRANGE: JsonObject = {
+_PROBE_SCHEMA: JsonObject = {
     "type": "object",
     "properties": {
         "flavour": {"type": "string", "enum": list(_WORDS)},
@@ -40,11 +40,11 @@ async def look_at_structure(subject: Subject) -> list[Line]:
         RolloutFailure: there is no reply.
         Refused: the server does not take such a request.
     """
-    plain = await _samples(subject, "Say in a sentence what a web browser is.", _STRANGE, 128)
+    plain = await _samples(subject, "Say in a sentence what a web browser is.", _PROBE_SCHEMA, 128)
     texts = await _samples(
         subject, "Write a small table with a tab between its cells, three lines.", _TEXT, 192
     )
-    return [_followed(subject, plain), _strings(texts)]
+    return [_schema_result(subject, plain), _string_result(texts)]
 
 
 async def _samples(subject: Subject, question: str, schema: JsonObject, tokens: int) -> list[Reply]:
@@ -60,7 +60,7 @@ async def _samples(subject: Subject, question: str, schema: JsonObject, tokens: 
     return [task.result() for task in tasks]
 
 
-def _followed(subject: Subject, replies: list[Reply]) -> Line:
+def _schema_result(subject: Subject, replies: list[Reply]) -> Line:
     good = sum(follows(reply.text) for reply in replies)
     if good == len(replies):
         way = "" if replies[0].structured else ", by the prompt alone"
@@ -90,7 +90,7 @@ def follows(text: str) -> bool:
     return value["flavour"] in _WORDS and type(crumbs) is int and _LEAST <= crumbs <= _MOST
 
 
-def _strings(replies: list[Reply]) -> Line:
+def _string_result(replies: list[Reply]) -> Line:
     raw = sum(has_raw_control(reply.text) for reply in replies)
     if not raw:
         return Line(name="strings", fitness=Fitness.FIT, found="no raw control characters")

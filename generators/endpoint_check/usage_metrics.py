@@ -35,21 +35,21 @@ async def look_at_reply(subject: Subject) -> list[Line]:
     counts = reply.prompt_tokens, reply.completion_tokens
     ids, numbers = reply.completion_token_ids, reply.completion_logprobs
     return [
-        _line(
+        _result(
             "usage",
             f"{counts[0]} prompt and {counts[1]} completion tokens",
             good=None not in counts,
             lacking="no token counts",
             remedy="tokens, their limit and their price stay unknown; no setting of ours mends it",
         ),
-        _line(
+        _result(
             "token ids",
             "of prompt and reply",
             good=ids is not None and reply.prompt_token_ids is not None,
             lacking="none, or not of both prompt and reply",
             remedy="needed to train on the very tokens; vLLM gives them (return_token_ids)",
         ),
-        _line(
+        _result(
             "logprobs",
             "one finite number for each token",
             good=numbers is not None,
@@ -69,9 +69,9 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
     """
     pictures = [board(_SMALL)] if subject.pictures else []
     reply = await subject.ask([user(*pictures, "Say what you see.")], tokens=16)
-    missing = _untold(reply, pictures=bool(pictures))
+    missing = _missing_details(reply, pictures=bool(pictures))
     return [
-        _line(
+        _result(
             "token details",
             f"{reply.cached_tokens} tokens cached, {reply.image_tokens or 0} of pictures",
             good=not missing,
@@ -79,7 +79,7 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
             remedy=f"what a cache served stays unknown; vLLM: {ACCOUNTS[0]} (counts pictures from "
             "0.24 on); SGLang: --enable-cache-report",
         ),
-        _line(
+        _result(
             "times",
             f"{reply.queue_ms or 0:.0f} ms in the queue, the first token after "
             f"{reply.ttft_ms or 0:.0f} ms",
@@ -90,7 +90,7 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
     ]
 
 
-def _untold(reply: Reply, *, pictures: bool) -> list[str]:
+def _missing_details(reply: Reply, *, pictures: bool) -> list[str]:
     """Return what is not told of the tokens of a prompt."""
     told = {"cached tokens": reply.cached_tokens}
     if pictures:
@@ -103,7 +103,7 @@ async def look_at_metrics(subject: Subject) -> list[Line]:
     metrics = await subject.metrics()
     missing = [] if metrics is None else missing_of(metrics)
     return [
-        _line(
+        _result(
             "metrics",
             "load, cache and latency",
             good=metrics is not None and not missing,
@@ -123,7 +123,7 @@ def missing_of(metrics: EngineMetrics) -> list[str]:
     ]
 
 
-def _line(name: str, found: str, *, good: bool, lacking: str, remedy: str) -> Line:
+def _result(name: str, found: str, *, good: bool, lacking: str, remedy: str) -> Line:
     if good:
         return Line(name=name, fitness=Fitness.FIT, found=found)
     return Line(name=name, fitness=Fitness.POOR, found=lacking, remedy=remedy)

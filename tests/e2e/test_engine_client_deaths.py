@@ -150,15 +150,15 @@ async def test_what_comes_back_with_another_model_is_not_asked() -> None:
         reply = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
 
         async def is_dead() -> bool:
-            return client._open.endpoints[0].health.phase is Phase.DEAD
+            return client._open_pool.endpoints[0].health.phase is Phase.DEAD
 
         await until(is_dead)
         impostor = ScriptedEngineServer(ScriptedOptions(model="other"), port=first.port)
         async with impostor:
             with pytest.raises(RolloutFailure, match=r"no whole reply in 2 s"):
                 await reply
-            troubles = client._open.troubles
-            phase = client._open.endpoints[0].health.phase
+            troubles = client._open_pool.troubles
+            phase = client._open_pool.endpoints[0].health.phase
 
     assert "does not serve the model 'holo' but other" in troubles
     assert phase is Phase.DEAD

@@ -39,17 +39,17 @@ def endpoint_keys(
     Raises:
         NoEngine: one is no HTTP URL.
     """
-    own = {_place(url) for url in main}
+    own = {_origin(url) for url in main}
     found: dict[str, str] = {}
     for url in urls:
         if basic_header(base_url(url)) is not None:
             continue
-        general = environ.get(KEY) if _place(url) in own else None
+        general = environ.get(KEY) if _origin(url) in own else None
         if key := environ.get(key_variable(url)) or general:
             found[url] = key
     return found
 
 
-def _place(url: str) -> tuple[str, str]:
+def _origin(url: str) -> tuple[str, str]:
     parts = urlsplit(without_credentials(base_url(url)))
     return parts.scheme, parts.netloc.lower()

@@ -29,7 +29,7 @@ from schemas.errors import FailureKind, NoEngine, RolloutFailure
 
 LOG = logging.getLogger(__name__)
 
-_GIVES_TOKEN_IDS = frozenset({"vllm", "scripted"})
+_TOKEN_ID_PRODUCTS = frozenset({"vllm", "scripted"})
 """Products that take `return_token_ids`; others may refuse a field they do not know."""
 
 
@@ -63,13 +63,13 @@ class OpenAIEngine:
         self._keys = dict(keys or {})
         self._requests = requests
         self._total_seconds = total_seconds
-        self._greet_seconds = greet_seconds
+        self._discovery_seconds = greet_seconds
         self._logprobs_mode = logprobs_mode
-        self._rhythm = rhythm or Rhythm()
+        self._probe_timings = rhythm or Rhythm()
         self._retry_policy = retry_policy or RetryPolicy()
         self._random = Random(seed)
         self._stack = AsyncExitStack()
-        self._roster: Roster | None = None
+        self._pool: Roster | None = None
         self._card: EngineCard | None = None
 
     @property
@@ -88,18 +88,18 @@ class OpenAIEngine:
         async with AsyncExitStack() as stack:
             wires = [
                 await stack.enter_async_context(
-                    Wire(url, api_key=self._keys.get(url), connect_seconds=self._greet_seconds)
+                    Wire(url, api_key=self._keys.get(url), connect_seconds=self._discovery_seconds)
                 )
                 for url in self._urls
             ]
-            found = await self._greet_all(wires)
+            found = await self._discover_all(wires)
             self._card = together([card for card in found.values() if isinstance(card, EngineCard)])
             endpoints = [await self._endpoint(wire, found[wire.name]) for wire in wires]
             self._card = self._card.model_copy(
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
             )
-            self._roster = await stack.enter_async_context(
-                Roster(endpoints, self._card, self._rhythm)
+            self._pool = await stack.enter_async_context(
+                Roster(endpoints, self._card, self._probe_timings)
             )
             self._stack = stack.pop_all()
         return self
@@ -120,7 +120,7 @@ class OpenAIEngine:
         Raises:
             RolloutFailure: the server refuses the request for good, or none answered in time.
         """
-        roster = self._open
+        roster = self._open_pool
         request = Request(
             Question(prompt, sampling, model=self.card.model),
             roster,
@@ -144,15 +144,15 @@ class OpenAIEngine:
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return what each endpoint says of itself; None: nothing."""
-        return {end.name: await metrics_over(end.wire) for end in self._open.endpoints}
+        return {end.name: await metrics_over(end.wire) for end in self._open_pool.endpoints}
 
     @property
-    def _open(self) -> Roster:
-        if self._roster is None:
+    def _open_pool(self) -> Roster:
+        if self._pool is None:
             raise RuntimeError("the engine is not open")
-        return self._roster
+        return self._pool
 
-    async def _greet_all(self, wires: Sequence[Wire]) -> dict[str, EngineCard | str]:
+    async def _discover_all(self, wires: Sequence[Wire]) -> dict[str, EngineCard | str]:
         """Return each endpoint's card, or why it does not answer; at least one does."""
         if not wires:
             raise NoEngine("no engine to ask: engine.urls is empty")
@@ -161,7 +161,9 @@ class OpenAIEngine:
 
         async def one(wire: Wire) -> None:
             try:
-                found[wire.name] = await greet(wire, model=self._model, seconds=self._greet_seconds)
+                found[wire.name] = await greet(
+                    wire, model=self._model, seconds=self._discovery_seconds
+                )
             except NotWhole as lost:
                 found[wire.name] = lost.reason
             except NoEngine as error:
@@ -179,10 +181,10 @@ class OpenAIEngine:
 
     async def _endpoint(self, wire: Wire, found: EngineCard | str) -> Endpoint:
         endpoint = Endpoint(wire=wire, slots=asyncio.Semaphore(self._requests))
-        endpoint.manners = Manners(token_ids=self.card.product in _GIVES_TOKEN_IDS)
+        endpoint.manners = Manners(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
         if isinstance(found, str):
             LOG.warning("%s does not answer and is left out until it does: %s", wire.name, found)
             endpoint.health = Health(Phase.DEAD, failures=1, reason=found)
         else:
-            endpoint.probe_path = await probe_path_of(wire, seconds=self._greet_seconds)
+            endpoint.probe_path = await probe_path_of(wire, seconds=self._discovery_seconds)
         return endpoint

@@ -36,11 +36,11 @@ async def greet(wire: Wire, *, model: str | None, seconds: float) -> EngineCard:
         NotWhole: it does not answer, or is not ready to.
         NoEngine: it answers, and does not serve that.
     """
-    listed = await _models(wire, seconds=seconds)
-    entry = _entry(listed, model, wire.name)
+    listed = await _list_models(wire, seconds=seconds)
+    entry = _model_entry(listed, model, wire.name)
     owner = str(entry.get("owned_by") or "").lower()
     product = _PRODUCTS.get(owner)
-    version, context = await _particulars(wire, product, seconds=seconds)
+    version, context = await _version_and_context(wire, product, seconds=seconds)
     return EngineCard(
         model=one_line(str(entry["id"])),
         product=product,
@@ -79,7 +79,7 @@ def difference(one: EngineCard, other: EngineCard) -> str | None:
     return next((f"{what} ({a} and {b})" for what, a, b in pairs if a and b and a != b), None)
 
 
-async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
+async def _list_models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
     """Return the entries of the list of models."""
     try:
         answer = await wire.get("models", seconds=seconds)
@@ -89,9 +89,9 @@ async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
         said = f"HTTP {answer.status}: {complaint(answer.body)}"
         if meaning(answer.status) is not Meaning.REFUSED:
             raise NotWhole(said, reached=True)
-        hint = _about_keys(wire) if answer.status in _UNKNOWN_KEY else ""
+        hint = _key_hint(wire) if answer.status in _UNKNOWN_KEY else ""
         raise NoEngine(f"{wire.name}/models: {said}{hint}")
-    top = _parsed(answer.body)
+    top = _json_object(answer.body)
     data = top.get("data")
     entries = data if isinstance(data, list) else []
     found = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
@@ -100,14 +100,14 @@ async def _models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
     return found
 
 
-def _about_keys(wire: Wire) -> str:
+def _key_hint(wire: Wire) -> str:
     return (
         "; the API key is missing or wrong: it is taken from "
         f"{key_variable(wire.name)}, or from {KEY} for an endpoint in engine.urls"
     )
 
 
-def _entry(
+def _model_entry(
     listed: Sequence[dict[str, JsonValue]], model: str | None, name: str
 ) -> dict[str, JsonValue]:
     served = [str(entry["id"]) for entry in listed]
@@ -121,32 +121,32 @@ def _entry(
     raise NoEngine(f"{name} does not serve the model '{model}' but {', '.join(served)}")
 
 
-async def _particulars(
+async def _version_and_context(
     wire: Wire, product: str | None, *, seconds: float
 ) -> tuple[str | None, int | None]:
     """Return the version and the context length as far as the product tells them."""
     if product == "sglang":
-        told = await _told(wire, "/get_server_info", seconds=seconds)
-        return _word(told.get("version")), _count(told.get("context_length"))
+        told = await _server_info(wire, "/get_server_info", seconds=seconds)
+        return _text(told.get("version")), _count(told.get("context_length"))
     if product == "llama.cpp":
-        told = await _told(wire, "/props", seconds=seconds)
+        told = await _server_info(wire, "/props", seconds=seconds)
         settings = told.get("default_generation_settings")
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
-        return _word(told.get("build_info")), _count(context)
-    told = await _told(wire, "/version", seconds=seconds)
-    return _word(told.get("version")), None
+        return _text(told.get("build_info")), _count(context)
+    told = await _server_info(wire, "/version", seconds=seconds)
+    return _text(told.get("version")), None
 
 
-async def _told(wire: Wire, path: str, *, seconds: float) -> dict[str, JsonValue]:
+async def _server_info(wire: Wire, path: str, *, seconds: float) -> dict[str, JsonValue]:
     """Return the JSON object at `path`; empty where there is none."""
     try:
         answer = await wire.get(path, seconds=seconds)
     except (NotWhole, TooLarge):
         return {}
-    return _parsed(answer.body) if answer.ok else {}
+    return _json_object(answer.body) if answer.ok else {}
 
 
-def _parsed(body: bytes) -> dict[str, JsonValue]:
+def _json_object(body: bytes) -> dict[str, JsonValue]:
     try:
         found: JsonValue = json.loads(body)
     except (ValueError, RecursionError):
@@ -154,7 +154,7 @@ def _parsed(body: bytes) -> dict[str, JsonValue]:
     return found if isinstance(found, dict) else {}
 
 
-def _word(value: JsonValue) -> str | None:
+def _text(value: JsonValue) -> str | None:
     return one_line(value, 100) if isinstance(value, str) and value else None
 
 

@@ -132,12 +132,12 @@ def choose(
 
     Those to `avoid` are asked only where no other can be.
     """
-    asked = _open_to(endpoints, session, now=now, ramp=rhythm.ramp)
-    asked = asked or _open_to(endpoints, session, now=now, ramp=rhythm.ramp_alone)
+    asked = _askable(endpoints, session, now=now, ramp=rhythm.ramp)
+    asked = asked or _askable(endpoints, session, now=now, ramp=rhythm.ramp_alone)
     return max(asked - avoid or asked, key=lambda name: number(name, session), default=None)
 
 
-def _open_to(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
+def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
     """Return the endpoints that a conversation may ask, with waking ones back over `ramp`."""
     return {
         name

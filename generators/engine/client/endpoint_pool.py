@@ -27,7 +27,7 @@ _HEALTH = "/health"
 _MODELS = "models"
 _BROKEN = 500
 _OK = 200
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 """How often a conversation looks whether its turn at a waking endpoint has come."""
 _IDLE_SECONDS = 60.0
 """How long a watcher sleeps where nothing happens."""
@@ -95,7 +95,7 @@ class Roster:
     def __init__(self, endpoints: Sequence[Endpoint], card: EngineCard, rhythm: Rhythm) -> None:
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
-        self._rhythm = rhythm
+        self._timings = rhythm
         self._changed = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
         self._watchers: list[asyncio.Task[None]] = []
@@ -136,19 +136,19 @@ class Roster:
         endpoint = self._choose(session, avoid)
         if endpoint:
             return endpoint
-        with _held(stopwatch):
+        with _paused(stopwatch):
             while not (endpoint := self._choose(session, avoid)):
-                await self._change(_LOOK_SECONDS if self.living else _IDLE_SECONDS)
+                await self._wait_for_change(_POLL_SECONDS if self.living else _IDLE_SECONDS)
         return endpoint
 
     async def rest(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
         """Wait before a request is asked again; nobody's seconds where no endpoint lives."""
-        with _held(None if self.living else stopwatch):
+        with _paused(None if self.living else stopwatch):
             await asyncio.sleep(seconds)
 
     def lost(self, endpoint: Endpoint, reason: str) -> None:
         """Take note that a request was lost at an endpoint."""
-        self._turn(endpoint, endpoint.health.lost(reason))
+        self._set_health(endpoint, endpoint.health.lost(reason))
         endpoint.stirred.set()
 
     def _choose(self, session: str, avoid: frozenset[str]) -> Endpoint | None:
@@ -156,17 +156,17 @@ class Roster:
             {name: endpoint.health for name, endpoint in self._endpoints.items()},
             session,
             now=_now(),
-            rhythm=self._rhythm,
+            rhythm=self._timings,
             avoid=avoid,
         )
         return self._endpoints[name] if name else None
 
-    async def _change(self, seconds: float) -> None:
+    async def _wait_for_change(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
 
-    def _turn(self, endpoint: Endpoint, health: Health) -> None:
+    def _set_health(self, endpoint: Endpoint, health: Health) -> None:
         """Give an endpoint its new health, and tell whoever waits for one."""
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:
@@ -180,20 +180,20 @@ class Roster:
         """Probe an endpoint whenever the rules say so."""
         while True:
             endpoint.stirred.clear()
-            pause = endpoint.health.next_probe(self._rhythm, waited_for=bool(endpoint.waiting))
-            if pause != 0 and await _stirs(endpoint.stirred, pause):
+            pause = endpoint.health.next_probe(self._timings, waited_for=bool(endpoint.waiting))
+            if pause != 0 and await _is_set_within(endpoint.stirred, pause):
                 continue
             if pause is None:
                 continue
-            problem = await self._problem(endpoint)
-            health = endpoint.health.probed(problem, now=_now(), rhythm=self._rhythm)
-            self._turn(endpoint, health)
-            if health.gone(self._rhythm):
+            problem = await self._probe(endpoint)
+            health = endpoint.health.probed(problem, now=_now(), rhythm=self._timings)
+            self._set_health(endpoint, health)
+            if health.gone(self._timings):
                 endpoint.abandon()
 
-    async def _problem(self, endpoint: Endpoint) -> str | None:
+    async def _probe(self, endpoint: Endpoint) -> str | None:
         """Return what a probe finds wrong with an endpoint; None: nothing."""
-        seconds = self._rhythm.probe_patience
+        seconds = self._timings.probe_patience
         try:
             answer = await endpoint.wire.get(endpoint.probe_path, seconds=seconds)
             if answer.status >= _BROKEN:
@@ -216,7 +216,7 @@ async def probe_path_of(wire: Wire, *, seconds: float) -> str:
     return _HEALTH if answer.status == _OK else _MODELS
 
 
-async def _stirs(event: asyncio.Event, seconds: float | None) -> bool:
+async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
     """Return whether the event comes within so long."""
     try:
         async with asyncio.timeout(_IDLE_SECONDS if seconds is None else seconds):
@@ -227,7 +227,7 @@ async def _stirs(event: asyncio.Event, seconds: float | None) -> bool:
 
 
 @contextlib.contextmanager
-def _held(stopwatch: Stopwatch | None) -> Iterator[None]:
+def _paused(stopwatch: Stopwatch | None) -> Iterator[None]:
     with stopwatch.held() if stopwatch else contextlib.nullcontext():
         yield
 

@@ -27,7 +27,7 @@ from generators.engine.stopwatch import Stopwatch
 from schemas.episode import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
-_BROKE_OFTEN = 3
+_MAX_BROKEN_AT_ENDPOINT = 3
 """A request that broke so often at one endpoint is asked elsewhere, if there is an elsewhere."""
 
 
@@ -71,7 +71,7 @@ class Losses:
     @property
     def avoid(self) -> frozenset[str]:
         """The endpoints to ask only where there is no other."""
-        return frozenset(name for name, n in self.broken_at.items() if n >= _BROKE_OFTEN)
+        return frozenset(name for name, n in self.broken_at.items() if n >= _MAX_BROKEN_AT_ENDPOINT)
 
     def wasted(self, prompt_tokens: int | None) -> int | None:
         """Return the tokens spent in vain; None: none were, or nobody knows how many.
@@ -107,20 +107,20 @@ class Request:
         random: Random,
         patience: float,
     ) -> None:
-        self._question = question
-        self._roster = roster
+        self._body = question
+        self._pool = roster
         self._session = session
         self._stopwatch = stopwatch
         self._retry_policy = retry_policy
         self._random = random
-        self._patience = patience
-        self._losses = Losses()
-        self._manners: dict[str, Manners] = {}
+        self._timeout_seconds = patience
+        self._failed_tries = Losses()
+        self._quirks: dict[str, Manners] = {}
 
     @property
     def trouble(self) -> str:
         """What was last lost, and how; empty: nothing."""
-        lost = self._losses.all
+        lost = self._failed_tries.all
         return f"{lost[-1].reason} (asked {len(lost)} times)" if lost else ""
 
     async def until_whole(self, *, logprobs_mode: str | None) -> Reply:
@@ -130,8 +130,8 @@ class Request:
             RolloutFailure: a server refuses it for good, or breaks on it again and again.
         """
         while True:
-            endpoint = await self._roster.claim(
-                self._session, stopwatch=self._stopwatch, avoid=self._losses.avoid
+            endpoint = await self._pool.claim(
+                self._session, stopwatch=self._stopwatch, avoid=self._failed_tries.avoid
             )
             async with endpoint.slots:
                 if not endpoint.health.lives:
@@ -140,16 +140,16 @@ class Request:
             if isinstance(found, Reply):
                 return found
             if found:
-                await self._go_on(endpoint, found)
+                await self._pause_after(endpoint, found)
 
     async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | Loss | None:
         """Ask once; None: to be asked again at once, in other manners."""
-        manners = self._manners.get(endpoint.name, endpoint.manners)
-        body = self._question.body(manners)
+        manners = self._quirks.get(endpoint.name, endpoint.manners)
+        body = self._body.body(manners)
         now = asyncio.get_running_loop().time
         begun = now()
         try:
-            answer = await endpoint.ask(body, session=self._session, seconds=self._patience)
+            answer = await endpoint.ask(body, session=self._session, seconds=self._timeout_seconds)
         except NotWhole as lost:
             return Loss(
                 lost.reason,
@@ -162,16 +162,16 @@ class Request:
             raise _failure(endpoint, str(error)) from error
         endpoint.health = endpoint.health.answered()
         if meaning(answer.status) is Meaning.REFUSED:
-            self._after_refusal(endpoint, manners, answer)
+            self._adapt_to(endpoint, manners, answer)
             return None
         if meaning(answer.status) is not Meaning.DONE:
-            return _loss_of(answer)
+            return _failed_try(answer)
         try:
             completion = read_completion(answer.body)
         except NoCompletion as error:
             tokens = tokens_of_part(answer.body)
             return Loss(str(error), reached=True, broken=True, tokens=tokens)
-        if endpoint.name in self._manners:
+        if endpoint.name in self._quirks:
             LOG.warning("%s is asked in another way from now on: %s", endpoint.name, manners)
             endpoint.manners = endpoint.manners.with_what(manners)
         return self._reply(
@@ -182,33 +182,35 @@ class Request:
             total_ms=(now() - begun) * 1_000,
         )
 
-    async def _go_on(self, endpoint: Endpoint, loss: Loss) -> None:
+    async def _pause_after(self, endpoint: Endpoint, loss: Loss) -> None:
         """Take note of a loss and wait for as long as it asks."""
-        self._losses.add(loss, endpoint.name)
+        self._failed_tries.add(loss, endpoint.name)
         if loss.doubtful:
-            self._roster.lost(endpoint, loss.reason)
-        if self._losses.broken >= self._retry_policy.max_broken:
-            raise _failure(endpoint, f"asked {self._losses.broken} times in vain: {loss.reason}")
+            self._pool.lost(endpoint, loss.reason)
+        if self._failed_tries.broken >= self._retry_policy.max_broken:
+            raise _failure(
+                endpoint, f"asked {self._failed_tries.broken} times in vain: {loss.reason}"
+            )
         seconds = self._retry_policy.pause(
-            len(self._losses.all), self._random, requested=loss.pause
+            len(self._failed_tries.all), self._random, requested=loss.pause
         )
-        await self._roster.rest(seconds, stopwatch=self._stopwatch)
+        await self._pool.rest(seconds, stopwatch=self._stopwatch)
 
-    def _after_refusal(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
+    def _adapt_to(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
         """Put up with what a server does not take; it is remembered once that led to a reply.
 
         Raises:
             RolloutFailure: it is about the request itself.
         """
         said = complaint(answer.body)
-        better = manners.after_refusal(said, schema=self._question.schema)
+        better = manners.after_refusal(said, schema=self._body.schema)
         if better is None or answer.status not in {400, 422}:
             raise _failure(endpoint, f"HTTP {answer.status}: {said}")
         LOG.info("%s refuses: %s", endpoint.name, said)
-        self._manners[endpoint.name] = better
+        self._quirks[endpoint.name] = better
 
     def _structured_mode(self, manners: Manners) -> StructuredMode | None:
-        schema = self._question.schema
+        schema = self._body.schema
         return None if schema is None else manners.way(schema)
 
     def _reply(
@@ -237,14 +239,14 @@ class Request:
             queue_ms=completion.queue_ms,
             ttft_ms=completion.ttft_ms,
             total_ms=total_ms,
-            retries=len(self._losses.all),
-            wasted_tokens=self._losses.wasted(completion.prompt_tokens),
+            retries=len(self._failed_tries.all),
+            wasted_tokens=self._failed_tries.wasted(completion.prompt_tokens),
             structured_mode=structured_mode,
             cut_chars=completion.cut_chars,
         )
 
 
-def _loss_of(answer: Answer) -> Loss:
+def _failed_try(answer: Answer) -> Loss:
     """Return the loss that a status other than success and refusal means."""
     broke = meaning(answer.status) is Meaning.BROKEN
     return Loss(

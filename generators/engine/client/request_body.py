@@ -15,7 +15,7 @@ from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sam
 from schemas.base import JsonObject, canonical_json
 from schemas.episode import StructuredMode
 
-_ABOUT_STRUCTURE = (
+_STRUCTURE_WORDS = (
     "response_format",
     "json_schema",
     "json_object",
@@ -27,7 +27,14 @@ _ABOUT_STRUCTURE = (
     "outlines",
 )
 _IDS_FIELD = "return_token_ids"
-_STRANGE_FIELD = ("extra", "unknown", "unrecognized", "unexpected", "not permitted", "unsupported")
+_UNKNOWN_FIELD_WORDS = (
+    "extra",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+    "not permitted",
+    "unsupported",
+)
 
 
 @dataclass(frozen=True)
@@ -64,14 +71,18 @@ class Manners:
             return replace(self, token_ids=False)
         if "max_completion_tokens" in words and self.length_field == "max_tokens":
             return replace(self, length_field="max_completion_tokens")
-        if schema and self.way(schema) != StructuredMode.NONE and _any_of(_ABOUT_STRUCTURE, words):
+        if (
+            schema
+            and self.way(schema) != StructuredMode.NONE
+            and _contains_any(_STRUCTURE_WORDS, words)
+        ):
             return replace(self, ways={**self.ways, schema: self.way(schema).next})
-        if self.token_ids and _any_of(_STRANGE_FIELD, words):
+        if self.token_ids and _contains_any(_UNKNOWN_FIELD_WORDS, words):
             return replace(self, token_ids=False)
         return None
 
 
-def _any_of(words: tuple[str, ...], text: str) -> bool:
+def _contains_any(words: tuple[str, ...], text: str) -> bool:
     return any(word in text for word in words)
 
 
@@ -89,16 +100,16 @@ class Question:
 
     def body(self, manners: Manners) -> bytes:
         """Return the body of the request for a server of these manners."""
-        fields: JsonObject = {"model": self._model, **self._sampled(manners)}
+        fields: JsonObject = {"model": self._model, **self._sampling_fields(manners)}
         if self._prompt.tools:
             fields["tools"] = list(self._prompt.tools)
         if manners.token_ids:
             fields[_IDS_FIELD] = True
-        fields.update(self._structure(manners))
+        fields.update(self._structured_fields(manners))
         fields.update(self._sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
-    def _sampled(self, manners: Manners) -> JsonObject:
+    def _sampling_fields(self, manners: Manners) -> JsonObject:
         sampling = self._sampling
         out: JsonObject = {
             "temperature": sampling.temperature,
@@ -112,7 +123,7 @@ class Question:
             out["logprobs"] = True
         return out
 
-    def _structure(self, manners: Manners) -> JsonObject:
+    def _structured_fields(self, manners: Manners) -> JsonObject:
         if self._schema is None or self.schema is None:
             return {}
         match manners.way(self.schema):

@@ -64,10 +64,10 @@ def read_completion(body: bytes) -> Completion:
     choice = _object(_first(top.get("choices")))
     message = _object(choice.get("message"))
     if not message:
-        raise NoCompletion(f"no message in it: {_glimpse(body)}")
-    text, cut = _kept(_text_of(message))
+        raise NoCompletion(f"no message in it: {_excerpt(body)}")
+    text, cut = _truncate(_text_of(message))
     thinking = message.get("reasoning_content") or message.get("reasoning")
-    reasoning, cut_too = _kept(thinking) if isinstance(thinking, str) else (None, 0)
+    reasoning, cut_too = _truncate(thinking) if isinstance(thinking, str) else (None, 0)
     too_long = cut + cut_too > 0
     usage = _object(top.get("usage"))
     details = _object(usage.get("prompt_tokens_details"))
@@ -76,8 +76,8 @@ def read_completion(body: bytes) -> Completion:
     return Completion(
         text=text,
         reasoning=reasoning,
-        finish_reason=_word(choice.get("finish_reason")),
-        model=_word(top.get("model")),
+        finish_reason=_short_text(choice.get("finish_reason")),
+        model=_short_text(top.get("model")),
         prompt_tokens=_count(usage.get("prompt_tokens")),
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(details.get("cached_tokens")),
@@ -102,7 +102,7 @@ def complaint(body: bytes) -> str:
     try:
         top = _object(_json(body))
     except NoCompletion:
-        return _glimpse(body)
+        return _excerpt(body)
     error = top.get("error", top)
     message = error.get("message") if isinstance(error, dict) else error
     found = message if isinstance(message, str) else top.get("detail")
@@ -123,11 +123,11 @@ def _json(body: bytes) -> JsonValue:
     except RecursionError as error:
         raise NoCompletion("nested too deeply to be one") from error
     except ValueError as error:
-        raise NoCompletion(f"no whole JSON: {_glimpse(body)}") from error
+        raise NoCompletion(f"no whole JSON: {_excerpt(body)}") from error
     return found
 
 
-def _glimpse(body: bytes) -> str:
+def _excerpt(body: bytes) -> str:
     return one_line(body[:400].decode("utf-8", "replace"), 200) or "an empty body"
 
 
@@ -139,7 +139,7 @@ def _first(value: JsonValue) -> JsonValue:
     return value[0] if isinstance(value, list) and value else None
 
 
-def _word(value: JsonValue) -> str | None:
+def _short_text(value: JsonValue) -> str | None:
     return one_line(value, 200) if isinstance(value, str) and value else None
 
 
@@ -167,7 +167,7 @@ def _ids(value: JsonValue) -> tuple[int, ...] | None:
     return ids if not ids or (min(ids) >= 0 and max(ids) < 2**31) else None
 
 
-def _kept(text: str) -> tuple[str, int]:
+def _truncate(text: str) -> tuple[str, int]:
     """Return `text` as it is kept, and how many of its characters are not."""
     return well_formed(text[:MOST_CHARS]), max(0, len(text) - MOST_CHARS)
 

@@ -57,41 +57,41 @@ def prepared(schema: Mapping[str, JsonValue]) -> JsonObject:
         Unenforceable: a place in it is open (an empty schema, an object of any keys, an array of
             anything, a pattern that looks around), or it refers outside itself.
     """
-    return _prepared(schema, "$")
+    return _narrow(schema, "$")
 
 
 def left_out(schema: Mapping[str, JsonValue]) -> tuple[str, ...]:
     """Return where `schema` says what is not sent, as paths, so that it can be checked."""
-    return tuple(sorted(_left_out(schema, "$")))
+    return tuple(sorted(_find_unenforced(schema, "$")))
 
 
-def _prepared(schema: Mapping[str, JsonValue], path: str) -> JsonObject:
+def _narrow(schema: Mapping[str, JsonValue], path: str) -> JsonObject:
     _refuse_open(schema, path)
     out: JsonObject = {}
     for key, value in schema.items():
         if key in UNRELIABLE or key in _ANNOTATIONS:
             continue
         # Some makers know only `anyOf`, and for a union of closed objects both say the same.
-        out["anyOf" if key == "oneOf" else key] = _inside(key, value, f"{path}.{key}")
+        out["anyOf" if key == "oneOf" else key] = _narrow_value(key, value, f"{path}.{key}")
     if "properties" in out:
         out["additionalProperties"] = False
     return out
 
 
-def _inside(key: str, value: JsonValue, path: str) -> JsonValue:
+def _narrow_value(key: str, value: JsonValue, path: str) -> JsonValue:
     if key in _NAMED_SCHEMAS and isinstance(value, dict):
-        return {name: _one(inner, f"{path}.{name}") for name, inner in value.items()}
+        return {name: _narrow_part(inner, f"{path}.{name}") for name, inner in value.items()}
     if key in _LISTS_OF_SCHEMAS and isinstance(value, list):
-        return [_one(inner, f"{path}[{place}]") for place, inner in enumerate(value)]
+        return [_narrow_part(inner, f"{path}[{place}]") for place, inner in enumerate(value)]
     if key == "items":
-        return _one(value, path)
+        return _narrow_part(value, path)
     return value
 
 
-def _one(schema: JsonValue, path: str) -> JsonObject:
+def _narrow_part(schema: JsonValue, path: str) -> JsonObject:
     if not isinstance(schema, dict):
         raise Unenforceable(f"{path}: {schema!r} allows anything or nothing; write a schema")
-    return _prepared(schema, path)
+    return _narrow(schema, path)
 
 
 def _refuse_open(schema: Mapping[str, JsonValue], path: str) -> None:
@@ -115,7 +115,7 @@ def _refuse_open(schema: Mapping[str, JsonValue], path: str) -> None:
         raise Unenforceable(f"{path}: {problem}")
 
 
-def _left_out(schema: Mapping[str, JsonValue], path: str) -> Iterator[str]:
+def _find_unenforced(schema: Mapping[str, JsonValue], path: str) -> Iterator[str]:
     yield from (f"{path}.{key}" for key in schema if key in UNRELIABLE)
     for key, value in schema.items():
         if key in _NAMED_SCHEMAS and isinstance(value, dict):
@@ -128,4 +128,4 @@ def _left_out(schema: Mapping[str, JsonValue], path: str) -> Iterator[str]:
             continue
         for name, found in inner.items():
             if isinstance(found, dict):
-                yield from _left_out(found, f"{path}.{name}")
+                yield from _find_unenforced(found, f"{path}.{name}")

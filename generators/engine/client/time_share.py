@@ -25,26 +25,26 @@ class SharedTime:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._awaited = 0
-        self._each = 0.0
-        self._at = clock()
+        self._seconds_each = 0.0
+        self._updated_at = clock()
 
     @contextlib.contextmanager
     def awaited(self) -> Iterator[Share]:
         """Count the block as one reply that is awaited; its share is known at the end."""
         share = Share()
-        self._tick()
+        self._settle()
         self._awaited += 1
-        begun = self._each
+        begun = self._seconds_each
         try:
             yield share
         finally:
-            self._tick()
+            self._settle()
             self._awaited -= 1
-            share.seconds = self._each - begun
+            share.seconds = self._seconds_each - begun
 
-    def _tick(self) -> None:
+    def _settle(self) -> None:
         """Give everyone who waits their part of the time that has passed."""
         now = self._clock()
         if self._awaited:
-            self._each += (now - self._at) / self._awaited
-        self._at = now
+            self._seconds_each += (now - self._updated_at) / self._awaited
+        self._updated_at = now

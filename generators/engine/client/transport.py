@@ -42,12 +42,12 @@ _IDLE_SECONDS = 3.0
 """How long a free connection is kept: servers close theirs after about five, and one that is
 closed just as it is used again costs a request."""
 
-_ANY_NUMBER = 0
+_UNLIMITED = 0
 """Connections at once, as aiohttp says that there is no limit; None would mean its own, 100."""
 
 _SESSION = "X-Session-Id"
 _OK, _NOT_OK = 200, 300
-_SHORTEST = 4
+_MIN_SECRET_CHARS = 4
 """Characters of a secret; shorter ones would be found in every other word."""
 
 
@@ -108,7 +108,7 @@ class Wire:
             api_key=api_key or "none",
             max_retries=0,
             http_client=DefaultAioHttpClient(
-                limits=httpx2.Limits(max_connections=_ANY_NUMBER, keepalive_expiry=_IDLE_SECONDS),
+                limits=httpx2.Limits(max_connections=_UNLIMITED, keepalive_expiry=_IDLE_SECONDS),
                 trust_env=not on_this_machine(self._base),
             ),
         )
@@ -128,7 +128,7 @@ class Wire:
             NotWhole: no answer came, or not all of it.
             TooLarge: it is larger than anything a model says.
         """
-        with _losses_named():
+        with _incomplete_response():
             try:
                 response = await self._client.post(
                     "/chat/completions",
@@ -160,7 +160,7 @@ class Wire:
             if path[0] == "/"
             else path
         )
-        with _losses_named():
+        with _incomplete_response():
             try:
                 async with asyncio.timeout(seconds):
                     response = await self._client.get(
@@ -196,7 +196,9 @@ async def _read(response: httpx2.Response) -> Answer:
             if size > MOST_BYTES:
                 raise TooLarge(f"its answer is larger than {MOST_BYTES} bytes")
     except (httpx2.HTTPError, aiohttp.ClientError) as error:
-        raise NotWhole(_lost(_origin(error)), reached=True, part=b"".join(chunks)) from error
+        raise NotWhole(
+            _error_line(_root_cause(error)), reached=True, part=b"".join(chunks)
+        ) from error
     finally:
         await response.aclose()
     return Answer(response.status_code, b"".join(chunks), response.headers)
@@ -207,26 +209,30 @@ def _secrets(url: str, api_key: str | None) -> list[str]:
     basic = (basic_header(url) or "").removeprefix("Basic ")
     password = unquote(urlsplit(url).password or "")
     found = {secret for secret in (api_key, basic, password) if secret}
-    return sorted((secret for secret in found if len(secret) >= _SHORTEST), key=len, reverse=True)
+    return sorted(
+        (secret for secret in found if len(secret) >= _MIN_SECRET_CHARS), key=len, reverse=True
+    )
 
 
 @contextmanager
-def _losses_named() -> Iterator[None]:
+def _incomplete_response() -> Iterator[None]:
     """Turn whatever the client raises where an answer did not arrive into `NotWhole`."""
     try:
         yield
     except (OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as error:
-        raise NotWhole(_lost(_origin(error)), reached=_reached(error)) from error
+        raise NotWhole(
+            _error_line(_root_cause(error)), reached=_may_have_reached_server(error)
+        ) from error
 
 
-def _origin(error: BaseException) -> BaseException:
+def _root_cause(error: BaseException) -> BaseException:
     """Return what was raised first: the layers above it name it by guess."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
-def _reached(error: BaseException) -> bool:
+def _may_have_reached_server(error: BaseException) -> bool:
     """Return whether a request may have come to the server before it was lost."""
     seen: list[BaseException] = []
     cause: BaseException | None = error
@@ -237,7 +243,7 @@ def _reached(error: BaseException) -> bool:
     return not any(isinstance(each, never) for each in seen)
 
 
-def _lost(error: BaseException) -> str:
+def _error_line(error: BaseException) -> str:
     """Say in a line how an answer was lost."""
     what = str(error).strip().splitlines()
     return f"{type(error).__name__}: {what[0]}" if what else type(error).__name__

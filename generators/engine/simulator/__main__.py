@@ -16,7 +16,7 @@ from generators.engine.simulator.command import BadCommand, Command, read_comman
 from generators.engine.simulator.server import ScriptedEngineServer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
-LOOK_SECONDS = 0.5
+POLL_SECONDS = 0.5
 """How often it looks whether its parent is still there."""
 
 REFUSED = 2
@@ -53,7 +53,7 @@ async def _serve(command: Command) -> None:
             loop.add_reader(STDIN, _drain, ending)
             await ending.wait()
         while os.getppid() == parent and not ending.is_set():
-            await _wait(ending, LOOK_SECONDS)
+            await _wait(ending, POLL_SECONDS)
 
 
 def _is_pipe(descriptor: int) -> bool:

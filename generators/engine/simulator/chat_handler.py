@@ -52,7 +52,7 @@ class Desk:
         self.puppet = Puppet()
         self.faults = FaultBoard()
         self.ledger = Ledger()
-        self._places = asyncio.Semaphore(options.at_once)
+        self._slots = asyncio.Semaphore(options.at_once)
 
     async def chat(self, request: web.Request, strikes: Strikes) -> web.StreamResponse:
         """Answer a chat.
@@ -62,14 +62,14 @@ class Desk:
         """
         session = request.headers.get(SESSION)
         entry = self.ledger.open(session, strikes.kinds)
-        with self._booked(entry):
+        with self._logged(entry):
             came = perf_counter()
             body = await read_object(request)
             entry.body = body
             await self.misbehave(strikes)
-            chat, prompt = self._admitted(body, strikes)
+            chat, prompt = self._read_checked(body, strikes)
             entry.prompt_tokens = len(prompt.ids)
-            async with self._place(prompt) as queued:
+            async with self._slot(prompt) as queued:
                 return await self._reply(
                     request, chat, prompt, entry=entry, strikes=strikes, came=came, queued=queued
                 )
@@ -97,7 +97,7 @@ class Desk:
         deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
         return read_chat(body, self.pictures, deaf_to=deaf_to, model=self.options.model)
 
-    def _admitted(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
+    def _read_checked(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
         if unknown := strikes.get(FaultKind.UNKNOWN_FIELDS):
             check_fields(body, unknown.fields)
         chat = self.read(body, strikes)
@@ -138,7 +138,7 @@ class Desk:
             if told is not None and entry.session is not None and not sent:
                 self.puppet.give_back(entry.session, told)
         self.cache.keep(blocks_of(said.ids, after=read))
-        self._enter(entry, said, whole=left)
+        self._record(entry, said, whole=left)
         self.meters.e2e.observe(perf_counter() - came)
         return response
 
@@ -174,7 +174,7 @@ class Desk:
             return low / 1_000
         return Random(seed_of(chat, prompt, self.options)).uniform(low, high) / 1_000
 
-    def _enter(self, entry: Entry, said: Said, *, whole: bool) -> None:
+    def _record(self, entry: Entry, said: Said, *, whole: bool) -> None:
         self.meters.generation_tokens += len(said.ids)
         entry.completion_tokens = len(said.ids)
         entry.finish_reason = said.finish
@@ -184,12 +184,12 @@ class Desk:
         self.meters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager
-    async def _place(self, prompt: Prompt) -> AsyncIterator[float]:
+    async def _slot(self, prompt: Prompt) -> AsyncIterator[float]:
         """Wait for a place among those that are worked on, and hold it; yields the wait, s."""
         asked = perf_counter()
         self.meters.waiting += 1
         try:
-            await self._places.acquire()
+            await self._slots.acquire()
         finally:
             self.meters.waiting -= 1
         queued = perf_counter() - asked
@@ -201,10 +201,10 @@ class Desk:
         finally:
             self.meters.running -= 1
             self.meters.tokens_running -= len(prompt.ids)
-            self._places.release()
+            self._slots.release()
 
     @contextmanager
-    def _booked(self, entry: Entry) -> Iterator[None]:
+    def _logged(self, entry: Entry) -> Iterator[None]:
         """Enter in the books how a chat ended, whichever way it did."""
         try:
             yield

@@ -70,12 +70,12 @@ def _parser() -> _Parser:
         description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
     )
     add, usual = parser.add_argument, ScriptedOptions()
-    add("--port", type=_port, default=0, help="0 takes a free one")
+    add("--port", type=_parse_port, default=0, help="0 takes a free one")
     add("--model", default=None, help="the model it says it serves")
     add("--coordinates", type=Coordinates, choices=list(Coordinates), default=usual.coordinates)
     add("--context", type=int, default=usual.context_tokens, metavar="TOKENS")
     add("--max-pictures", type=int, default=None, metavar="N", help="0: it takes text alone")
-    add("--delay-ms", type=_range, default=usual.delay_ms, metavar="A[,B]")
+    add("--delay-ms", type=_parse_range, default=usual.delay_ms, metavar="A[,B]")
     add("--at-once", type=int, default=usual.at_once, metavar="N", help="further requests wait")
     add("--no-prefix-cache", dest="prefix_cache", action="store_false")
     add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
@@ -86,7 +86,7 @@ def _parser() -> _Parser:
     add("--api-key", default=None, help="what /v1 must be asked with")
     add(
         "--fault",
-        type=_fault,
+        type=_parse_fault_flag,
         action="append",
         default=[],
         metavar="KIND[:TIMES[:FIELD=VALUE]]",
@@ -95,19 +95,19 @@ def _parser() -> _Parser:
     return parser
 
 
-def _port(text: str) -> int:
+def _parse_port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= LAST_PORT:
         raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}")
     return port
 
 
-def _range(text: str) -> tuple[float, float]:
+def _parse_range(text: str) -> tuple[float, float]:
     low, comma, high = text.partition(",")
     return float(low), float(high if comma else low)
 
 
-def _fault(text: str) -> Fault:
+def _parse_fault_flag(text: str) -> Fault:
     try:
         return fault_of(text)
     except ValueError as error:

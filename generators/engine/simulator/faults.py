@@ -108,12 +108,12 @@ class Fault(Record):
 
 
 @dataclass
-class _Posted:
+class _ActiveFault:
     fault: Fault
     passed: int = 0
     struck: int = 0
 
-    def meets(self, path: str, session: str | None) -> bool:
+    def strikes(self, path: str, session: str | None) -> bool:
         """Say whether it strikes a request that comes in now; counts it."""
         wanted = self.fault.path or _PATHS.get(self.fault.kind, CHAT)
         if path != wanted or self.fault.session not in {None, session}:
@@ -131,11 +131,11 @@ class _Posted:
 class FaultBoard:
     """The faults that were posted."""
 
-    _posted: list[_Posted] = field(default_factory=list)
+    _posted: list[_ActiveFault] = field(default_factory=list)
 
     def post(self, fault: Fault) -> None:
         """Misbehave so from now on."""
-        self._posted.append(_Posted(fault))
+        self._posted.append(_ActiveFault(fault))
 
     def clear(self) -> None:
         """Behave again."""
@@ -143,7 +143,7 @@ class FaultBoard:
 
     def strike(self, path: str, session: str | None) -> "Strikes":
         """Return what goes wrong with a request that comes in now."""
-        return Strikes([posted.fault for posted in self._posted if posted.meets(path, session)])
+        return Strikes([posted.fault for posted in self._posted if posted.strikes(path, session)])
 
     @property
     def struck(self) -> dict[str, int]:

@@ -93,8 +93,8 @@ async def answer(
         said = Answer(told)
     else:
         rng = Random(seed_of(chat, prompt, options))
-        said = _made_up(chat, rng, await _wishes(chat, options, strikes))
-    said = _altered(said, chat, strikes)
+        said = _generate(chat, rng, await _constraints(chat, options, strikes))
+    said = _apply_faults(said, chat, strikes)
     unharmed = said.text == told and FaultKind.INVALID_UTF8 not in strikes
     return replace(said, verbatim=unharmed)
 
@@ -107,19 +107,19 @@ def seed_of(chat: Chat, prompt: Prompt, options: ScriptedOptions) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-async def _wishes(chat: Chat, options: ScriptedOptions, strikes: Strikes) -> Wishes:
+async def _constraints(chat: Chat, options: ScriptedOptions, strikes: Strikes) -> Wishes:
     address = FORBIDDEN if FaultKind.FORBIDDEN in strikes else None
     if not chat.pictures:
         return Wishes(address=address)
     sight = chat.pictures[-1]
-    anywhere = partial(_anywhere, options.coordinates, sight)
+    anywhere = partial(_random_point, options.coordinates, sight)
     if FaultKind.OUTSIDE in strikes:
         beyond = say(options.coordinates, _size(sight), across=BEYOND, down=BEYOND)
         return Wishes(anywhere, beyond, address, within_bounds=False)
-    return Wishes(anywhere, await _target(chat, sight, options.coordinates), address)
+    return Wishes(anywhere, await _find_target(chat, sight, options.coordinates), address)
 
 
-async def _target(chat: Chat, sight: Sight, coordinates: Coordinates) -> Spot | None:
+async def _find_target(chat: Chat, sight: Sight, coordinates: Coordinates) -> Spot | None:
     """Return the middle of the last colour that the user's last text names, in the last picture."""
     colours = _COLOUR.findall(chat.asked)
     if not colours:
@@ -129,7 +129,7 @@ async def _target(chat: Chat, sight: Sight, coordinates: Coordinates) -> Spot | 
     return found and say(coordinates, _size(sight), across=found[0], down=found[1])
 
 
-def _anywhere(coordinates: Coordinates, sight: Sight, rng: Random) -> Spot:
+def _random_point(coordinates: Coordinates, sight: Sight, rng: Random) -> Spot:
     return say(coordinates, _size(sight), across=rng.random(), down=rng.random())
 
 
@@ -137,37 +137,37 @@ def _size(sight: Sight) -> tuple[int, int]:
     return sight.width, sight.height
 
 
-def _made_up(chat: Chat, rng: Random, wishes: Wishes) -> Answer:
+def _generate(chat: Chat, rng: Random, wishes: Wishes) -> Answer:
     if chat.schema is not None:
-        return Answer(_json(chat.schema, rng, wishes))
+        return Answer(_sample_json(chat.schema, rng, wishes))
     if chat.tools:
-        return _called(chat.tools, rng, wishes)
+        return _tool_call_reply(chat.tools, rng, wishes)
     if schema := schema_in(chat.system):
-        return Answer(_json(schema, rng, wishes))
+        return Answer(_sample_json(schema, rng, wishes))
     return Answer(free_text(f"{chat.system}\n{chat.asked}", rng, wishes))
 
 
-def _json(schema: JsonObject, rng: Random, wishes: Wishes) -> str:
+def _sample_json(schema: JsonObject, rng: Random, wishes: Wishes) -> str:
     value = SchemaSampler(schema, rng, wishes).value()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _called(tools: tuple[JsonObject, ...], rng: Random, wishes: Wishes) -> Answer:
+def _tool_call_reply(tools: tuple[JsonObject, ...], rng: Random, wishes: Wishes) -> Answer:
     named = [tool_arguments_name(tool) for tool in tools]
-    fit = [tool for tool in named if wishes.pointed and _names_what_is_wished(tool[1], wishes)]
+    fit = [tool for tool in named if wishes.pointed and _fits(tool[1], wishes)]
     clicks = [tool for tool in fit if "click" in json.dumps(tool)]
     name, schema = (clicks or fit)[0] if fit else rng.choice(named)
-    arguments = _json(schema or {"type": "object"}, rng, wishes)
+    arguments = _sample_json(schema or {"type": "object"}, rng, wishes)
     text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
     return Answer(text, call=(name, arguments))
 
 
-def _names_what_is_wished(schema: JsonObject, wishes: Wishes) -> bool:
+def _fits(schema: JsonObject, wishes: Wishes) -> bool:
     properties = schema.get("properties")
     return isinstance(properties, dict) and any(map(wishes.granted_by, properties))
 
 
-def _altered(said: Answer, chat: Chat, strikes: Strikes) -> Answer:
+def _apply_faults(said: Answer, chat: Chat, strikes: Strikes) -> Answer:
     if FaultKind.UNSTRUCTURED in strikes and chat.schema is None and said.text.startswith("{"):
         said = Answer("I would rather say it in my own words.")
     if FaultKind.EMPTY in strikes:

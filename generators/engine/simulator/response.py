@@ -139,24 +139,26 @@ class Writer:
         }
         body = self._envelope("chat.completion", [choice])
         body["prompt_token_ids"] = [*self._prompt.ids] if self._chat.token_ids else None
-        return self._bytes(body | self._told())
+        return self._bytes(body | self._usage_fields())
 
     def events(self) -> Iterator[bytes]:
         """Yield the events of a streamed reply."""
         said = self._said
         first = self._event({"role": "assistant", "content": ""})
         first["prompt_token_ids"] = [*self._prompt.ids] if self._chat.token_ids else None
-        yield self._framed(first)
+        yield self._event_bytes(first)
         step = len(said.ids) if said.answer.call and said.finish != "length" else STREAM_TOKENS
         for start in range(0, len(said.ids), step):
             stop = min(start + step, len(said.ids))
             delta = self._content(said.text(start, stop))
             last = stop == len(said.ids)
-            yield self._framed(self._event(delta, start=start, stop=stop, last=last))
+            yield self._event_bytes(self._event(delta, start=start, stop=stop, last=last))
         if not said.ids:
-            yield self._framed(self._event({}, last=True))
+            yield self._event_bytes(self._event({}, last=True))
         if self._chat.stream_usage and FaultKind.NO_USAGE not in self._strikes:
-            yield self._framed(self._envelope("chat.completion.chunk", []) | self._told())
+            yield self._event_bytes(
+                self._envelope("chat.completion.chunk", []) | self._usage_fields()
+            )
         yield DONE
 
     def _event(
@@ -183,18 +185,18 @@ class Writer:
     def _content(self, text: str) -> JsonObject:
         call = self._said.answer.call
         if call is None or self._said.finish == "length":
-            return {"content": self._marked(text)}
-        function: JsonObject = {"name": call[0], "arguments": self._marked(call[1])}
+            return {"content": self._with_bad_bytes(text)}
+        function: JsonObject = {"name": call[0], "arguments": self._with_bad_bytes(call[1])}
         tool: JsonObject = {"id": f"call-{self._said.number}", "type": "function", "index": 0}
         return {"content": None, "tool_calls": [{**tool, "function": function}]}
 
-    def _marked(self, text: str) -> str:
+    def _with_bad_bytes(self, text: str) -> str:
         if FaultKind.INVALID_UTF8 not in self._strikes:
             return text
         half = len(text) // 2
         return text[:half] + _MARK + text[half:]
 
-    def _told(self) -> JsonObject:
+    def _usage_fields(self) -> JsonObject:
         """Return what is said of the reply beside it."""
         said = len(self._said.ids)
         told: JsonObject = {"metrics": self._account.metrics(said)}
@@ -218,7 +220,7 @@ class Writer:
             "top_logprobs": [],
         }
 
-    def _framed(self, event: JsonObject) -> bytes:
+    def _event_bytes(self, event: JsonObject) -> bytes:
         return b"data: " + self._bytes(event) + b"\n\n"
 
     def _bytes(self, body: JsonObject) -> bytes:
@@ -241,14 +243,14 @@ async def send_plain(
 ) -> tuple[web.StreamResponse, bool]:
     """Send a body; return the response and whether all of it left."""
     if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
-        await _never_ending(request, JSON, b" ", strikes)
+        await _send_endlessly(request, JSON, b" ", strikes)
     if FaultKind.CUT not in strikes:
         return web.Response(body=body, content_type=JSON), True
     response = web.StreamResponse(headers={"Content-Type": JSON})
     response.content_length = len(body)
     await response.prepare(request)
     await response.write(body[: len(body) // 2])
-    _hang_up(request)
+    _close_connection(request)
     return response, False
 
 
@@ -257,7 +259,7 @@ async def send_events(
 ) -> tuple[web.StreamResponse, bool]:
     """Send the events of a stream, `pause` seconds apart; say whether all of them left."""
     if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
-        await _never_ending(request, EVENTS, b": still here\n\n", strikes)
+        await _send_endlessly(request, EVENTS, b": still here\n\n", strikes)
     parts = list(events)
     broken = strikes.get(FaultKind.CUT, FaultKind.STREAM_ERROR)
     response = web.StreamResponse(headers={"Content-Type": EVENTS})
@@ -269,11 +271,13 @@ async def send_events(
     if FaultKind.STREAM_ERROR in strikes:
         await response.write(BROKEN)
     if FaultKind.CUT in strikes:
-        _hang_up(request)
+        _close_connection(request)
     return response, broken is None
 
 
-async def _never_ending(request: web.Request, kind: str, trickle: bytes, strikes: Strikes) -> None:
+async def _send_endlessly(
+    request: web.Request, kind: str, trickle: bytes, strikes: Strikes
+) -> None:
     response = web.StreamResponse(headers={"Content-Type": kind})
     await response.prepare(request)
     endless = strikes.get(FaultKind.ENDLESS)
@@ -283,6 +287,6 @@ async def _never_ending(request: web.Request, kind: str, trickle: bytes, strikes
     await forever()
 
 
-def _hang_up(request: web.Request) -> None:
+def _close_connection(request: web.Request) -> None:
     if request.transport is not None:
         request.transport.close()

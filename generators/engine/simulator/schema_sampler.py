@@ -119,7 +119,7 @@ def read_schema(root: JsonObject) -> Schema:
     definitions = root.get("$defs")
     known = definitions if isinstance(definitions, dict) else {}
     try:
-        return Schema.model_validate(_inlined(root, known, depth=0))
+        return Schema.model_validate(_inline(root, known, depth=0))
     except ValidationError as error:
         faults = error.errors()
         unknown = {str(fault["loc"][-1]) for fault in faults if fault["type"] == "extra_forbidden"}
@@ -131,11 +131,11 @@ def read_schema(root: JsonObject) -> Schema:
         raise HttpRefusal(400, f"Grammar error: {place}: {faults[0]['msg']}") from None
 
 
-def _inlined(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonValue:
+def _inline(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonValue:
     if depth > _MAX_DEPTH:
         raise HttpRefusal(400, "Grammar error: the schema refers to itself, or is too deep")
     if isinstance(part, list):
-        return [_inlined(item, definitions, depth=depth + 1) for item in part]
+        return [_inline(item, definitions, depth=depth + 1) for item in part]
     if not isinstance(part, dict):
         return part
     reference = part.get("$ref")
@@ -145,9 +145,9 @@ def _inlined(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonVal
             raise HttpRefusal(400, f"Grammar error: {reference} leads nowhere")
         if beside := sorted(part.keys() - {"$ref", "$defs"}):
             raise HttpRefusal(400, f"Grammar error: Unimplemented keys beside $ref: {beside}")
-        return _inlined(target, definitions, depth=depth + 1)
+        return _inline(target, definitions, depth=depth + 1)
     return {
-        "anyOf" if name == "oneOf" else name: _inlined(value, definitions, depth=depth + 1)
+        "anyOf" if name == "oneOf" else name: _inline(value, definitions, depth=depth + 1)
         for name, value in part.items()
         if name != "$defs"
     }

@@ -57,21 +57,21 @@ class Pages:
             ("GET", "/fault", self._faults),
             ("POST", "/fault", self._post_fault),
             ("DELETE", "/fault", self._clear_faults),
-            ("PUT", "/puppet/{session}", self._tell),
-            ("DELETE", "/puppet/{session}", self._forget),
+            ("PUT", "/puppet/{session}", self._queue_reply),
+            ("DELETE", "/puppet/{session}", self._clear_replies),
             ("GET", "/requests", self._requests),
         ):
-            app.router.add_route(method, path, self._door(handler))
+            app.router.add_route(method, path, self._guarded(handler))
         return app
 
-    def _door(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    def _guarded(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         """Count what comes to a page, let faults strike it, and turn refusals into answers."""
 
         async def open_door(request: web.Request) -> web.StreamResponse:
             self._desk.ledger.paths[request.path] += 1
             strikes = self._desk.faults.strike(request.path, request.headers.get(SESSION))
             try:
-                self._let_in(request)
+                self._authorise(request)
                 if request.path != CHAT:
                     await self._desk.misbehave(strikes)
                 return await handler(request, strikes)
@@ -82,7 +82,7 @@ class Pages:
 
         return open_door
 
-    def _let_in(self, request: web.Request) -> None:
+    def _authorise(self, request: web.Request) -> None:
         key = self._desk.options.api_key
         given = request.headers.get("Authorization")
         if key is not None and request.path.startswith("/v1/") and given != f"Bearer {key}":
@@ -135,27 +135,27 @@ class Pages:
         return web.json_response(counted)
 
     async def _faults(self, _: web.Request, __: Strikes) -> web.Response:
-        return self._struck()
+        return self._strike_counts()
 
-    def _struck(self) -> web.Response:
+    def _strike_counts(self) -> web.Response:
         return web.json_response({"struck": self._desk.faults.struck})
 
     async def _post_fault(self, request: web.Request, _: Strikes) -> web.Response:
-        self._desk.faults.post(_read(Fault, await read_object(request)))
-        return self._struck()
+        self._desk.faults.post(_parse(Fault, await read_object(request)))
+        return self._strike_counts()
 
     async def _clear_faults(self, _: web.Request, __: Strikes) -> web.Response:
         self._desk.faults.clear()
-        return self._struck()
+        return self._strike_counts()
 
-    async def _tell(self, request: web.Request, _: Strikes) -> web.Response:
+    async def _queue_reply(self, request: web.Request, _: Strikes) -> web.Response:
         if not self._desk.options.puppet:
             raise HttpRefusal(404, "this engine is no puppet; start it with --puppet")
-        text = _read(PuppetText, await read_object(request)).text
+        text = _parse(PuppetText, await read_object(request)).text
         waiting = self._desk.puppet.tell(request.match_info["session"], text)
         return web.json_response({"waiting": waiting})
 
-    async def _forget(self, request: web.Request, _: Strikes) -> web.Response:
+    async def _clear_replies(self, request: web.Request, _: Strikes) -> web.Response:
         self._desk.puppet.forget(request.match_info["session"])
         return web.json_response({"waiting": 0})
 
@@ -175,7 +175,7 @@ class Pages:
         )
 
 
-def _read(kind: type[_Kind], body: JsonObject) -> _Kind:
+def _parse(kind: type[_Kind], body: JsonObject) -> _Kind:
     try:
         return kind.model_validate(body)
     except ValidationError as error:
@@ -212,22 +212,22 @@ class ScriptedEngineServer:
     @property
     def ledger(self) -> Ledger:
         """What it was asked."""
-        return self._opened.ledger
+        return self._handler.ledger
 
     def fault(self, fault: Fault) -> None:
         """Misbehave so from now on, as `POST /fault` does."""
-        self._opened.faults.post(fault)
+        self._handler.faults.post(fault)
 
     def behave(self) -> None:
         """Forget every fault, as `DELETE /fault` does."""
-        self._opened.faults.clear()
+        self._handler.faults.clear()
 
     def tell(self, session: str, text: str) -> None:
         """Have a text said in reply to the session's next request, as `PUT /puppet` does."""
-        self._opened.puppet.tell(session, text)
+        self._handler.puppet.tell(session, text)
 
     @property
-    def _opened(self) -> Desk:
+    def _handler(self) -> Desk:
         if self._desk is None:
             raise RuntimeError("the scripted engine is not running; use `async with`")
         return self._desk

@@ -32,7 +32,7 @@ LOOPBACK = "127.0.0.1"
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
 """Hosts a server listens at that nobody can ask."""
 
-_TOLD = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
+_EXTRA_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
 """Nobody is told about a use; lines reach the log when they are written."""
 
 _HIGHEST_PORT = 65_535
@@ -138,7 +138,7 @@ def hold_port(port: int) -> socket.socket:
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment a server is started in."""
-    return {**_TOLD, **inherited(environ, MODEL_SERVER)}
+    return {**_EXTRA_ENVIRONMENT, **inherited(environ, MODEL_SERVER)}
 
 
 def value(args: Sequence[str], flag: str) -> str | None:

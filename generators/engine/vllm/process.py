@@ -45,7 +45,7 @@ class Serving:
     async def __aexit__(self, *_: object) -> None:
         """End them: they are asked to, and soon made to."""
         if self._process is not None:
-            self._let_go(self._process)
+            self._close_stdin(self._process)
             await asyncio.shield(asyncio.to_thread(self._end, self._process))
 
     @property
@@ -67,7 +67,7 @@ class Serving:
             )
 
     @staticmethod
-    def _let_go(process: subprocess.Popen[bytes]) -> None:
+    def _close_stdin(process: subprocess.Popen[bytes]) -> None:
         if process.stdin is not None:
             process.stdin.close()
 

@@ -64,7 +64,7 @@ class StartupLog:
         self._at += len(new)
         *lines, self._unfinished = re.split(rb"[\r\n]+", self._unfinished + new)
         for line in lines:
-            yield from self._hear(line.decode("utf-8", "replace").strip())
+            yield from self._parse_line(line.decode("utf-8", "replace").strip())
 
     @property
     def size(self) -> int:
@@ -80,7 +80,7 @@ class StartupLog:
         lines = [*causes, *(["…"] if causes else []), *last] or ["(nothing)"]
         return "\n".join([f"the end of its log, {self.path}:", *(f"  {line}" for line in lines)])
 
-    def _hear(self, line: str) -> Iterator[str]:
+    def _parse_line(self, line: str) -> Iterator[str]:
         if not line:
             return
         self._last.append(line[:MOST_CHARACTERS])
@@ -106,7 +106,7 @@ def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, s
             f"this vLLM does not take {' and '.join(refused)}; starting again without, so what it "
             "would say in its replies stays unknown"
         )
-    if startup.sequences and _more(command, startup.sequences):
+    if startup.sequences and _exceeds(command, startup.sequences):
         return command.limited(startup.sequences), (
             f"the engine's memory holds {startup.sequences} requests at once, fewer than it was "
             f"told; starting again with --max-num-seqs {startup.sequences}"
@@ -114,7 +114,7 @@ def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, s
     return None
 
 
-def _more(command: ServeCommand, sequences: int) -> bool:
+def _exceeds(command: ServeCommand, sequences: int) -> bool:
     """Say whether the command asks for more requests at once than that."""
     told = value(command.argv, "--max-num-seqs")
     return told is None or not told.isdigit() or int(told) > sequences

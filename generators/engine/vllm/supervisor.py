@@ -36,7 +36,7 @@ _POLL_SECONDS = 0.25
 _GONE = "the server was stopped"
 
 
-def _say_nothing(_: str) -> None:
+def _ignore(_: str) -> None:
     pass
 
 
@@ -56,17 +56,17 @@ class VllmServer:
         self,
         section: EngineSection,
         *,
-        say: Callable[[str], None] = _say_nothing,
+        say: Callable[[str], None] = _ignore,
         environ: Mapping[str, str] | None = None,
         log: Path | None = None,
         patience: Patience | None = None,
     ) -> None:
         """Say what to serve; `say` hears how far it is, `log` is where the server's log goes."""
         self._section = section
-        self._say = say
+        self._report = say
         self._environ = server_environment(os.environ if environ is None else environ)
         self._log = log
-        self._patience = patience or Patience()
+        self._restart_policy = patience or Patience()
         self._ready = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
         self._life: asyncio.Task[NoReturn] | None = None
@@ -87,9 +87,9 @@ class VllmServer:
             log = self._log or _new_log()
             http = await stack.enter_async_context(aiohttp.ClientSession())
             self._command = command
-            self._say(f"vLLM starts; its log is {log}")
-            self._life = asyncio.create_task(self._live(command, http, log))
-            stack.push_async_callback(_stopped, self._life)
+            self._report(f"vLLM starts; its log is {log}")
+            self._life = asyncio.create_task(self._keep_running(command, http, log))
+            stack.push_async_callback(_stop, self._life)
             await self.ready()
             self._stack = stack.pop_all()
         return self
@@ -139,11 +139,11 @@ class VllmServer:
             raise NoEngine(_GONE)
         raise self._life.exception() or NoEngine(_GONE)
 
-    async def _live(
+    async def _keep_running(
         self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
     ) -> NoReturn:
         """Start the server again and again, until it is given up."""
-        deaths = Deaths(self._patience)
+        deaths = Deaths(self._restart_policy)
         while True:
             startup = StartupLog(log)
             try:
@@ -156,13 +156,13 @@ class VllmServer:
             list(startup.read())
             if over.served_seconds is None and (other := adapted(command, startup)):
                 command, why = other
-                self._say(why)
+                self._report(why)
                 continue
             seconds = deaths.died(over.served_seconds)
             if seconds is None:
                 often = f", {deaths.row} times in a row" if deaths.row > 1 else ""
                 raise NoEngine(f"vLLM {over.how}{often}; {startup.last_words()}")
-            self._say(f"vLLM {over.how}; starting it again in {seconds:g} s")
+            self._report(f"vLLM {over.how}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
             self.restarts += 1
 
@@ -183,9 +183,9 @@ class VllmServer:
         await self._start(server, command, http=http, startup=startup)
         since = answered = time.monotonic()
         self._ready.set()
-        self._say(f"vLLM is ready at {self.url} ({since - begun:.0f} s)")
+        self._report(f"vLLM is ready at {self.url} ({since - begun:.0f} s)")
         while True:
-            await asyncio.sleep(self._patience.look_seconds)
+            await asyncio.sleep(self._restart_policy.look_seconds)
             list(startup.read())
             status, now = await health(http, command), time.monotonic()
             if server.code is not None:
@@ -194,7 +194,7 @@ class VllmServer:
                 raise _Death(f"says that it is broken ({status})", now - since)
             if fine(status):
                 answered = now
-            elif now - answered > self._patience.wedged_seconds:
+            elif now - answered > self._restart_policy.wedged_seconds:
                 raise _Death(f"gave no answer for {now - answered:.0f} s", now - since)
 
     async def _start(
@@ -214,21 +214,21 @@ class VllmServer:
         while True:
             size = startup.size
             for phase in startup.read():
-                self._say(f"vLLM: {phase} ({time.monotonic() - begun:.0f} s)")
+                self._report(f"vLLM: {phase} ({time.monotonic() - begun:.0f} s)")
             if startup.size > size:
                 heard = time.monotonic()
             if server.code is not None:
                 raise _Death(f"ended with code {server.code} before it served")
             if fine(await health(http, command)):
                 return
-            if time.monotonic() - heard > self._patience.silent_seconds:
+            if time.monotonic() - heard > self._restart_policy.silent_seconds:
                 raise _Death(
-                    f"did not serve, and said nothing for {self._patience.silent_seconds:g} s"
+                    f"did not serve, and said nothing for {self._restart_policy.silent_seconds:g} s"
                 )
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _stopped(life: asyncio.Task[NoReturn]) -> None:
+async def _stop(life: asyncio.Task[NoReturn]) -> None:
     """End the task that looks after the server, and with it the server."""
     life.cancel()
     await asyncio.wait({life})
