@@ -20,22 +20,22 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
-    argument,
-    milliseconds,
-    pointed,
-    pointing,
-    seconds,
+    format_duration,
+    format_pointer_call,
+    parse_duration,
+    parse_pointer_call,
+    required_argument,
 )
-from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.keys import keys_of_chord
-from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
-    made,
-    point_read,
-    point_said,
-    thinking,
+    build_action,
+    format_point,
+    parse_point,
+    plain_thought,
 )
 from schemas.action import Action, Answer, Direction, Drag, Key, KeyDown, KeyUp, Scroll, Wait
 from schemas.base import JsonObject
@@ -43,7 +43,7 @@ from schemas.base import JsonObject
 NOTCH = 100
 """CSS px that one click of the wheel scrolls."""
 
-_MOST_KEYS = 5
+_MAX_KEYS = 5
 _XDOTOOL = {
     "Control": "ctrl",
     "Alt": "alt",
@@ -78,58 +78,60 @@ class Claude(WrittenDialect):
 
     @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        text = spoken(reply)
+        text = strip_thinking(reply)
         scale = self._scale(frame)
         if "{" not in text:
-            said = mended(text)
-            return Understood(action=made({"type": "answer", "text": said}), echo=said)
-        given = find_object(text, with_key="action")
-        thought = thinking(text.partition("{")[0])
-        action = made(_fields(given, scale))
-        return Understood(action=action, thought=thought, echo=_written(thought, given))
+            said = replace_control_chars(text)
+            return Understood(action=build_action({"type": "answer", "text": said}), echo=said)
+        given = find_json_object(text, with_key="action")
+        thought = plain_thought(text.partition("{")[0])
+        action = build_action(_fields(given, scale))
+        return Understood(action=action, thought=thought, echo=_format(thought, given))
 
     @override
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
         scale = self._scale(frame)
         if isinstance(action, Answer):
-            return _answered(str(Text().from_action(action.text, scale)))
-        return _written(thinking(rationale.thought), _input(action, scale))
+            return _format_answer(str(Text().from_action(action.text, scale)))
+        return _format(plain_thought(rationale.thought), _input(action, scale))
 
 
-def _answered(text: str) -> str:
+def _format_answer(text: str) -> str:
     if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
         raise CannotSay("claude ends with words of its own, and not with these")
     return text
 
 
-def _written(thought: str | None, given: JsonObject) -> str:
-    call = mended(compact(given))
+def _format(thought: str | None, given: JsonObject) -> str:
+    call = replace_control_chars(json_line(given))
     return f"{thought}\n{call}" if thought else call
 
 
 def _fields(given: JsonObject, scale: Scale) -> Fields:
-    if (alike := pointed(given, scale)) is not None:
-        return alike
+    if (pointer_call := parse_pointer_call(given, scale)) is not None:
+        return pointer_call
     fields: Fields
     match given["action"]:
         case "key":
-            fields = {"type": "key", "key": _chord(argument(given, "text"))}
+            fields = {"type": "key", "key": _chord(required_argument(given, "text"))}
         case "left_click_drag":
-            start = point_read(argument(given, "start_coordinate"), scale)
+            start = parse_point(required_argument(given, "start_coordinate"), scale)
             ends = ("to_x", "to_y")
             fields = {
                 "type": "drag",
                 **start,
-                **point_read(argument(given, "coordinate"), scale, names=ends),
+                **parse_point(required_argument(given, "coordinate"), scale, names=ends),
             }
         case "scroll":
-            way = Choice(tuple(Direction)).parse(argument(given, "scroll_direction"), scale)
-            notches = parse_integer(argument(given, "scroll_amount"), 1, 1_000)
+            way = Choice(tuple(Direction)).parse(
+                required_argument(given, "scroll_direction"), scale
+            )
+            notches = parse_integer(required_argument(given, "scroll_amount"), 1, 1_000)
             point = given.get("coordinate")
-            over = {} if point is None else point_read(point, scale)
+            over = {} if point is None else parse_point(point, scale)
             fields = {"type": "scroll", "direction": way, "amount": notches * NOTCH, **over}
         case "wait":
-            fields = {"type": "wait", "ms": milliseconds(argument(given, "duration"))}
+            fields = {"type": "wait", "ms": parse_duration(required_argument(given, "duration"))}
         case name:
             raise Unreadable(f"there is no action {quoted(name)} that can be carried out here")
     return fields
@@ -144,28 +146,28 @@ def _chord(text: object) -> str:
 
 
 def _input(action: Action, scale: Scale) -> JsonObject:
-    if (alike := pointing(action, scale)) is not None:
-        return alike
+    if (pointer_call := format_pointer_call(action, scale)) is not None:
+        return pointer_call
     said: JsonObject
     match action:
         case Key():
-            names = keys_of_chord(action.key, max_keys=_MOST_KEYS)
+            names = keys_of_chord(action.key, max_keys=_MAX_KEYS)
             text = "+".join(_XDOTOOL.get(str(name), str(name)) for name in names)
             said = {"action": "key", "text": text}
         case Drag() if action.button == "left":
             said = {
                 "action": "left_click_drag",
-                "start_coordinate": point_said(action.x, action.y, scale),
-                "coordinate": point_said(action.to_x, action.to_y, scale),
+                "start_coordinate": format_point(action.x, action.y, scale),
+                "coordinate": format_point(action.to_x, action.to_y, scale),
             }
         case Scroll() if action.amount % NOTCH == 0:
             said = {"action": "scroll"}
             if action.x is not None and action.y is not None:
-                said["coordinate"] = point_said(action.x, action.y, scale)
+                said["coordinate"] = format_point(action.x, action.y, scale)
             said |= {"scroll_direction": action.direction.value}
             said |= {"scroll_amount": action.amount // NOTCH}
         case Wait():
-            said = {"action": "wait", "duration": seconds(action.ms)}
+            said = {"action": "wait", "duration": format_duration(action.ms)}
         case KeyDown() | KeyUp():
             raise CannotSay("claude holds a key for a time, and does not leave it down")
         case _:

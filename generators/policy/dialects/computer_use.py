@@ -20,22 +20,22 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
-    argument,
-    milliseconds,
-    pointed,
-    pointing,
-    seconds,
+    format_duration,
+    format_pointer_call,
+    parse_duration,
+    parse_pointer_call,
+    required_argument,
 )
-from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.keys import Chord
-from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
-    made,
-    point_read,
-    point_said,
-    thinking,
+    build_action,
+    format_point,
+    parse_point,
+    plain_thought,
 )
 from schemas.action import Action, Answer, Direction, Key, Scroll, Wait
 from schemas.base import JsonObject
@@ -71,47 +71,50 @@ class ComputerUse(WrittenDialect):
 
     @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        text = spoken(reply)
-        call = find_object(text, with_key="arguments")
+        text = strip_thinking(reply)
+        call = find_json_object(text, with_key="arguments")
         if call.get("name") != "computer_use":
             raise Unreadable(f"there is no function {quoted(call.get('name'))}; use computer_use")
         given = call["arguments"]
         if isinstance(given, str):
-            given = find_object(given, with_key="action")
+            given = find_json_object(given, with_key="action")
         if not isinstance(given, dict):
             raise Unreadable("'arguments' must be an object")
         before = text.partition(_TAG)[0] if _TAG in text else text.partition("{")[0]
-        thought = thinking(before)
-        action = made(_fields(given, self._scale(frame)))
-        return Understood(action=action, thought=thought, echo=_written(thought, given))
+        thought = plain_thought(before)
+        action = build_action(_fields(given, self._scale(frame)))
+        return Understood(action=action, thought=thought, echo=_format(thought, given))
 
     @override
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
-        return _written(thinking(rationale.thought), _arguments(action, self._scale(frame)))
+        return _format(plain_thought(rationale.thought), _arguments(action, self._scale(frame)))
 
 
-def _written(thought: str | None, arguments: JsonObject) -> str:
-    call = mended(compact({"name": "computer_use", "arguments": arguments}))
+def _format(thought: str | None, arguments: JsonObject) -> str:
+    call = replace_control_chars(json_line({"name": "computer_use", "arguments": arguments}))
     return (
         f"{thought}\n{_TAG}\n{call}\n</tool_call>" if thought else f"{_TAG}\n{call}\n</tool_call>"
     )
 
 
 def _fields(given: JsonObject, scale: Scale) -> Fields:
-    if (alike := pointed(given, scale)) is not None:
-        return alike
+    if (pointer_call := parse_pointer_call(given, scale)) is not None:
+        return pointer_call
     fields: Fields
     match given.get("action"):
         case "key":
             chord = Chord()
-            keys = chord.parse(argument(given, "keys"), scale)
+            keys = chord.parse(required_argument(given, "keys"), scale)
             fields = {"type": "key", "key": chord.to_action(keys, scale)}
         case "scroll" | "hscroll" as name:
             fields = _scroll(name, given, scale)
         case "wait":
-            fields = {"type": "wait", "ms": milliseconds(argument(given, "time"))}
+            fields = {"type": "wait", "ms": parse_duration(required_argument(given, "time"))}
         case "answer":
-            fields = {"type": "answer", "text": Text().parse(argument(given, "text"), scale)}
+            fields = {
+                "type": "answer",
+                "text": Text().parse(required_argument(given, "text"), scale),
+            }
         case "terminate":
             failed = given.get("status") == _FAILED
             fields = {"type": "answer", "text": _FAILED if failed else ""}
@@ -121,20 +124,20 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
 
 
 def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
-    pixels = parse_integer(argument(given, "pixels"), -100_000, 100_000)
+    pixels = parse_integer(required_argument(given, "pixels"), -100_000, 100_000)
     direction = next(
         way
         for way, (called, sign) in _SCROLLS.items()
         if called == name and (pixels < 0) == (sign < 0)
     )
     point = given.get("coordinate")
-    over = {} if point is None else point_read(point, scale)
+    over = {} if point is None else parse_point(point, scale)
     return {"type": "scroll", "direction": direction.value, "amount": abs(pixels), **over}
 
 
 def _arguments(action: Action, scale: Scale) -> JsonObject:
-    if (alike := pointing(action, scale)) is not None:
-        return alike
+    if (pointer_call := format_pointer_call(action, scale)) is not None:
+        return pointer_call
     said: JsonObject
     match action:
         case Key():
@@ -143,9 +146,9 @@ def _arguments(action: Action, scale: Scale) -> JsonObject:
             name, sign = _SCROLLS[action.direction]
             said = {"action": name, "pixels": sign * action.amount}
             if action.x is not None and action.y is not None:
-                said["coordinate"] = point_said(action.x, action.y, scale)
+                said["coordinate"] = format_point(action.x, action.y, scale)
         case Wait():
-            said = {"action": "wait", "time": seconds(action.ms)}
+            said = {"action": "wait", "time": format_duration(action.ms)}
         case Answer(text=""):
             said = {"action": "terminate", "status": "success"}
         case Answer():

@@ -57,8 +57,8 @@ class Frame(Record):
         """Return the CSS point that a model means; the far edges belong to the last pixel."""
         across, down = self.span(convention)
         return (
-            _part(x, of=across, size=self.viewport_width),
-            _part(y, of=down, size=self.viewport_height),
+            _scale_within(x, of=across, size=self.viewport_width),
+            _scale_within(y, of=down, size=self.viewport_height),
         )
 
     def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
@@ -70,17 +70,17 @@ class Frame(Record):
         across, down = self.span(convention)
         digits = 4 if convention is Convention.UNIT else 0
         return (
-            _said(x / self.viewport_width * across, of=across, digits=digits),
-            _said(y / self.viewport_height * down, of=down, digits=digits),
+            _round_within(x / self.viewport_width * across, of=across, digits=digits),
+            _round_within(y / self.viewport_height * down, of=down, digits=digits),
         )
 
 
-def _said(value: float, *, of: float, digits: int) -> float:
+def _round_within(value: float, *, of: float, digits: int) -> float:
     """Return `value` rounded, within the span `of` and below its end."""
     return round(min(round(value, digits), of - 10.0**-digits), digits)
 
 
-def _part(value: float, *, of: float, size: int) -> float:
+def _scale_within(value: float, *, of: float, size: int) -> float:
     """Return where `value` of a span lies within `size`; the far edge itself is the last pixel."""
     return size - 1.0 if value == of else value / of * size
 

@@ -16,8 +16,8 @@ from generators.policy.dialects.image_size import Patched
 from generators.policy.dialects.settings import HoloSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale, Text
-from generators.policy.dialects.shared.json_dialect import Keys, Manner, SpokenDialect
-from generators.policy.dialects.shared.prompt_text import RULES, listed, measured
+from generators.policy.dialects.shared.json_dialect import JsonDialectSpec, ReplyKeys, SpokenDialect
+from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
 from generators.policy.dialects.shared.tools import (
     Element,
     PageScroll,
@@ -104,12 +104,12 @@ def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
     """Return the dialect of one generation, set as `settings` say."""
     name, convention, patch, least, most = generation
     tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
-    manner = Manner(
+    manner = JsonDialectSpec(
         name=name,
         version="1",
         convention=convention,
         pictures=Patched(patch, least, max(settings.max_pixels or most, least)),
-        keys=Keys("note", "thought", "action", "action"),
+        keys=ReplyKeys("note", "thought", "action", "action"),
         empty_note="",
         tools=tools,
         system=partial(_system, tools, settings),
@@ -125,8 +125,8 @@ def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
 def _system(tools: tuple[Tool, ...], settings: HoloSettings, scale: Scale) -> str:
     return _SYSTEM.format(
         page=", with the page's URL and title" if settings.page_line else "",
-        measured=measured(scale),
-        tools=listed(tools),
+        measured=point_rules(scale),
+        tools=tool_list(tools),
         rules=RULES,
     )
 

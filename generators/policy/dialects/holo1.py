@@ -19,12 +19,12 @@ from generators.policy.dialects.protocol import (
     Understood,
     Unreadable,
 )
-from generators.policy.dialects.shared.json_reply import find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, strip_thinking
 from generators.policy.dialects.shared.text_dialect import (
     WrittenDialect,
-    made,
-    point_read,
-    point_said,
+    build_action,
+    format_point,
+    parse_point,
 )
 from schemas.action import Action, Button, Click
 
@@ -45,18 +45,18 @@ class Holo1(WrittenDialect):
 
     @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        point = _point(spoken(reply))
-        fields = point_read(point, self._scale(frame))
-        echo = f"Click({_plain(point[0])}, {_plain(point[1])})"
-        return Understood(action=made({"type": "click", **fields}), echo=echo)
+        point = _point(strip_thinking(reply))
+        fields = parse_point(point, self._scale(frame))
+        echo = f"Click({_plain_number(point[0])}, {_plain_number(point[1])})"
+        return Understood(action=build_action({"type": "click", **fields}), echo=echo)
 
     @override
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
         del rationale
         if not isinstance(action, Click) or (action.button, action.count) != (Button.LEFT, 1):
             raise CannotSay(f"holo1 clicks once with the left button, and cannot '{action.type}'")
-        x, y = point_said(action.x, action.y, self._scale(frame))
-        return f"Click({_plain(x)}, {_plain(y)})"
+        x, y = format_point(action.x, action.y, self._scale(frame))
+        return f"Click({_plain_number(x)}, {_plain_number(y)})"
 
 
 def _point(text: str) -> list[JsonValue]:
@@ -67,7 +67,7 @@ def _point(text: str) -> list[JsonValue]:
         return [_number(part) for part in calls.pop()]
     if "{" not in text:
         raise Unreadable("the reply has no Click(x, y)")
-    found = find_object(text, with_key="x")
+    found = find_json_object(text, with_key="x")
     if found.get("action", "click") not in _JSON_NAMES:
         raise Unreadable("the reply's action must be click")
     return [found["x"], found.get("y")]
@@ -80,5 +80,5 @@ def _number(text: str) -> JsonValue:
         raise Unreadable(f"'{text}' is no number") from error
 
 
-def _plain(value: JsonValue) -> str:
+def _plain_number(value: JsonValue) -> str:
     return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -13,8 +13,8 @@ from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.settings import HolotronSettings
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
-from generators.policy.dialects.shared.json_dialect import Keys, Manner, SpokenDialect
-from generators.policy.dialects.shared.prompt_text import RULES, listed, measured
+from generators.policy.dialects.shared.json_dialect import JsonDialectSpec, ReplyKeys, SpokenDialect
+from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
 from generators.policy.dialects.shared.tools import Tool
 from schemas.errors import BadConfig
 
@@ -60,14 +60,14 @@ def holotron(settings: HolotronSettings) -> SpokenDialect:
         BadConfig: two keys of the reply share a name, or a tool left out does not exist.
     """
     tools = _offered(settings)
-    keys = Keys(settings.note_key, settings.thought_key, settings.call_key, settings.name_key)
+    keys = ReplyKeys(settings.note_key, settings.thought_key, settings.call_key, settings.name_key)
     if len({keys.note, keys.thought, keys.call}) < 3:  # noqa: PLR2004 - three keys
         raise BadConfig(
             "policy.dialect_options: note_key, thought_key and call_key must be three names"
         )
     if any(keys.name in tool.arguments.names() for tool in tools):
         raise BadConfig(f"policy.dialect_options: name_key '{keys.name}' is a tool's argument")
-    manner = Manner(
+    manner = JsonDialectSpec(
         name=NAME,
         version="1",
         convention=Convention.THOUSAND,
@@ -80,7 +80,7 @@ def holotron(settings: HolotronSettings) -> SpokenDialect:
         task="Task: {}",
         observation=partial(_observation, settings.observation_tag),
         done=partial(_done, settings),
-        failed=partial(_tagged, settings.error_tag),
+        failed=partial(_tag, settings.error_tag),
     )
     return SpokenDialect(manner, settings)
 
@@ -110,8 +110,8 @@ def _system(settings: HolotronSettings, tools: tuple[Tool, ...], scale: Scale) -
         thought=settings.thought_key,
         call=settings.call_key,
         name=settings.name_key,
-        measured=measured(scale),
-        tools=listed(tools),
+        measured=point_rules(scale),
+        tools=tool_list(tools),
         rules=RULES,
         answering=_ANSWERING if answers else "",
     ).rstrip()
@@ -123,8 +123,8 @@ def _observation(tag: str, step: int, page: str) -> tuple[str, str]:
 
 
 def _done(settings: HolotronSettings, tool: str, words: str) -> str:
-    return _tagged(settings.output_tag, tool, words or settings.done)
+    return _tag(settings.output_tag, tool, words or settings.done)
 
 
-def _tagged(tag: str, tool: str, words: str) -> str:
+def _tag(tag: str, tool: str, words: str) -> str:
     return f'<{tag} tool="{tool}">\n{words}\n</{tag}>'

@@ -23,16 +23,16 @@ from generators.policy.dialects.protocol import (
     Unreadable,
 )
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
-from generators.policy.dialects.shared.json_reply import spoken
+from generators.policy.dialects.shared.json_reply import strip_thinking
 from generators.policy.dialects.shared.keys import keys_of_chord
-from generators.policy.dialects.shared.sanitize import mended
+from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
     WrittenDialect,
-    made,
-    point_read,
-    point_said,
-    thinking,
+    build_action,
+    format_point,
+    parse_point,
+    plain_thought,
 )
 from generators.policy.dialects.shared.tools import page_px
 from schemas.action import Action, Answer, Click, Drag, Key, Scroll, TypeText, Wait
@@ -44,7 +44,7 @@ _FUNCTION = re.compile(r"f\d{1,2}")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _CLICKS = {"click": ("left", 1), "left_double": ("left", 2), "right_single": ("right", 1)}
 _WAITS_MS = 5_000
-_MOST_KEYS = 3
+_MAX_KEYS = 3
 
 
 class UITars(WrittenDialect):
@@ -62,25 +62,25 @@ class UITars(WrittenDialect):
 
     @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        before, found, after = spoken(reply).rpartition("Action:")
+        before, found, after = strip_thinking(reply).rpartition("Action:")
         call = _CALL.match(after) if found else None
         if call is None:
             raise Unreadable("the reply must end with a line as Action: click(point='…')")
-        thought = thinking(before.strip().removeprefix("Thought:"))
+        thought = plain_thought(before.strip().removeprefix("Thought:"))
         scale = self._scale(frame)
-        action = made(_fields(call["name"], _parts(call["inside"]), scale))
+        action = build_action(_fields(call["name"], _parts(call["inside"]), scale))
         try:
-            echo = _written(thought, _call(action, scale))
+            echo = _format(thought, _call(action, scale))
         except CannotSay:
-            echo = _written(thought, mended(after.strip()))
+            echo = _format(thought, replace_control_chars(after.strip()))
         return Understood(action=action, thought=thought, echo=echo)
 
     @override
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
-        return _written(thinking(rationale.thought), _call(action, self._scale(frame)))
+        return _format(plain_thought(rationale.thought), _call(action, self._scale(frame)))
 
 
-def _written(thought: str | None, call: str) -> str:
+def _format(thought: str | None, call: str) -> str:
     said = (thought or "").replace("Action:", "Action;")
     return f"Thought: {said}\nAction: {call}"
 
@@ -91,16 +91,16 @@ def _parts(inside: str) -> dict[str, str]:
         found = _PART.match(inside, at)
         if found is None:
             raise Unreadable("a call's arguments must be as name='text', with commas between")
-        parts[found[1]] = _ESCAPED.sub(_unescaped, found[2])
+        parts[found[1]] = _ESCAPED.sub(_unescape, found[2])
         at = found.end()
     return parts
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     return {"n": "\n", "t": "\t"}.get(found[1], found[1])
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     for plain, escaped in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\t", "\\t")):
         text = text.replace(plain, escaped)
     return f"'{text}'"
@@ -125,12 +125,12 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
     match name:
         case "click" | "left_double" | "right_single":
             button, count = _CLICKS[name]
-            point = point_read(_point(parts, "point", scale), scale)
+            point = parse_point(_point(parts, "point", scale), scale)
             fields = {"type": "click", **point, "button": button, "count": count}
         case "drag":
-            start = point_read(_point(parts, "start_point", scale), scale)
+            start = parse_point(_point(parts, "start_point", scale), scale)
             ends = ("to_x", "to_y")
-            end = point_read(_point(parts, "end_point", scale), scale, names=ends)
+            end = parse_point(_point(parts, "end_point", scale), scale, names=ends)
             fields = {"type": "drag", **start, **end}
         case "hotkey":
             fields = {"type": "key", "key": _chord(parts.get("key", ""))}
@@ -139,7 +139,7 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
             fields = {"type": "type", "text": text.removesuffix("\n"), "enter": text[-1:] == "\n"}
         case "scroll":
             direction = parts.get("direction", "")
-            point = point_read(_point(parts, "point", scale), scale)
+            point = parse_point(_point(parts, "point", scale), scale)
             amount = page_px(direction, scale)
             fields = {"type": "scroll", "direction": direction, "amount": amount, **point}
         case "wait":
@@ -153,7 +153,7 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
 
 def _chord(keys: str) -> str:
     try:
-        return "+".join(_key(part) for part in keys.split()[:_MOST_KEYS])
+        return "+".join(_key(part) for part in keys.split()[:_MAX_KEYS])
     except UnknownKey as error:
         raise Unreadable(f"{quoted(keys)} is no key; give as 'ctrl c'") from error
 
@@ -165,47 +165,47 @@ def _key(name: str) -> str:
 def _call(action: Action, scale: Scale) -> str:
     match action:
         case Click():
-            said = _said_click(action, scale)
+            said = _format_click(action, scale)
         case Drag() if action.button == "left":
-            start = _tagged(action.x, action.y, scale)
-            end = _tagged(action.to_x, action.to_y, scale)
+            start = _tag(action.x, action.y, scale)
+            end = _tag(action.to_x, action.to_y, scale)
             said = f"drag(start_point={start}, end_point={end})"
         case Key():
-            said = f"hotkey(key={_quoted(_said_chord(action.key))})"
+            said = f"hotkey(key={_quote(_format_chord(action.key))})"
         case TypeText() if action.x is None and not action.overwrite:
-            said = f"type(content={_said_text(action, scale)})"
+            said = f"type(content={_format_text(action, scale)})"
         case Scroll(x=float(x), y=float(y)) if action.amount == page_px(action.direction, scale):
-            said = f"scroll(point={_tagged(x, y, scale)}, direction='{action.direction}')"
+            said = f"scroll(point={_tag(x, y, scale)}, direction='{action.direction}')"
         case Wait(ms=ms) if ms == _WAITS_MS:
             said = "wait()"
         case Answer():
-            said = f"finished(content={_quoted(str(Text().from_action(action.text, scale)))})"
+            said = f"finished(content={_quote(str(Text().from_action(action.text, scale)))})"
         case _:
             raise CannotSay(f"ui_tars has no words for this '{action.type}'")
     return said
 
 
-def _said_click(action: Click, scale: Scale) -> str:
+def _format_click(action: Click, scale: Scale) -> str:
     names = {value: name for name, value in _CLICKS.items()}
     name = names.get((action.button.value, action.count))
     if name is None:
         raise CannotSay(f"ui_tars has no click {action.count} times with {action.button}")
-    return f"{name}(point={_tagged(action.x, action.y, scale)})"
+    return f"{name}(point={_tag(action.x, action.y, scale)})"
 
 
-def _tagged(x: float, y: float, scale: Scale) -> str:
-    across, down = point_said(x, y, scale)
+def _tag(x: float, y: float, scale: Scale) -> str:
+    across, down = format_point(x, y, scale)
     return f"'<point>{across} {down}</point>'"
 
 
-def _said_chord(chord: str) -> str:
-    keys = [str(name) for name in keys_of_chord(chord, max_keys=_MOST_KEYS)]
+def _format_chord(chord: str) -> str:
+    keys = [str(name) for name in keys_of_chord(chord, max_keys=_MAX_KEYS)]
     if " " in keys:
         keys = ["space" if name == " " else name for name in keys]
     return " ".join(name.lower() if len(name) > 1 else name for name in keys)
 
 
-def _said_text(action: TypeText, scale: Scale) -> str:
+def _format_text(action: TypeText, scale: Scale) -> str:
     if action.text.endswith("\n"):
         raise CannotSay("ui_tars takes a line end at the end of a text for Enter")
-    return _quoted(str(Text().from_action(action.text, scale)) + ("\n" if action.enter else ""))
+    return _quote(str(Text().from_action(action.text, scale)) + ("\n" if action.enter else ""))

@@ -1,11 +1,11 @@
-"""The prompt of one episode, which only ever grows: what is kept of it and what leaves.
+"""The prompt of one episode: it only grows, except when old pictures or steps are evicted.
 
 System and task come first, then the steps in order, each as an observation with its picture and
-the reply that was understood. Whatever was sent stays as it was sent, so that an engine's prefix
-cache serves it, with two exceptions, both rare and in blocks, and each begins a new segment. When
-more than `keep_images + slack_images` pictures would be sent, all but the newest `keep_images`
-give way to a placeholder. When the text alone fills the budget, the older half of the steps
-leaves. Tokens are estimated, and the estimate is corrected by every count an engine gives.
+the reply in canonical form. What was sent is sent again unchanged, so that an engine's prefix cache
+serves it. There are two exceptions; both are rare, evict a block at once and begin a new segment.
+When more than `keep_images + slack_images` pictures would be sent, placeholders replace all but the
+newest `keep_images`. When the text alone fills the budget, the older half of the steps is dropped.
+Tokens are estimated, and every count that an engine gives corrects the estimate.
 """
 
 import itertools
@@ -22,8 +22,19 @@ BYTES_PER_TOKEN = 3.0
 TOKENS_PER_MESSAGE = 8
 """What a chat template puts around a message."""
 
-LEAST_CORRECTION, MOST_CORRECTION = 0.5, 4.0
-"""How far a count may correct the estimate."""
+MIN_CORRECTION, MAX_CORRECTION = 0.5, 4.0
+"""How far a count may correct the estimate.
+
+English takes 4 bytes a token and markup rarely more than 6, so a true count is hardly ever below
+half of the estimate. A tokenizer that knows no word of a language makes a token of every byte, three
+times the estimate, and a chat template adds to that. A count outside these bounds is not of this
+prompt (some servers leave pictures out): to follow it would overrun the context, or drop steps that
+fit.
+"""
+
+DROPPED_PART = 2
+"""One in so many of the steps leaves when the text is too long, the oldest: half of them at once,
+because every eviction costs the whole prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +44,9 @@ class Budget:
     keep_images: int
     """Pictures left after an eviction."""
     slack_images: int
-    """Pictures let in beyond that before the next."""
+    """Pictures that may be added before the next eviction."""
     tokens: int | None
-    """Prompt tokens; None: nobody knows a limit."""
+    """Prompt tokens; None: no limit is known."""
 
 
 @dataclass(slots=True)
@@ -47,15 +58,15 @@ class _Turn:
     after: str
     text_tokens: int
     picture_tokens: int
-    shown: bool = True
-    """The picture is sent; else the placeholder is."""
-    since: list[Message] = field(default_factory=list)
-    """What was said since, replies as they were understood; empty while the first is awaited."""
+    has_picture: bool = True
+    """The picture is sent; False: the placeholder is."""
+    replies: list[Message] = field(default_factory=list)
+    """The messages after the observation; empty until the first reply."""
 
     @property
     def tokens(self) -> int:
-        """What the turn takes, estimated."""
-        return self.text_tokens + (self.picture_tokens if self.shown else TOKENS_PER_MESSAGE)
+        """Estimated."""
+        return self.text_tokens + (self.picture_tokens if self.has_picture else TOKENS_PER_MESSAGE)
 
 
 class Window:
@@ -81,10 +92,10 @@ class Window:
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """The pictures that are sent now, oldest first."""
-        return tuple(turn.picture for turn in self._turns if turn.shown)
+        return tuple(turn.picture for turn in self._turns if turn.has_picture)
 
     def saw(self, before: str, picture: Picture, after: str, *, picture_tokens: int) -> None:
-        """Append an observation; what no longer fits gives way.
+        """Append an observation, and evict what no longer fits.
 
         Raises:
             RolloutFailure: even this observation alone does not fit.
@@ -92,28 +103,28 @@ class Window:
         tokens = text_tokens(before) + text_tokens(after) + TOKENS_PER_MESSAGE
         turn = _Turn(before, picture, after, tokens, picture_tokens)
         self._turns.append(turn)
-        if not self._made_room():
-            self._messages += self._written(turn)
+        if not self._evict():
+            self._messages += self._turn_messages(turn)
 
     def answered(self, echo: str) -> None:
-        """Append the reply to the last observation, as it was understood."""
-        self._messages.append(self._kept(Role.ASSISTANT, echo))
+        """Append the reply to the last observation, in canonical form."""
+        self._messages.append(self._add_to_turn(Role.ASSISTANT, echo))
 
     def told(self, text: str) -> None:
-        """Append what is told of a reply that was not acted on; what no longer fits gives way.
+        """Append why a reply was not acted on, and evict what no longer fits.
 
         Raises:
             RolloutFailure: even this observation alone does not fit.
         """
-        said = self._kept(Role.USER, text)
-        if not self._made_room():
-            self._messages.append(said)
+        message = self._add_to_turn(Role.USER, text)
+        if not self._evict():
+            self._messages.append(message)
 
     def counted(self, prompt_tokens: int | None) -> None:
-        """Take down how long the prompt really was; None where the engine does not say."""
+        """Correct the estimate by the prompt's true length; None where the engine does not say."""
         if prompt_tokens is not None:
             ratio = prompt_tokens / self._estimate()
-            self._correction = min(max(ratio, LEAST_CORRECTION), MOST_CORRECTION)
+            self._correction = min(max(ratio, MIN_CORRECTION), MAX_CORRECTION)
 
     def _estimate(self) -> int:
         return self._fixed_tokens + sum(turn.tokens for turn in self._turns)
@@ -122,28 +133,30 @@ class Window:
         limit = self._budget.tokens
         return limit is not None and self._estimate() * self._correction > limit
 
-    def _kept(self, role: Role, text: str) -> Message:
+    def _add_to_turn(self, role: Role, text: str) -> Message:
         turn, message = self._turns[-1], Message(role=role, parts=(text,))
-        turn.since.append(message)
+        turn.replies.append(message)
         turn.text_tokens += text_tokens(text) + TOKENS_PER_MESSAGE
         return message
 
-    def _made_room(self) -> bool:
-        """Say whether something had to give way; if so, everything is written anew."""
+    def _evict(self) -> bool:
+        """Evict what does not fit and rebuild all messages; return whether there was anything."""
         hidden = self._hide_pictures()
         dropped = self._drop_turns()
         if hidden or dropped:
             self.segment += 1
-            self._messages = [message for turn in self._turns for message in self._written(turn)]
+            self._messages = [
+                message for turn in self._turns for message in self._turn_messages(turn)
+            ]
         return hidden or dropped
 
     def _hide_pictures(self) -> bool:
-        shown = [turn for turn in self._turns if turn.shown]
+        pictured = [turn for turn in self._turns if turn.has_picture]
         keep, slack = self._budget.keep_images, self._budget.slack_images
-        if len(shown) <= keep + slack and not (len(shown) > keep and self._too_long()):
+        if len(pictured) <= keep + slack and not (len(pictured) > keep and self._too_long()):
             return False
-        for turn in shown[:-keep]:
-            turn.shown = False
+        for turn in pictured[:-keep]:
+            turn.has_picture = False
         return True
 
     def _drop_turns(self) -> bool:
@@ -155,22 +168,21 @@ class Window:
                     f"one observation needs about {self._estimate() * self._correction:.0f} tokens, "
                     f"and the prompt may have {self._budget.tokens}",
                 )
-            del self._turns[: len(self._turns) // 2]
+            del self._turns[: len(self._turns) // DROPPED_PART]
             dropped = True
         return dropped
 
-    def _written(self, turn: _Turn) -> list[Message]:
+    def _turn_messages(self, turn: _Turn) -> list[Message]:
         before = turn.before
         if turn is self._turns[0]:
             before = self._opening + before
-        picture: Part = turn.picture if turn.shown else self._gone
-        parts = [before, picture, turn.after]
-        seen = Message(role=Role.USER, parts=tuple(_joined(parts)))
-        return [seen, *turn.since]
+        picture: Part = turn.picture if turn.has_picture else self._gone
+        parts = tuple(_join_texts([before, picture, turn.after]))
+        return [Message(role=Role.USER, parts=parts), *turn.replies]
 
 
-def _joined(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts with texts that follow each other made one, as templates would."""
+def _join_texts(parts: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts, adjacent texts as one, as chat templates would join them."""
     for is_text, group in itertools.groupby(parts, key=lambda part: isinstance(part, str)):
         if is_text:
             yield "".join(str(part) for part in group)
@@ -179,5 +191,5 @@ def _joined(parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def text_tokens(text: str) -> int:
-    """Return about how many tokens a text takes, rather too many than too few."""
+    """Return about how many tokens a text takes; the estimate errs on the high side."""
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / BYTES_PER_TOKEN)

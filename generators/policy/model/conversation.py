@@ -1,8 +1,7 @@
-"""The conversation in which a model decides, over one episode: what it is shown and what it says.
+"""The conversation of one episode with the model that decides.
 
-Every policy that asks an engine what to do holds one. It appends what is seen to the prompt, asks
-for an action in the model's dialect, and appends what the policy made of the reply. Which action
-is carried out in the end is the policy's matter.
+It appends each observation to the prompt, asks for an action in the model's dialect, and appends
+the reply that the policy accepts. Which action is carried out in the end is up to the policy.
 """
 
 from collections.abc import Sequence
@@ -10,10 +9,10 @@ from functools import partial
 
 from generators.policy.dialects.protocol import Understood, Unreadable
 from generators.policy.model.context_window import Budget, Window
-from generators.policy.model.model_call import Speaker, model_name, sampling_row
+from generators.policy.model.model_call import RecordedEngine, model_name, sampling_row
 from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
-from generators.policy.model.repair import Heard, Listener
+from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Action
@@ -21,8 +20,8 @@ from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
 
-class Talk:
-    """What a model is shown and asked, from the first picture of an episode to its last."""
+class Conversation:
+    """The prompt of an episode and the replies to it, from the first picture to the last."""
 
     def __init__(
         self,
@@ -37,18 +36,18 @@ class Talk:
         self._pictures = pictures
         self._budget = budget
         self._window: Window | None = None
-        self._listener: Listener[Understood] = Listener(
-            Speaker(voice, account, session=session),
+        self._parser: ReplyParser[Understood] = ReplyParser(
+            RecordedEngine(voice, account, session=session),
             "policy",
             read=partial(voice.dialect.read, frame=voice.frame),
             repair=voice.dialect.repair,
         )
 
-    async def look(self, turn: PolicyInput) -> None:
-        """Append what is seen now, and what came of the last action, to the prompt.
+    async def add_observation(self, turn: PolicyInput) -> None:
+        """Append the result of the last action and the new observation to the prompt.
 
         Raises:
-            RolloutFailure: it does not fit, however much is left out.
+            RolloutFailure: it does not fit, however much is evicted.
         """
         dialect, frame = self._voice.dialect, self._voice.frame
         if self._window is None:
@@ -66,59 +65,61 @@ class Talk:
         tokens = dialect.image_tokens(*size)
         self._window.saw(result + before, picture, after, picture_tokens=tokens)
 
-    async def decide(self, *, step: int) -> Heard[Understood]:
-        """Return what the model says to do.
+    async def ask(self, *, step: int) -> ParsedReply[Understood]:
+        """Ask the model for an action.
 
         Raises:
-            RolloutFailure: the engine gives no reply, or two replies cannot be read.
+            RolloutFailure: the engine gives no reply, or two replies cannot be parsed.
         """
-        window = self._shown
+        window = self._started_window
         try:
-            heard = await self._listener.hear(window.messages, step=step, segment=window.segment)
+            parsed = await self._parser.ask_and_parse(
+                window.messages, step=step, segment=window.segment
+            )
         except Unreadable as error:
             raise RolloutFailure(FailureKind.POLICY, str(error)) from error
-        window.counted(heard.prompt_tokens)
-        return heard
+        window.counted(parsed.prompt_tokens)
+        return parsed
 
-    def settle(self, echo: str) -> None:
-        """Append the reply as it was understood."""
-        self._shown.answered(echo)
+    def add_reply(self, echo: str) -> None:
+        """Append the reply that was accepted, in canonical form."""
+        self._started_window.answered(echo)
 
-    def refuse(self, action: Action, why: str) -> None:
-        """Append that `action` was not taken; the newest picture still stands.
+    def add_rejection(self, action: Action, why: str) -> None:
+        """Append why `action` was not carried out; the newest picture stays the last.
 
         Raises:
-            RolloutFailure: it does not fit, however much is left out.
+            RolloutFailure: it does not fit, however much is evicted.
         """
-        self._shown.told(self._voice.dialect.refused(action, why))
+        self._started_window.told(self._voice.dialect.refused(action, why))
 
     @property
-    def _shown(self) -> Window:
+    def _started_window(self) -> Window:
         if self._window is None:
-            raise RuntimeError("nothing was looked at yet")
+            raise RuntimeError("add an observation first")
         return self._window
 
 
-def decision_of(
-    heard: Heard[Understood], *, action: Action | None = None, problems: Sequence[str] = ()
+def make_decision(
+    parsed: ParsedReply[Understood], *, action: Action | None = None, problems: Sequence[str] = ()
 ) -> Decision:
-    """Return the decision that was heard; `action` replaces its own.
+    """Return the decision that a reply means; `action` replaces its own.
 
-    `problems` are what could not be read on the way to it, whoever said it.
+    `problems` are why earlier replies could not be parsed, in whatever role.
     """
-    understood = heard.meant
+    understood = parsed.value
     return Decision(
         action=action or understood.action,
         thought=understood.thought,
         thought_source=ThoughtSource.POLICY if understood.thought is not None else None,
         note=understood.note,
-        raw_reply=heard.reply.text,
+        raw_reply=parsed.reply.text,
         parse_error="; ".join(problems) or None,
     )
 
 
 def model_card(voice: Voice, *, name: str) -> PolicyCard:
-    """Return the card of a policy that speaks with `voice` first of all."""
+    """Return the card of a policy that decides with `voice`."""
     card = voice.engine.card
     return PolicyCard(
         name=name,

@@ -12,13 +12,13 @@ from generators.engine.protocol import Message, Picture, Role
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect, Understood, Unreadable
 from generators.policy.dialects.shared.arguments import Coordinate, Scale
-from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema
-from generators.policy.dialects.shared.prompt_text import measured
+from generators.policy.dialects.shared.prompt_text import point_rules
 from generators.policy.dialects.shared.sanitize import one_line
-from generators.policy.model.model_call import Speaker
+from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import Voice
-from generators.policy.model.repair import Heard, Listener
+from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
 from schemas.action import Action, point_of
 from schemas.base import JsonObject
@@ -29,7 +29,7 @@ ROLE = "localizer"
 Point = tuple[float, float]
 """CSS px of the viewport."""
 
-MOST_WORDS = 500
+MAX_DESCRIPTION_CHARS = 500
 """Characters of a description that are sent."""
 
 _X, _Y = Coordinate("x"), Coordinate("y")
@@ -51,8 +51,8 @@ def localizer_schema(dialect: Dialect, frame: Frame) -> JsonObject:
 def localizer_request(dialect: Dialect, frame: Frame) -> str:
     """Return the words of the request, up to the description of the element."""
     return _REQUEST.format(
-        measured=measured(_scale(dialect, frame)),
-        schema=compact(localizer_schema(dialect, frame)),
+        measured=point_rules(_scale(dialect, frame)),
+        schema=json_line(localizer_schema(dialect, frame)),
     )
 
 
@@ -61,44 +61,44 @@ class Localizer:
 
     def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
         self._request = voice.prompt.text
-        self._asked = 0
-        self._listener: Listener[Point] = Listener(
-            Speaker(voice, account, session=session),
+        self._n_asked = 0
+        self._parser: ReplyParser[Point] = ReplyParser(
+            RecordedEngine(voice, account, session=session),
             ROLE,
-            read=partial(read_point, dialect=voice.dialect, frame=voice.frame),
+            read=partial(parse_localizer_reply, dialect=voice.dialect, frame=voice.frame),
             repair=_repair,
         )
 
-    async def place(self, picture: Picture, element: str, *, step: int) -> Heard[Point]:
+    async def place(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
         """Return where `element` is on `picture`.
 
         Raises:
             Unreadable: two replies are no point on the picture, and why.
             RolloutFailure: the engine gives no reply.
         """
-        words = f"{self._request}\n{one_line(element, MOST_WORDS)}"
+        words = f"{self._request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
         question = Message(role=Role.USER, parts=(picture, words))
-        self._asked += 1
-        return await self._listener.hear((question,), step=step, segment=self._asked - 1)
+        self._n_asked += 1
+        return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
 
 
-def looked_for(understood: Understood) -> str | None:
+def element_to_locate(understood: Understood) -> str | None:
     """Return what has to be found for an action, in words; None if nothing has to, or can be."""
     return understood.element if point_of(understood.action) is not None else None
 
 
-def placed(action: Action, point: Point) -> Action:
+def move_action(action: Action, point: Point) -> Action:
     """Return `action` at another point; where a drag ends stays as it is."""
     return action.model_copy(update={"x": point[0], "y": point[1]})
 
 
-def read_point(reply: str, dialect: Dialect, frame: Frame) -> Point:
+def parse_localizer_reply(reply: str, dialect: Dialect, frame: Frame) -> Point:
     """Return the point that a reply gives.
 
     Raises:
         Unreadable: it is none on the picture, and why.
     """
-    given, scale = find_object(spoken(reply), with_key="x"), _scale(dialect, frame)
+    given, scale = find_json_object(strip_thinking(reply), with_key="x"), _scale(dialect, frame)
     for axis in (_X, _Y):
         if axis.axis not in given:
             raise Unreadable(f"'{axis.axis}' is missing")
@@ -112,14 +112,14 @@ def read_point(reply: str, dialect: Dialect, frame: Frame) -> Point:
     return x, y
 
 
-def write_point(point: Point, dialect: Dialect, frame: Frame) -> str:
+def format_localizer_reply(point: Point, dialect: Dialect, frame: Frame) -> str:
     """Return the reply that gives `point`.
 
     Raises:
         CannotSay: it lies outside the picture.
     """
     scale = _scale(dialect, frame)
-    return compact({"x": _X.from_action(point[0], scale), "y": _Y.from_action(point[1], scale)})
+    return json_line({"x": _X.from_action(point[0], scale), "y": _Y.from_action(point[1], scale)})
 
 
 def _repair(problem: str) -> str:

@@ -29,7 +29,7 @@ from schemas.episode import Call, Prompt
 from schemas.sections import EngineSection
 
 
-class Speaker:
+class RecordedEngine:
     """Asks one engine for one episode, and records every call."""
 
     def __init__(self, voice: Voice, account: Account, *, session: str) -> None:

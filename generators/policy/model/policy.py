@@ -6,7 +6,7 @@ one ends the episode as the policy's own failure.
 """
 
 from generators.policy.model.context_window import Budget
-from generators.policy.model.conversation import Talk, decision_of, model_card
+from generators.policy.model.conversation import Conversation, make_decision, model_card
 from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
@@ -21,7 +21,9 @@ class ModelPolicy:
 
     def __init__(self, voice: Voice, account: Account, *, budget: Budget, session: str) -> None:
         self._voice = voice
-        self._talk = Talk(voice, account, EpisodePictures(), budget=budget, session=session)
+        self._conversation = Conversation(
+            voice, account, EpisodePictures(), budget=budget, session=session
+        )
 
     @property
     def card(self) -> PolicyCard:
@@ -34,8 +36,8 @@ class ModelPolicy:
         Raises:
             RolloutFailure: the engine gives no reply, or two replies cannot be read.
         """
-        await self._talk.look(turn)
-        heard = await self._talk.decide(step=len(turn.history))
-        self._talk.settle(heard.meant.echo)
-        problems = () if heard.problem is None else (heard.problem,)
-        return decision_of(heard, problems=problems)
+        await self._conversation.add_observation(turn)
+        parsed = await self._conversation.ask(step=len(turn.history))
+        self._conversation.add_reply(parsed.value.echo)
+        problems = () if parsed.problem is None else (parsed.problem,)
+        return make_decision(parsed, problems=problems)

@@ -1,9 +1,8 @@
-"""A reply is asked for and read; one that cannot be read gets one repair turn.
+"""Asks for a reply and parses it; one that cannot be parsed gets one repair turn.
 
-The repair turn shows the model its own reply and says what to fix. It is asked beside the prompt
-and never enters it, so it leaves no trace in what is asked next. A reply that was cut off at its
-longest counts as unreadable. What becomes of an episode after two unreadable replies is the
-matter of whoever asked.
+The repair turn shows the model its own reply and says what to fix. It is sent beside the prompt and
+never added to it, so it leaves no trace in later prompts. A reply that was cut off at its maximum
+length counts as unreadable. What two unreadable replies mean for the episode is up to the caller.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,74 +11,74 @@ from typing import Generic, TypeVar
 
 from generators.engine.protocol import Message, Reply, Role
 from generators.policy.dialects.protocol import Unreadable
-from generators.policy.model.model_call import Speaker
+from generators.policy.model.model_call import RecordedEngine
 
-Meant = TypeVar("Meant")
-"""What a reply is read as."""
+Parsed = TypeVar("Parsed")
+"""What a reply is parsed into."""
 
 WHOLE = frozenset({"stop", "tool_calls", "function_call", None})
 """Finish reasons of a reply that the model ended by itself."""
 
-REPEATED_CHARS = 4_000
-"""Of an unreadable reply, shown back to the model."""
+MAX_QUOTED_CHARS = 4_000
+"""Of an unreadable reply that the repair turn repeats."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard(Generic[Meant]):
-    """A reply that could be read."""
+class ParsedReply(Generic[Parsed]):
+    """A reply and what it means."""
 
-    meant: Meant
-    """What it was read as."""
+    value: Parsed
+    """What it means."""
     reply: Reply
-    """The reply that was read."""
+    """The reply that was parsed."""
     prompt_tokens: int | None
     """Of the prompt without a repair turn; None where the engine does not say."""
     problem: str | None
-    """Why the first reply could not be read; None if it could."""
+    """Why the first reply could not be parsed; None if it could."""
 
 
-class Listener(Generic[Meant]):
-    """Asks and understands in one role, for one episode."""
+class ReplyParser(Generic[Parsed]):
+    """Asks and parses in one role, for one episode."""
 
     def __init__(
         self,
-        speaker: Speaker,
+        engine: RecordedEngine,
         role: str,
         *,
-        read: Callable[[str], Meant],
+        read: Callable[[str], Parsed],
         repair: Callable[[str], str],
     ) -> None:
-        """`read` raises `Unreadable`; `repair` turns its text into what is said to the model."""
-        self._speaker = speaker
+        """`read` raises `Unreadable`; `repair` makes the repair turn's text of that error."""
+        self._engine = engine
         self._role = role
         self._read = read
         self._repair = repair
 
-    async def hear(
+    async def ask_and_parse(
         self, messages: Sequence[Message], *, step: int, segment: int = 0
-    ) -> Heard[Meant]:
+    ) -> ParsedReply[Parsed]:
         """Return the reply to `messages` and what it means.
 
         Raises:
-            Unreadable: two replies could not be read, and why.
+            Unreadable: two replies could not be parsed, and why.
             RolloutFailure: the engine gives no reply.
         """
-        first = await self._speaker.ask(messages, step=step, role=self._role, segment=segment)
+        first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
-            return Heard(self._understood(first), first, first.prompt_tokens, None)
+            return ParsedReply(self._parse(first), first, first.prompt_tokens, None)
         except Unreadable as error:
             problem = str(error)
-        said = Message(role=Role.ASSISTANT, parts=(first.text[:REPEATED_CHARS],))
-        asked = Message(role=Role.USER, parts=(self._repair(problem),))
-        second = await self._speaker.ask(
-            (*messages, said, asked), step=step, role="repair", segment=segment
+        repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
+        request = Message(role=Role.USER, parts=(self._repair(problem),))
+        second = await self._engine.ask(
+            (*messages, repeated, request), step=step, role="repair", segment=segment
         )
         try:
-            return Heard(self._understood(second), second, first.prompt_tokens, problem)
+            return ParsedReply(self._parse(second), second, first.prompt_tokens, problem)
         except Unreadable as error:
             raise Unreadable(f"no reply could be read: {problem}; and again: {error}") from error
 
-    def _understood(self, reply: Reply) -> Meant:
+    def _parse(self, reply: Reply) -> Parsed:
         if reply.finish_reason not in WHOLE:
             raise Unreadable(
                 f"the reply ended early ({reply.finish_reason}); be brief and finish it"

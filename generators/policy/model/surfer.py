@@ -17,12 +17,12 @@ from generators.policy.dialects.protocol import CannotSay, Understood, Unreadabl
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget
-from generators.policy.model.conversation import Talk, decision_of, model_card
-from generators.policy.model.localizer import Localizer, looked_for, placed
+from generators.policy.model.conversation import Conversation, make_decision, model_card
+from generators.policy.model.localizer import Localizer, element_to_locate, move_action
 from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
-from generators.policy.model.validator import NO_REASON, Validator
+from generators.policy.model.validator import DEFAULT_OBJECTION, Validator
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Action, Answer
 from schemas.observation import Observation
@@ -30,7 +30,7 @@ from schemas.observation import Observation
 NAME = "surfer"
 """What runs call it."""
 
-NOT_ACCEPTED = "the answer was looked at and is not accepted: {why}\nGo on with the task."
+REJECTION = "the answer was looked at and is not accepted: {why}\nGo on with the task."
 """What the policy is told of an answer that the validator objects to."""
 
 
@@ -56,16 +56,18 @@ class Surfer:
         self._voice = voice
         self._roles = roles
         self._pictures = EpisodePictures()
-        self._talk = Talk(voice, account, self._pictures, budget=budget, session=session)
+        self._conversation = Conversation(
+            voice, account, self._pictures, budget=budget, session=session
+        )
         self._localizer = Localizer(
-            roles.localizer, account, session=session_of(session, localizer_module.ROLE)
+            roles.localizer, account, session=role_session(session, localizer_module.ROLE)
         )
         self._validator = Validator(
             roles.validator,
             account,
             self._pictures,
             max_pictures=roles.max_pictures,
-            session=session_of(session, validator_module.ROLE),
+            session=role_session(session, validator_module.ROLE),
         )
 
     @property
@@ -80,54 +82,54 @@ class Surfer:
         Raises:
             RolloutFailure: an engine gives no reply, or two of the policy's cannot be read.
         """
-        await self._talk.look(turn)
+        await self._conversation.add_observation(turn)
         step = len(turn.history)
         problems: list[str] = []
         while True:
-            heard = await self._talk.decide(step=step)
-            _note(problems, heard.problem)
-            decided = heard.meant.action
+            parsed = await self._conversation.ask(step=step)
+            _add_problem(problems, parsed.problem)
+            decided = parsed.value.action
             if not isinstance(decided, Answer) or not self._validator.looks:
                 break
-            objection = await self._objection(turn, decided, problems)
+            objection = await self._find_objection(turn, decided, problems)
             if objection is None:
                 break
-            self._talk.settle(heard.meant.echo)
-            self._talk.refuse(decided, NOT_ACCEPTED.format(why=objection))
-        action = await self._placed(heard.meant, turn.observation, step, problems)
-        self._talk.settle(self._remembered(heard.meant, action))
-        return decision_of(heard, action=action, problems=problems)
+            self._conversation.add_reply(parsed.value.echo)
+            self._conversation.add_rejection(decided, REJECTION.format(why=objection))
+        action = await self._locate_action(parsed.value, turn.observation, step, problems)
+        self._conversation.add_reply(self._canonical_reply(parsed.value, action))
+        return make_decision(parsed, action=action, problems=problems)
 
-    async def _objection(
+    async def _find_objection(
         self, turn: PolicyInput, answer: Answer, problems: list[str]
     ) -> str | None:
         try:
-            heard = await self._validator.judge(turn, answer)
+            parsed = await self._validator.assess(turn, answer)
         except Unreadable as error:
-            _note(problems, str(error), role=validator_module.ROLE)
+            _add_problem(problems, str(error), role=validator_module.ROLE)
             return None
-        _note(problems, heard.problem, role=validator_module.ROLE)
-        return None if heard.meant.success else heard.meant.thought or NO_REASON
+        _add_problem(problems, parsed.problem, role=validator_module.ROLE)
+        return None if parsed.value.success else parsed.value.thought or DEFAULT_OBJECTION
 
-    async def _placed(
+    async def _locate_action(
         self, understood: Understood, seen: Observation, step: int, problems: list[str]
     ) -> Action:
         """Return the action at the point that the localizer gives, if it has to and can."""
-        element = looked_for(understood)
+        element = element_to_locate(understood)
         if element is None:
             return understood.action
         frame = self._roles.localizer.frame
         size = frame.sent_width, frame.sent_height
         picture = await self._pictures.get(seen, step=step, size=size)
         try:
-            heard = await self._localizer.place(picture, element, step=step)
+            parsed = await self._localizer.place(picture, element, step=step)
         except Unreadable as error:
-            _note(problems, str(error), role=localizer_module.ROLE)
+            _add_problem(problems, str(error), role=localizer_module.ROLE)
             return understood.action
-        _note(problems, heard.problem, role=localizer_module.ROLE)
-        return placed(understood.action, heard.meant)
+        _add_problem(problems, parsed.problem, role=localizer_module.ROLE)
+        return move_action(understood.action, parsed.value)
 
-    def _remembered(self, understood: Understood, action: Action) -> str:
+    def _canonical_reply(self, understood: Understood, action: Action) -> str:
         """Return the reply as the policy will remember it: with the point that was acted on."""
         if action == understood.action:
             return understood.echo
@@ -137,12 +139,12 @@ class Surfer:
             return understood.echo
 
 
-def session_of(session: str, role: str) -> str:
+def role_session(session: str, role: str) -> str:
     """Return what a role's conversation is called in the episode of `session`."""
     return f"{session}/{role}"
 
 
-def _note(problems: list[str], problem: str | None, *, role: str | None = None) -> None:
+def _add_problem(problems: list[str], problem: str | None, *, role: str | None = None) -> None:
     """Take down what could not be read, and whose it was; None: nothing."""
     if problem is not None:
         problems.append(problem if role is None else f"{role}: {problem}")

@@ -11,13 +11,13 @@ from functools import partial
 
 from generators.engine.protocol import Message, Part, Picture, Role
 from generators.policy.dialects.protocol import Unreadable
-from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema, text_schema
-from generators.policy.dialects.shared.sanitize import harmless
-from generators.policy.model.model_call import Speaker
+from generators.policy.dialects.shared.sanitize import escape_markup
+from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import Voice
 from generators.policy.model.pictures import EpisodePictures
-from generators.policy.model.repair import Heard, Listener
+from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
 from schemas.action import Answer
@@ -26,7 +26,7 @@ from schemas.base import JsonObject
 ROLE = "validator"
 """What rows of `calls` name it."""
 
-PASSES = 2
+MAX_ASSESSMENTS = 2
 """Answers of an episode that are looked at, as in Surfer-H; a later one stands."""
 
 VALIDATOR_SCHEMA: JsonObject = object_schema(
@@ -34,10 +34,10 @@ VALIDATOR_SCHEMA: JsonObject = object_schema(
 )
 """The JSON schema of a verdict."""
 
-NO_REASON = "it does not do what the task asks"
+DEFAULT_OBJECTION = "it does not do what the task asks"
 """Told where a validator objects without a word."""
 
-_MOST_TASK, _MOST_ANSWER = 20_000, 4_000
+_MAX_TASK_CHARS, _MAX_ANSWER_CHARS = 20_000, 4_000
 
 _SYSTEM = """\
 You check the work of an agent that browses the web for a user. You are given the user's task, the \
@@ -53,12 +53,12 @@ Reply with one JSON object and nothing else, by the schema {schema}
 what is wrong or missing, said to the agent so that it can go on.
 - success: true if the task is done, else false."""
 
-VALIDATOR_SYSTEM = _SYSTEM.format(schema=compact(VALIDATOR_SCHEMA))
+VALIDATOR_SYSTEM = _SYSTEM.format(schema=json_line(VALIDATOR_SCHEMA))
 """The system prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class Assessment:
     """What a validator thinks of an answer."""
 
     success: bool
@@ -83,25 +83,28 @@ class Validator:
         self._voice = voice
         self._pictures = pictures
         self._max_pictures = max_pictures
-        self._asked = 0
-        self._listener: Listener[Opinion] = Listener(
-            Speaker(voice, account, session=session), ROLE, read=read_opinion, repair=_repair
+        self._n_asked = 0
+        self._parser: ReplyParser[Assessment] = ReplyParser(
+            RecordedEngine(voice, account, session=session),
+            ROLE,
+            read=parse_assessment,
+            repair=_repair,
         )
 
     @property
     def looks(self) -> bool:
         """It looks at another answer; False: that one stands."""
-        return self._asked < PASSES
+        return self._n_asked < MAX_ASSESSMENTS
 
-    async def judge(self, turn: PolicyInput, answer: Answer) -> Heard[Opinion]:
+    async def assess(self, turn: PolicyInput, answer: Answer) -> ParsedReply[Assessment]:
         """Return what it thinks of `answer`.
 
         Raises:
             Unreadable: two replies are no verdict, and why.
             RolloutFailure: the engine gives no reply.
         """
-        task = f"Task:\n{harmless(turn.instruction, _MOST_TASK)}\n\nScreenshots:\n"
-        said = harmless(answer.text, _MOST_ANSWER) or "(without words)"
+        task = f"Task:\n{escape_markup(turn.instruction, _MAX_TASK_CHARS)}\n\nScreenshots:\n"
+        said = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
         parts: tuple[Part, ...] = (
             task,
             *await self._last_pictures(turn),
@@ -111,8 +114,10 @@ class Validator:
             Message(role=Role.SYSTEM, parts=(self._voice.prompt.text,)),
             Message(role=Role.USER, parts=parts),
         )
-        self._asked += 1
-        return await self._listener.hear(messages, step=len(turn.history), segment=self._asked - 1)
+        self._n_asked += 1
+        return await self._parser.ask_and_parse(
+            messages, step=len(turn.history), segment=self._n_asked - 1
+        )
 
     async def _last_pictures(self, turn: PolicyInput) -> list[Picture]:
         frame, history = self._voice.frame, turn.history
@@ -122,24 +127,24 @@ class Validator:
         return [*before, await send(turn.observation, step=len(history))]
 
 
-def read_opinion(reply: str) -> Opinion:
+def parse_assessment(reply: str) -> Assessment:
     """Return the opinion that a reply gives.
 
     Raises:
         Unreadable: it gives none, and why.
     """
-    given = find_object(spoken(reply), with_key="success")
+    given = find_json_object(strip_thinking(reply), with_key="success")
     success, thought = given["success"], given.get("thought")
     if not isinstance(success, bool):
         raise Unreadable("'success' must be true or false")
     if thought is not None and not isinstance(thought, str):
         raise Unreadable("'thought' must be a text in quotation marks")
-    return Opinion(success=success, thought=(thought or "").strip())
+    return Assessment(success=success, thought=(thought or "").strip())
 
 
-def write_opinion(opinion: Opinion) -> str:
+def format_assessment(opinion: Assessment) -> str:
     """Return the reply that gives `opinion`."""
-    return compact({"thought": opinion.thought, "success": opinion.success})
+    return json_line({"thought": opinion.thought, "success": opinion.success})
 
 
 def _repair(problem: str) -> str:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator
-from generators.policy.model.localizer import looked_for, write_point
+from generators.policy.model.localizer import element_to_locate, format_localizer_reply
 from generators.policy.model.model_config import Voice
-from generators.policy.model.surfer import Roles, session_of
-from generators.policy.model.validator import Opinion, write_opinion
+from generators.policy.model.surfer import Roles, role_session
+from generators.policy.model.validator import Assessment, format_assessment
 from schemas.action import Action, Answer, point_of
 
-AGREED = write_opinion(Opinion(success=True, thought="It is done."))
+AGREED = format_assessment(Assessment(success=True, thought="It is done."))
 """What the validator says."""
 
 
@@ -31,21 +31,21 @@ class Cues:
         self._session = session
         self._whisper = whisper
 
-    def give(self, text: str, meant: Action) -> None:
+    def give(self, text: str, value: Action) -> None:
         """Tell the roles that are asked once the policy has said `text`, which means `meant`.
 
         Raises:
             CannotSay: the localizer's dialect has no words for the point.
         """
         understood = self._voice.dialect.read(text, self._voice.frame)
-        point = point_of(meant)
-        if point is not None and looked_for(understood) is not None:
+        point = point_of(value)
+        if point is not None and element_to_locate(understood) is not None:
             localizer = self._roles.localizer
-            said = write_point(point, localizer.dialect, localizer.frame)
+            said = format_localizer_reply(point, localizer.dialect, localizer.frame)
             self._tell(localizer, localizer_module.ROLE, said)
         if isinstance(understood.action, Answer):
             self._tell(self._roles.validator, validator.ROLE, AGREED)
 
     def _tell(self, voice: Voice, role: str, text: str) -> None:
         if voice.engine is self._voice.engine:
-            self._whisper(session_of(self._session, role), text)
+            self._whisper(role_session(self._session, role), text)

@@ -18,7 +18,11 @@ from typing_extensions import override
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import CannotSay, Unreadable
 from generators.policy.dialects.shared.json_schema import text_schema
-from generators.policy.dialects.shared.sanitize import mended, odd_character, one_line
+from generators.policy.dialects.shared.sanitize import (
+    find_control_char,
+    one_line,
+    replace_control_chars,
+)
 from schemas.base import JsonObject, Record
 
 _QUOTED_CHARS = 60
@@ -103,8 +107,8 @@ class Text(ArgumentType):
         if not isinstance(value, str):
             raise Unreadable(f"must be a text in quotation marks, but is {quoted(value)}")
         if self.repairs:
-            return mended(value)
-        if odd := odd_character(value):
+            return replace_control_chars(value)
+        if odd := find_control_char(value):
             raise Unreadable(f"holds {odd}, which nobody can type; leave that character out")
         if len(value) < self.min_length:
             raise Unreadable("must not be empty")

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from generators.policy.dialects.protocol import CannotSay, Unreadable
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
-from generators.policy.dialects.shared.text_dialect import Fields, point_read, point_said
+from generators.policy.dialects.shared.text_dialect import Fields, format_point, parse_point
 from schemas.action import Action, Click, Hover, TypeText
 from schemas.base import JsonObject
 
@@ -22,7 +22,7 @@ CLICKS = {
 """Each click's button and count."""
 
 
-def argument(given: JsonObject, name: str) -> JsonValue:
+def required_argument(given: JsonObject, name: str) -> JsonValue:
     """Return an argument of a call.
 
     Raises:
@@ -33,7 +33,7 @@ def argument(given: JsonObject, name: str) -> JsonValue:
     return given[name]
 
 
-def pointed(given: JsonObject, scale: Scale) -> Fields | None:
+def parse_pointer_call(given: JsonObject, scale: Scale) -> Fields | None:
     """Return the fields of what both families say alike; None for anything else.
 
     Raises:
@@ -42,16 +42,16 @@ def pointed(given: JsonObject, scale: Scale) -> Fields | None:
     name = given.get("action")
     if isinstance(name, str) and name in CLICKS:
         button, count = CLICKS[name]
-        point = point_read(argument(given, "coordinate"), scale)
+        point = parse_point(required_argument(given, "coordinate"), scale)
         return {"type": "click", **point, "button": button, "count": count}
     if name == "mouse_move":
-        return {"type": "hover", **point_read(argument(given, "coordinate"), scale)}
+        return {"type": "hover", **parse_point(required_argument(given, "coordinate"), scale)}
     if name == "type":
-        return {"type": "type", "text": Text().parse(argument(given, "text"), scale)}
+        return {"type": "type", "text": Text().parse(required_argument(given, "text"), scale)}
     return None
 
 
-def pointing(action: Action, scale: Scale) -> JsonObject | None:
+def format_pointer_call(action: Action, scale: Scale) -> JsonObject | None:
     """Return the arguments of what both families say alike; None for anything else.
 
     Raises:
@@ -63,16 +63,16 @@ def pointing(action: Action, scale: Scale) -> JsonObject | None:
             name = names.get((action.button.value, action.count))
             if name is None:
                 raise CannotSay(f"there is no click {action.count} times with {action.button}")
-            return {"action": name, "coordinate": point_said(action.x, action.y, scale)}
+            return {"action": name, "coordinate": format_point(action.x, action.y, scale)}
         case Hover():
-            return {"action": "mouse_move", "coordinate": point_said(action.x, action.y, scale)}
+            return {"action": "mouse_move", "coordinate": format_point(action.x, action.y, scale)}
         case TypeText(x=None, overwrite=False, enter=False):
             return {"action": "type", "text": Text().from_action(action.text, scale)}
         case _:
             return None
 
 
-def milliseconds(value: JsonValue) -> int:
+def parse_duration(value: JsonValue) -> int:
     """Return a length of time given in seconds, decimals and all.
 
     Raises:
@@ -83,6 +83,6 @@ def milliseconds(value: JsonValue) -> int:
     return max(1, round(value * 1_000))
 
 
-def seconds(ms: int) -> JsonValue:
+def format_duration(ms: int) -> JsonValue:
     """Return milliseconds as seconds, whole where they are."""
     return ms // 1_000 if ms % 1_000 == 0 else ms / 1_000

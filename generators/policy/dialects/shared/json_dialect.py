@@ -21,7 +21,7 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.settings import Settings
 from generators.policy.dialects.shared.arguments import Scale, quoted
-from generators.policy.dialects.shared.json_reply import compact, find_object, spoken
+from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import (
     any_of,
     nullable,
@@ -29,7 +29,11 @@ from generators.policy.dialects.shared.json_schema import (
     text_schema,
 )
 from generators.policy.dialects.shared.keys import key_schema
-from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
+from generators.policy.dialects.shared.sanitize import (
+    escape_markup,
+    one_line,
+    replace_control_chars,
+)
 from generators.policy.dialects.shared.tools import (
     Tool,
     ToolArguments,
@@ -42,12 +46,12 @@ from schemas.base import JsonObject
 from schemas.episode import Step
 from schemas.observation import PageState
 
-TOLD = 2_000
+MAX_RESULT_CHARS = 2_000
 """Characters of a result that are told, as in H Company's published harness."""
 
 
 @dataclass(frozen=True)
-class Keys:
+class ReplyKeys:
     """What the parts of a reply are called."""
 
     note: str
@@ -61,7 +65,7 @@ class Keys:
 
 
 @dataclass(frozen=True)
-class Manner:
+class JsonDialectSpec:
     """What one family does its own way."""
 
     name: str
@@ -72,7 +76,7 @@ class Manner:
     """What the numbers of its points mean."""
     pictures: PictureRule
     """How large they are sent."""
-    keys: Keys
+    keys: ReplyKeys
     """What the parts of a reply are called."""
     empty_note: str | None
     """How it says that there is nothing to remember."""
@@ -97,34 +101,34 @@ class SpokenDialect(Dialect):
 
     asks = True
 
-    def __init__(self, manner: Manner, settings: Settings) -> None:
-        self._manner = manner
+    def __init__(self, manner: JsonDialectSpec, settings: Settings) -> None:
+        self._spec = manner
         self._settings = settings
 
     @property
     @override
     def name(self) -> str:
-        return self._manner.name
+        return self._spec.name
 
     @property
     @override
     def version(self) -> str:
-        return self._manner.version
+        return self._spec.version
 
     @property
     @override
     def convention(self) -> Convention:
-        return self._settings.convention or self._manner.convention
+        return self._settings.convention or self._spec.convention
 
     @property
     @override
     def pictures(self) -> PictureRule:
-        return self._manner.pictures
+        return self._spec.pictures
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """What it can do, in the order in which it is offered."""
-        return self._manner.tools
+        return self._spec.tools
 
     @property
     @override
@@ -143,35 +147,35 @@ class SpokenDialect(Dialect):
     @override
     def system(self, frame: Frame) -> str:
         """Return the system prompt, with the reply's schema unless that is switched off."""
-        parts = [self._manner.system(self._scale(frame))]
+        parts = [self._spec.system(self._scale(frame))]
         if self._settings.schema_in_prompt:
-            parts.append(self._manner.schema_block.replace("{}", compact(self.schema(frame))))
+            parts.append(self._spec.schema_block.replace("{}", json_line(self.schema(frame))))
         if self._settings.more_instructions:
             parts.append(self._settings.more_instructions)
         return "\n\n".join(parts)
 
     @override
     def schema(self, frame: Frame) -> JsonObject:
-        scale, keys = self._scale(frame), self._manner.keys
+        scale, keys = self._scale(frame), self._spec.keys
         words = text_schema(scale.text_limit)
         calls = any_of([tool.schema(keys.name, scale) for tool in self.tools])
-        note = nullable(words) if self._manner.empty_note is None else words
+        note = nullable(words) if self._spec.empty_note is None else words
         whole = object_schema({keys.note: note, keys.thought: words, keys.call: calls})
-        if '"$ref"' not in compact(calls):
+        if '"$ref"' not in json_line(calls):
             return whole
         defined: dict[str, JsonValue] = {"key": key_schema()}
         return {**whole, "$defs": defined}
 
     @override
     def opening(self, instruction: str) -> str:
-        return self._manner.task.replace("{}", harmless(instruction, 20_000))
+        return self._spec.task.replace("{}", escape_markup(instruction, 20_000))
 
     @override
     def around(self, step: int, page: PageState) -> tuple[str, str]:
         words = ""
         if self._settings.page_line:
             words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
-        return self._manner.observation(step, words)
+        return self._spec.observation(step, words)
 
     @override
     def result(self, step: Step) -> str:
@@ -180,15 +184,17 @@ class SpokenDialect(Dialect):
         if step.action_error is not None:
             return self.refused(step.action, step.action_error)
         tool = tool_name(self.tools, step.action)
-        return self._manner.done(tool, harmless(step.result_text or "", TOLD))
+        return self._spec.done(tool, escape_markup(step.result_text or "", MAX_RESULT_CHARS))
 
     @override
     def refused(self, action: Action, why: str) -> str:
-        return self._manner.failed(tool_name(self.tools, action), harmless(why, TOLD))
+        return self._spec.failed(
+            tool_name(self.tools, action), escape_markup(why, MAX_RESULT_CHARS)
+        )
 
     @override
     def repair(self, problem: str) -> str:
-        keys = self._manner.keys
+        keys = self._spec.keys
         return (
             f"Your last reply could not be used and nothing was done: {problem}.\n"
             f"Reply again to the same screenshot: one JSON object with {keys.note}, "
@@ -197,15 +203,15 @@ class SpokenDialect(Dialect):
 
     @override
     def read(self, reply: str, frame: Frame) -> Understood:
-        scale, keys = self._scale(frame), self._manner.keys
-        whole = find_object(spoken(reply), with_key=keys.call)
+        scale, keys = self._scale(frame), self._spec.keys
+        whole = find_json_object(strip_thinking(reply), with_key=keys.call)
         for name in whole:
             if name not in (keys.note, keys.thought, keys.call):
                 raise Unreadable(
                     f"there is no field {quoted(name)}; give {keys.note}, {keys.thought} "
                     f"and {keys.call}"
                 )
-        note, thought = _words(whole, keys.note), _words(whole, keys.thought)
+        note, thought = _text_value(whole, keys.note), _text_value(whole, keys.thought)
         tool, arguments = self._call(whole[keys.call], scale)
         named = arguments.written().get("element")
         return Understood(
@@ -213,45 +219,45 @@ class SpokenDialect(Dialect):
             thought=thought,
             note=note,
             element=named if isinstance(named, str) and named else None,
-            echo=self._written(tool, arguments, thought=thought, note=note),
+            echo=self._format(tool, arguments, thought=thought, note=note),
         )
 
     @override
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
-        words = {name: mended(text) for name, text in rationale if text is not None}
+        words = {name: replace_control_chars(text) for name, text in rationale if text is not None}
         element = words.get("element") or _default_element(action)
         tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=element)
-        return self._written(tool, arguments, thought=words.get("thought"), note=words.get("note"))
+        return self._format(tool, arguments, thought=words.get("thought"), note=words.get("note"))
 
     def _scale(self, frame: Frame) -> Scale:
         return Scale(frame=frame, convention=self.convention, text_limit=self._settings.text_limit)
 
     def _call(self, call: JsonValue, scale: Scale) -> tuple[Tool, ToolArguments]:
-        keys = self._manner.keys
+        keys = self._spec.keys
         if not isinstance(call, dict) or keys.name not in call:
             raise Unreadable(f"'{keys.call}' must be an object with '{keys.name}' in it")
         tool = find_tool(self.tools, call[keys.name])
         given = {name: value for name, value in call.items() if name != keys.name}
         return tool, tool.parse(given, scale)
 
-    def _written(
+    def _format(
         self, tool: Tool, arguments: ToolArguments, *, thought: str | None, note: str | None
     ) -> str:
-        keys = self._manner.keys
-        return compact(
+        keys = self._spec.keys
+        return json_line(
             {
-                keys.note: note or self._manner.empty_note,
+                keys.note: note or self._spec.empty_note,
                 keys.thought: thought or "",
                 keys.call: {keys.name: tool.name, **arguments.written()},
             }
         )
 
 
-def _words(whole: JsonObject, key: str) -> str | None:
+def _text_value(whole: JsonObject, key: str) -> str | None:
     value = whole.get(key)
     if value is not None and not isinstance(value, str):
         raise Unreadable(f"'{key}' must be a text in quotation marks, but is {quoted(value)}")
-    return mended(value) if value else None
+    return replace_control_chars(value) if value else None
 
 
 def _default_element(action: Action) -> str:

@@ -26,7 +26,7 @@ _STARTS = 50
 _THINKING = re.compile(r"\A.*</think>|<think>.*?</think>|<think>.*\Z", re.DOTALL)
 
 
-def spoken(reply: str) -> str:
+def strip_thinking(reply: str) -> str:
     """Return a reply without the thinking that a server left in it.
 
     Raises:
@@ -42,7 +42,7 @@ def spoken(reply: str) -> str:
     return text
 
 
-def find_object(text: str, *, with_key: str) -> JsonObject:
+def find_json_object(text: str, *, with_key: str) -> JsonObject:
     """Return the one JSON object in `text` that has `with_key`.
 
     Raises:
@@ -112,7 +112,7 @@ _DECODER = json.JSONDecoder(
 """Lets raw line ends in texts pass, as models write them; NaN is none of JSON's words."""
 
 
-def compact(value: JsonValue) -> str:
+def json_line(value: JsonValue) -> str:
     """Return `value` as one line of JSON, its keys in their own order.
 
     Angle brackets that may begin a tag are escaped: what stands in the history can end neither a

@@ -21,12 +21,12 @@ holds what it should.
 """How to behave, whatever the family."""
 
 
-def listed(tools: tuple[Tool, ...]) -> str:
+def tool_list(tools: tuple[Tool, ...]) -> str:
     """Return the tools as a list: signature and what it does."""
     return "\n".join(f"- {tool.signature()}: {tool.description}." for tool in tools)
 
 
-def measured(scale: Scale) -> str:
+def point_rules(scale: Scale) -> str:
     """Return what the numbers of a point mean, in a sentence or two."""
     corner = "0, 0 is its top left corner"
     match scale.convention:

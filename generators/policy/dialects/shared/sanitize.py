@@ -17,27 +17,27 @@ OPENING = re.compile(r"<(?![\s\d=])")
 _CUT = "…"
 
 
-def mended(text: str) -> str:
+def replace_control_chars(text: str) -> str:
     """Return a model's words fit for a record: what is no text becomes a replacement character."""
     return _CONTROL.sub("\ufffd", text)
 
 
-def odd_character(text: str) -> str | None:
+def find_control_char(text: str) -> str | None:
     """Return the first character that no text holds, as `U+0007`; None if there is none."""
     found = _CONTROL.search(text)
     return f"U+{ord(found.group()):04X}" if found else None
 
 
-def shortened(text: str, most: int) -> str:
+def truncate(text: str, most: int) -> str:
     """Return at most `most` characters of `text`, with an ellipsis where it was cut."""
     return text if len(text) <= most else text[: most - 1] + _CUT
 
 
-def harmless(text: str, most: int) -> str:
+def escape_markup(text: str, most: int) -> str:
     """Return words of a page that can end neither a tag nor a turn, at most `most` of them read."""
-    return OPENING.sub("&lt;", mended(shortened(text, most)))
+    return OPENING.sub("&lt;", replace_control_chars(truncate(text, most)))
 
 
 def one_line(text: str, most: int) -> str:
     """Return words of a page on a single line, harmless besides."""
-    return harmless(" ".join(text[: 4 * most].split()), most)
+    return escape_markup(" ".join(text[: 4 * most].split()), most)

@@ -15,7 +15,11 @@ from generators.policy.dialects.image_size import PictureRule
 from generators.policy.dialects.protocol import Dialect, Unreadable
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quoted
-from generators.policy.dialects.shared.sanitize import harmless, mended, one_line
+from generators.policy.dialects.shared.sanitize import (
+    escape_markup,
+    one_line,
+    replace_control_chars,
+)
 from schemas.action import ACTION, Action
 from schemas.episode import Step
 from schemas.observation import PageState
@@ -56,7 +60,7 @@ class WrittenDialect(Dialect):
 
     @override
     def opening(self, instruction: str) -> str:
-        return f"Task: {harmless(instruction, 20_000)}"
+        return f"Task: {escape_markup(instruction, 20_000)}"
 
     @override
     def around(self, step: int, page: PageState) -> tuple[str, str]:
@@ -69,13 +73,13 @@ class WrittenDialect(Dialect):
         """Return why an action failed, or what it gave back; empty if nothing."""
         if step.action_error is not None:
             return self.refused(step.action, step.action_error)
-        return harmless(step.result_text or "", 2_000)
+        return escape_markup(step.result_text or "", 2_000)
 
     @override
     def refused(self, action: Action, why: str) -> str:
         """Return why an action was not carried out, whatever it was."""
         del action
-        return f"Error: {harmless(why, 2_000)}"
+        return f"Error: {escape_markup(why, 2_000)}"
 
     @override
     def repair(self, problem: str) -> str:
@@ -85,7 +89,7 @@ class WrittenDialect(Dialect):
         return Scale(frame=frame, convention=self.convention)
 
 
-def made(fields: Fields) -> Action:
+def build_action(fields: Fields) -> Action:
     """Return the action of these fields.
 
     Raises:
@@ -99,7 +103,7 @@ def made(fields: Fields) -> Action:
         raise Unreadable(f"{where}: {first['msg']}".removeprefix(": ")) from error
 
 
-def point_read(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x", "y")) -> Fields:
+def parse_point(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x", "y")) -> Fields:
     """Return the fields that a list of two numbers stands for.
 
     Raises:
@@ -116,7 +120,7 @@ def point_read(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x",
     return fields
 
 
-def point_said(x: float, y: float, scale: Scale) -> list[JsonValue]:
+def format_point(x: float, y: float, scale: Scale) -> list[JsonValue]:
     """Return the two numbers of a CSS point.
 
     Raises:
@@ -125,9 +129,9 @@ def point_said(x: float, y: float, scale: Scale) -> list[JsonValue]:
     return [ACROSS.from_action(x, scale), DOWN.from_action(y, scale)]
 
 
-def thinking(thought: str | None) -> str | None:
+def plain_thought(thought: str | None) -> str | None:
     """Return a thought fit to stand before a call: on lines of its own, without a tag or brace."""
-    plain = mended(thought or "").translate(_PLAIN).strip()
+    plain = replace_control_chars(thought or "").translate(_PLAIN).strip()
     return plain or None
 
 
