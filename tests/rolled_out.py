@@ -42,15 +42,8 @@ def judge_of(shop: Workshop, config: RunConfig) -> UnitJudge:
 
 
 def runner_of(shop: Workshop, config: RunConfig, context: JobContext) -> UnitRunner:
-    setup = RolloutSetup(
-        run_id=RUN_ID,
-        code_version="0",
-        viewport=config.viewport,
-        device_scale_factor=config.browser.device_scale_factor,
-        limits=config.limits,
-        sites=shop.sites,
-        sessions=shop.rollouts,
-        policies=PolicyMaker(config),
+    setup = RolloutSetup.of(
+        config, RUN_ID, sites=shop.sites, sessions=shop.rollouts, policies=PolicyMaker(config)
     )
     return UnitRunner(context, UnitJudge(context), setup, shop.live)
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pydantic import Field
 
 from flows.job.plan import PlannedAttempt, make_plan
-from flows.job.provenance import code_version
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.sandbox import Sandbox
 from generators.policy.factory import PolicyMaker
@@ -153,15 +152,8 @@ class _Checker:
     """Checks one attempt after another."""
 
     def __init__(self, sandbox: Sandbox, policies: PolicyMaker, config: RunConfig) -> None:
-        self._setup = RolloutSetup(
-            run_id=RUN_ID,
-            code_version=code_version(),
-            viewport=config.viewport,
-            device_scale_factor=config.browser.device_scale_factor,
-            limits=config.limits,
-            sites=sandbox.sites,
-            sessions=sandbox.sessions,
-            policies=policies,
+        self._setup = RolloutSetup.of(
+            config, RUN_ID, sites=sandbox.sites, sessions=sandbox.sessions, policies=policies
         )
         verifiers = make_verifiers(
             ("outcome", "replay"),

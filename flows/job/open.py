@@ -14,7 +14,7 @@ from flows.job.config_loader import Sources
 from flows.job.context import JobContext
 from flows.job.job import GenerateJob, JudgeJob, worker_count
 from flows.job.plan import make_plan
-from flows.job.provenance import code_version, provenance
+from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
 from flows.job.resume_state import count, read_resume_state
 from flows.job.stored_run import open_stored
@@ -134,12 +134,9 @@ def _runner(
     """Return what makes units; None where nothing was started that could make one."""
     if runtime is None:
         return None
-    setup = RolloutSetup(
-        run_id=context.run.run_id,
-        code_version=code_version(),
-        viewport=config.viewport,
-        device_scale_factor=config.browser.device_scale_factor,
-        limits=config.limits,
+    setup = RolloutSetup.of(
+        config,
+        context.run.run_id,
         sites=resources.sites,
         sessions=resources.rollouts,
         policies=runtime.policies,

@@ -10,10 +10,12 @@ flight end and begins nothing new.
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 from flows.job.context import JobContext, UnitReport, UnitState
 from flows.job.judging import Settling, commit
 from flows.job.plan import PlannedAttempt, PlannedUnit
+from flows.job.provenance import code_version
 from flows.job.unit_commit import commit_episodes, with_goal
 from flows.job.unit_judge import UnitJudge
 from generators.browser.protocol import Sessions
@@ -23,6 +25,7 @@ from generators.rollout.attempt import Attempt
 from generators.rollout.limits import limits_for
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
+from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.errors import StepmillError
 from schemas.sections import LimitsSection
@@ -50,6 +53,28 @@ class RolloutSetup:
     """Of the browsers that rollouts have."""
     policies: PolicyMaker
     """Makes the policy of every attempt."""
+
+    @classmethod
+    def of(
+        cls,
+        config: RunConfig,
+        run_id: str,
+        *,
+        sites: Mapping[str, Site],
+        sessions: Sessions,
+        policies: PolicyMaker,
+    ) -> Self:
+        """Return the setup that a configuration asks for."""
+        return cls(
+            run_id=run_id,
+            code_version=code_version(),
+            viewport=config.viewport,
+            device_scale_factor=config.browser.device_scale_factor,
+            limits=config.limits,
+            sites=sites,
+            sessions=sessions,
+            policies=policies,
+        )
 
     def roll_out(self, unit_id: str, planned: PlannedAttempt) -> Coroutine[None, None, Episode]:
         """Return the rollout of an attempt, to be awaited.
