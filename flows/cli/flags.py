@@ -1,6 +1,36 @@
-"""Flags that several commands share, each said in one way. It loads nothing heavy: help needs it."""
+"""How a command is added to a parser, and the flags that several commands share.
+
+It loads nothing heavy: help needs it.
+"""
 
 import argparse
+from collections.abc import Callable, Mapping
+
+Adder = Callable[[argparse.ArgumentParser], None]
+"""Adds the flags of a command to its parser."""
+
+Commands = Mapping[str, tuple[Adder, str, str]]
+"""Commands by name: what adds their flags, what they do, an example."""
+
+
+def add_commands(
+    parser: argparse.ArgumentParser, commands: Commands, *, dest: str, package: str
+) -> None:
+    """Add `commands` to `parser`; each is carried out by the module of its name in `package`.
+
+    That module is loaded only when the command is asked for; its name becomes `module`.
+    """
+    choices = parser.add_subparsers(dest=dest, metavar="COMMAND", required=True)
+    for name, (add, does, example) in commands.items():
+        command = choices.add_parser(
+            name,
+            help=does,
+            description=does[0].upper() + does[1:] + ".",
+            epilog=f"Example: {example}",
+            allow_abbrev=False,
+        )
+        command.set_defaults(parser=command, module=f"{package}.{name}")
+        add(command)
 
 
 def json_flag(parser: argparse.ArgumentParser) -> None:

@@ -6,12 +6,12 @@ A command or flag that does not exist is refused with the nearest one that does.
 import argparse
 import difflib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn
 
 from flows.cli.engine.flags import add_flags as _engine
 from flows.cli.export_flags import add_flags as _export
-from flows.cli.flags import configuration_flags, json_flag
+from flows.cli.flags import Adder, add_commands, configuration_flags, json_flag
 from flows.cli.tasks.flags import add_flags as _tasks
 from flows.terminal import complain, tell
 from flows.version import DISTRIBUTION, version_of
@@ -19,8 +19,6 @@ from schemas.errors import BadConfig
 
 Arguments = argparse.Namespace
 """What was asked for; `module` is the module that does it."""
-
-_Adder = Callable[[argparse.ArgumentParser], None]
 
 _USAGE_CODE = 2
 
@@ -116,17 +114,7 @@ def build() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (add, does, example) in COMMANDS.items():
-        below = commands.add_parser(
-            name,
-            help=does,
-            description=does[0].upper() + does[1:] + ".",
-            epilog=f"Example: {example}",
-            allow_abbrev=False,
-        )
-        below.set_defaults(parser=below, module=f"flows.cli.{name}")
-        add(below)
+    add_commands(parser, COMMANDS, dest="command", package="flows.cli")
     return parser
 
 
@@ -219,7 +207,7 @@ def _doctor(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
-COMMANDS: dict[str, tuple[_Adder, str, str]] = {
+COMMANDS: dict[str, tuple[Adder, str, str]] = {
     "generate": (
         _generate,
         "make a run and publish it, or go on where it was left",

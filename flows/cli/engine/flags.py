@@ -1,26 +1,13 @@
 """The flags of `stepmill engine`. It is all that help needs, so it loads nothing heavy."""
 
 import argparse
-from collections.abc import Callable
 
-from flows.cli.flags import configuration_flags, json_flag
+from flows.cli.flags import Commands, add_commands, configuration_flags, json_flag
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of `engine`; which one was asked for is `engine_command`."""
-    parser.set_defaults(module="flows.cli.engine.command")
-    below = parser.add_subparsers(dest="engine_command", metavar="COMMAND", required=True)
-    for name, (add, does, example) in _COMMANDS.items():
-        command = below.add_parser(
-            name,
-            help=does,
-            description=does[0].upper() + does[1:] + ".",
-            epilog=f"Example: {example}",
-            allow_abbrev=False,
-        )
-        command.set_defaults(parser=command)
-        add(command)
-        json_flag(command)
+    """Add the subcommands of `engine`."""
+    add_commands(parser, _COMMANDS, dest="engine_command", package="flows.cli.engine")
 
 
 def _serve(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +15,7 @@ def _serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=_port, metavar="N", help="where it listens; a free one by default"
     )
+    json_flag(parser)
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +24,12 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model", metavar="NAME", help="the model to ask; the only one served by default"
     )
+    json_flag(parser)
 
 
 def _plan(parser: argparse.ArgumentParser) -> None:
     _dialect(parser)
+    json_flag(parser)
 
 
 def _dialect(parser: argparse.ArgumentParser) -> None:
@@ -49,15 +39,15 @@ def _dialect(parser: argparse.ArgumentParser) -> None:
 
 
 def _port(text: str) -> int:
-    most = 65_535
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= most:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port: a whole number from 1 to {most}")
+    maximum = 65_535
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:6]) <= maximum:
+        raise argparse.ArgumentTypeError(
+            f"expected a port, a whole number from 1 to {maximum}, got '{text}'"
+        )
     return int(text)
 
 
-_Adder = Callable[[argparse.ArgumentParser], None]
-
-_COMMANDS: dict[str, tuple[_Adder, str, str]] = {
+_COMMANDS: Commands = {
     "serve": (
         _serve,
         "run vLLM as a configuration says, start it again when it dies, until interrupted",

@@ -1,29 +1,16 @@
 """The flags of `stepmill tasks`. It is all that help needs, so it loads nothing heavy."""
 
 import argparse
-from collections.abc import Callable
 
-from flows.cli.flags import configuration_flags, json_flag
+from flows.cli.flags import Commands, add_commands, configuration_flags, json_flag
 
 DEFAULT_SEEDS = 20
 """Seeds of each template that a check attempts unless it is told otherwise."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the subcommands of `tasks`; which one was asked for is `tasks_command`."""
-    parser.set_defaults(module="flows.cli.tasks.command")
-    below = parser.add_subparsers(dest="tasks_command", metavar="COMMAND", required=True)
-    for name, (add, does, example) in _COMMANDS.items():
-        command = below.add_parser(
-            name,
-            help=does,
-            description=does[0].upper() + does[1:] + ".",
-            epilog=f"Example: {example}",
-            allow_abbrev=False,
-        )
-        command.set_defaults(parser=command)
-        add(command)
-        json_flag(command)
+    """Add the subcommands of `tasks`."""
+    add_commands(parser, _COMMANDS, dest="tasks_command", package="flows.cli.tasks")
 
 
 def _list(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +21,7 @@ def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source", default="miniwob", help="a task file instead: its tasks, read and checked"
     )
+    json_flag(parser)
 
 
 def _show(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +29,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=_seed, default=0, metavar="N", help="which task of it (0)")
     parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
     configuration_flags(parser)
+    json_flag(parser)
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -57,26 +46,27 @@ def _check(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--sessions", type=_count, metavar="N", help="at once")
     configuration_flags(parser)
+    json_flag(parser)
 
 
 def _count(text: str) -> int:
-    return _whole(text, least=1)
+    return _whole_number(text, minimum=1)
 
 
 def _seed(text: str) -> int:
-    return _whole(text, least=0)
+    return _whole_number(text, minimum=0)
 
 
-def _whole(text: str, *, least: int) -> int:
-    most = 2**63 - 1
-    if not text.isascii() or not text.isdigit() or not least <= int(text[:20]) <= most:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from {least} to {most}")
+def _whole_number(text: str, *, minimum: int) -> int:
+    maximum = 2**63 - 1
+    if not text.isascii() or not text.isdigit() or not minimum <= int(text[:20]) <= maximum:
+        raise argparse.ArgumentTypeError(
+            f"expected a whole number from {minimum} to {maximum}, got '{text}'"
+        )
     return int(text)
 
 
-_Adder = Callable[[argparse.ArgumentParser], None]
-
-_COMMANDS: dict[str, tuple[_Adder, str, str]] = {
+_COMMANDS: Commands = {
     "list": (
         _list,
         "list templates with what they need and an example goal, or a task file's tasks",
