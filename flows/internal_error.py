@@ -1,8 +1,8 @@
-"""The last resort: an error that nobody foresaw is called what it is, and kept to be read.
+"""The last resort: an error that is a defect of this program is reported as one, with a log.
 
-A refusal is about what was asked for, and a failed rollout is a row. Whatever else ends a command
-is a defect of this program. The user gets one line and an exit code of its own; who mends it gets
-a log with the traceback. It is meant to be sent to others, so no credential may be in it.
+A refusal is about what the user asked for, and a failed rollout is a row. Any other error that ends
+a command is a defect. The user gets one line and an exit code of its own; the developer gets a log
+with the traceback. The log is meant to be sent to others, so no credential may be in it.
 """
 
 import os
@@ -21,7 +21,7 @@ INTERNAL = os.EX_SOFTWARE
 
 
 def own_up(defect: BaseException, argv: Sequence[str]) -> int:
-    """Keep what is known about `defect`, which ended the command `argv`; return the exit code."""
+    """Write a log about `defect`, which ended the command `argv`; return the exit code."""
     record = without_values(blotted("\n".join(_record(defect, argv))), os.environ)
     try:
         handle, path = tempfile.mkstemp(prefix="stepmill-", suffix=".log")

@@ -1,7 +1,7 @@
-"""How a command hears that it should stop, and how it is run so that it always may.
+"""How a command is interrupted by signals.
 
-Before and after its work an interrupt simply ends it. While it works, `listening` hands each
-interrupt to the work itself, which decides what the first and the second one mean.
+Before and after its work an interrupt simply ends the command. While it works, `listening` passes
+each interrupt to the work itself, which decides what the first and the second one mean.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""What means: stop."""
+"""Signals that ask a command to stop."""
 
 
 def run(work: Coroutine[None, None, T]) -> T:
     """Run `work` in an event loop of its own, and return what it returns.
 
     Raises:
-        KeyboardInterrupt: it was interrupted, by whichever signal, and listened to none.
+        KeyboardInterrupt: one of `SIGNALS` arrived, and `work` did not handle it.
     """
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
@@ -35,9 +35,9 @@ def run(work: Coroutine[None, None, T]) -> T:
 
 @contextlib.contextmanager
 def listening(interrupt: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Call `interrupt` for every signal that means: stop.
+    """Call `interrupt` for every signal that asks the command to stop.
 
-    What it yields listens again, for when somebody else has taken the signals meanwhile.
+    Yields a function that installs the handlers again, for use after a library has replaced them.
     """
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()

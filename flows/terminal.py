@@ -1,10 +1,10 @@
 """What commands print, and where: results on standard output, everything else on standard error.
 
-Text that comes from a page, a file or another program is data: control characters are taken out
-before it reaches a terminal, whoever wrote it. So is what may be a credential: what is printed is
-kept in logs. What a stream's encoding has no form for is written as an escape.
+Text that comes from a page, a file or another program is data: control characters are removed
+before it reaches a terminal, and so is what may be a credential, because logs keep what is printed.
+A character that the stream's encoding does not have is written as an escape.
 
-A line for people that cannot be printed is lost, and the work goes on. A result that cannot be
+A message for people that cannot be printed is lost, and the work goes on. A result that cannot be
 printed ends the command.
 """
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Unprinted(StepmillError):
-    """Standard output does not take a result."""
+    """A result cannot be written to standard output."""
 
 
 class NotRead(Unprinted):
-    """Whoever read standard output has gone, as `head` does once it has its lines."""
+    """The reader of standard output has closed it, as `head` does once it has its lines."""
 
 
 _KEPT = "\n\t"
@@ -50,19 +50,19 @@ def plain(text: str) -> str:
 
 
 def complain(message: str) -> None:
-    """Say why a command stops."""
+    """Print why a command stops."""
     note(f"stepmill: {message}")
 
 
 def note(message: str) -> None:
-    """Print a message for people on standard error; a line that nobody could read is cut."""
+    """Print a message for people on standard error; a very long line is shortened."""
     lines = plain(blotted(message)).split("\n")
     with contextlib.suppress(OSError):
         _write(sys.stderr, (_cut(line) for line in lines))
 
 
 def _cut(line: str) -> str:
-    """Return `line` without its middle if it is very long: what, and why, are at the ends."""
+    """Return `line` without its middle if it is very long: what and why stand at the ends."""
     if len(line) <= _LONGEST:
         return line
     left_out = len(line) - _BEGINNING - _END
@@ -73,7 +73,7 @@ def tell(lines: Iterable[str]) -> None:
     """Print a result for people.
 
     Raises:
-        Unprinted: standard output does not take it.
+        Unprinted: standard output cannot be written.
     """
     _print(plain(blotted(line)) for line in lines)
 
@@ -82,19 +82,19 @@ def answer(result: Mapping[str, object]) -> None:
     """Print a result for programs: one JSON object, the last line of standard output.
 
     Raises:
-        Unprinted: standard output does not take it.
+        Unprinted: standard output cannot be written.
     """
-    told = without_secrets(cast("JsonValue", dict(result)))
-    # JSON's own escapes for all that is not ASCII: any stream takes them, and none can steer a
-    # terminal. They leave out one control character.
-    _print([json.dumps(told, allow_nan=False).replace("\x7f", "\\u007f")])
+    redacted = without_secrets(cast("JsonValue", dict(result)))
+    # JSON escapes everything that is not ASCII, so that any stream can encode it and nothing in it
+    # steers a terminal. It leaves one control character as it is.
+    _print([json.dumps(redacted, allow_nan=False).replace("\x7f", "\\u007f")])
 
 
 def check_output() -> None:
-    """Ask, before any work, whether standard output takes anything at all.
+    """Refuse, before any work, a standard output that cannot be written.
 
     Raises:
-        Unprinted: it is closed, or a device that is full.
+        Unprinted: it is closed, or on a device that is full.
     """
     if sys.stdout is None:
         raise Unprinted("standard output: is closed; to throw results away, send them to /dev/null")
@@ -120,7 +120,7 @@ def _naming_the_output() -> Iterator[None]:
 
 
 def _write(stream: TextIO, lines: Iterable[str]) -> None:
-    coding = stream.encoding or "utf-8"  # one in memory has none
+    coding = stream.encoding or "utf-8"  # a stream in memory has none
     stream.writelines(
         f"{line}\n".encode(coding, "backslashreplace").decode(coding) for line in lines
     )
@@ -141,7 +141,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 class _ToStderr(logging.Handler):
-    """Writes to whatever standard error is now: a live display may have taken it over."""
+    """Writes to the current standard error, which a live display may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the record."""

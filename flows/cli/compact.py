@@ -1,4 +1,4 @@
-"""`stepmill compact`: merge a run's small shards and remove what nobody needs."""
+"""`stepmill compact`: merge a run's small shards and remove what no version needs."""
 
 import os
 
@@ -18,8 +18,8 @@ def run(args: Arguments) -> int:
         answer({"run": args.run, **report.model_dump(mode="json")})
         return 0
     tell(
-        f"{name}: {told.merged} shards merged into {told.into} ({told.bytes / 1e6:.1f} MB)"
-        for name, told in report.tables.items()
+        f"{name}: {merged.merged} shards merged into {merged.into} ({merged.bytes / 1e6:.1f} MB)"
+        for name, merged in report.tables.items()
     )
     if report.removed:
         tell([f"removed: {report.removed} shards ({report.removed_bytes / 1e6:.1f} MB)"])

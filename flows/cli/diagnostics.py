@@ -70,11 +70,11 @@ def examine() -> Iterator[Line]:
 
 
 def _python() -> Line:
-    found = ".".join(map(str, sys.version_info[:3]))
+    version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info >= LEAST_PYTHON:
-        return Line(name="python", health=Health.GOOD, found=found)
+        return Line(name="python", health=Health.GOOD, found=version)
     return Line(
-        name="python", health=Health.LACKING, found=found, remedy="install Python 3.11 or later"
+        name="python", health=Health.LACKING, found=version, remedy="install Python 3.11 or later"
     )
 
 
@@ -113,7 +113,7 @@ def exposed(left: Exposure) -> Iterator[Line]:
 
 def _says(path: Path) -> str | None:
     try:
-        shown = subprocess.run(  # noqa: S603 - the browser that a run would start
+        process = subprocess.run(  # noqa: S603 - the browser that a run would start
             [str(path), "--version"],
             capture_output=True,
             text=True,
@@ -123,16 +123,16 @@ def _says(path: Path) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return shown.stdout.strip() or "a browser that does not say its version"
+    return process.stdout.strip() or "a browser that does not say its version"
 
 
 def _pages() -> Line:
     try:
-        found = len(templates()) if root().is_dir() else 0
+        count = len(templates()) if root().is_dir() else 0
     except metadata.PackageNotFoundError:
-        found = 0
-    if found:
-        return Line(name="pages", health=Health.GOOD, found=f"MiniWoB++, {found} families")
+        count = 0
+    if count:
+        return Line(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} families")
     return Line(name="pages", health=Health.LACKING, found="none", remedy="make setup")
 
 
@@ -172,9 +172,9 @@ def _disk() -> Line:
     return _enough("disk", free, LEAST_DISK, " here", "make room, or give a run.url elsewhere")
 
 
-def _enough(name: str, free: int, least: int, more: str, remedy: str) -> Line:
+def _enough(name: str, free: int, minimum: int, more: str, remedy: str) -> Line:
     found = f"{free / _GIB:.1f} GiB free{more}"
-    if free >= least:
+    if free >= minimum:
         return Line(name=name, health=Health.GOOD, found=found)
     return Line(name=name, health=Health.POOR, found=found, remedy=remedy)
 

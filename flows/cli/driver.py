@@ -1,4 +1,4 @@
-"""How the command line drives work on a run: it watches, hears interrupts, and tells Prefect."""
+"""How the command line runs a job: it shows progress, handles interrupts, informs Prefect."""
 
 from collections.abc import Mapping
 
@@ -24,20 +24,20 @@ async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None
             )
 
     with signals.listening(interrupt) as listen, at_work(work, listen):
-        async with flow_run.shown(flow, parameters) as seen:
+        async with flow_run.shown(flow, parameters) as observed:
             async with watching(work.progress):
                 report = await work.report()
             if work.stopping_now:
-                seen.forget()
+                observed.forget()
             elif report.interrupted:
-                seen.hurry()
-            elif seen.missing:
+                observed.hurry()
+            elif observed.missing:
                 note("the work is done; waiting for Prefect to record it")
         return report
 
 
 def tell_report(report: Report, *, as_json: bool) -> int:
-    """Print what a command came to, and return its exit code."""
+    """Print the report of a job, and return its exit code."""
     for problem in report.problems:
         note(problem)
     if report.interrupted:

@@ -44,10 +44,10 @@ async def _begun(prepared: Prepared) -> bool:
     config = prepared.config
     store = open_store(config.run.url, config.storage)
     try:
-        found = await open_run(store)
+        existing = await open_run(store)
     except NotFound:
         return False
-    check_identity(found, config, store.url)
+    check_identity(existing, config, store.url)
     return True
 
 

@@ -24,10 +24,10 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     log_to_stderr()
     name = FormatName(args.format)
-    given: dict[str, JsonValue] = {
+    options: dict[str, JsonValue] = {
         option: getattr(args, option) for option in ("dialect", "shape", "pictures")
     }
-    check_options(name, given)
+    check_options(name, options)
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
     stored, tables = asyncio.run(_opened(args))
@@ -52,8 +52,8 @@ def _include_rejected(args: Arguments) -> bool:
     What the run publishes, labelled, is no reason to train on it: neither the run's configuration
     nor a file nor the environment counts here.
     """
-    told = load(Sources(settings=tuple(args.settings)), {})
-    return bool(args.include_rejected) or told.publish.include_rejected
+    settings = load(Sources(settings=tuple(args.settings)), {})
+    return bool(args.include_rejected) or settings.publish.include_rejected
 
 
 async def _opened(args: Arguments) -> tuple[Stored, Tables]:
@@ -79,14 +79,14 @@ def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
 def _lines(report: ExportReport) -> list[str]:
     counts = ", ".join(f"{count} {word}" for word, count in report.counts.items())
     state = "written" if report.written else "there already, unchanged"
-    told = [
+    lines = [
         f"export   {report.to}  ({report.format} of version {report.version}; {state})",
         f"episodes {report.episodes}: {counts or 'nothing'}",
         f"files    {report.lines} lines, {report.files} other files; {report.bytes / 1e6:.1f} MB",
     ]
     if not report.episodes:
-        told.append(
+        lines.append(
             "nothing is accepted in this version: `stepmill show RUN` says why, and "
             "`--include-rejected` or `--set publish.include_rejected=true` exports the others too"
         )
-    return told
+    return lines

@@ -24,11 +24,11 @@ class _Chosen(argparse.Action):
     ) -> None:
         """Take the name down."""
         del option_string
-        known = [name.value for name in FormatName]
-        if values not in known:
-            near = difflib.get_close_matches(str(values), known, n=1, cutoff=0.4)
+        names = [name.value for name in FormatName]
+        if values not in names:
+            near = difflib.get_close_matches(str(values), names, n=1, cutoff=0.4)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            parser.error(f"there is no format '{values}'{hint}; there are {', '.join(known)}")
+            parser.error(f"there is no format '{values}'{hint}; there are {', '.join(names)}")
         setattr(namespace, self.dest, values)
         name = FormatName(str(values))
         parser.description = PAGES[name]

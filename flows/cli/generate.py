@@ -22,10 +22,12 @@ def run(args: Arguments) -> int:
     return tell_report(report, as_json=args.json)
 
 
-async def _make(prepared: Prepared, shown: Sources | None) -> Report:
+async def _make(prepared: Prepared, sources: Sources | None) -> Report:
     """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
-    async with open_generation(prepared, check=flow_run.check if shown else check_nothing) as work:
+    async with open_generation(
+        prepared, check=flow_run.check if sources else check_nothing
+    ) as work:
         if not work.pending:
             return await work.report()
-        parameters = shown.model_dump(mode="json") if shown else None
+        parameters = sources.model_dump(mode="json") if sources else None
         return await drive(work, "flows.generate", parameters)

@@ -126,7 +126,7 @@ def _load(module: str) -> _Command:
 def _leaves(error: Exception) -> Iterator[Exception]:
     """Yield the errors in a group, however deep they are; the error itself if it is no group."""
     if isinstance(error, ExceptionGroup):
-        for one in error.exceptions:
-            yield from _leaves(one)
+        for inner in error.exceptions:
+            yield from _leaves(inner)
     else:
         yield error

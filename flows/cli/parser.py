@@ -54,7 +54,7 @@ class _Version(argparse.Action):
 
 
 def parse(argv: Sequence[str]) -> Arguments:
-    """Return what `argv` asks for; help, and whatever is no command or flag, ends the program."""
+    """Return what `argv` asks for; help, and an unknown command or flag, ends the program."""
     parser = build()
     for word in argv:
         _refuse_bytes(word)
@@ -64,34 +64,34 @@ def parse(argv: Sequence[str]) -> Arguments:
         parser.error(f"there is no command '{argv[0]}'{_nearest(argv[0], names)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        below = _parser_of(parser, args)
-        flags = [flag for action in below._actions for flag in action.option_strings]  # noqa: SLF001
+        command = _parser_of(parser, args)
+        flags = [flag for action in command._actions for flag in action.option_strings]  # noqa: SLF001
         what = unknown[0].partition("=")[0]
         kind = "flag" if what.startswith("-") else "argument"
-        below.error(f"'{below.prog}' has no {kind} '{what}'{_nearest(what, flags)}")
+        command.error(f"'{command.prog}' has no {kind} '{what}'{_nearest(what, flags)}")
     return args
 
 
 def _refuse_bytes(word: str) -> None:
-    """Refuse an argument with bytes that are no text: no configuration and no row can hold it.
+    """Refuse an argument with bytes that are not text: no configuration or row can hold it.
 
     Raises:
-        BadConfig: it is one.
+        BadConfig: the argument has such bytes.
     """
     try:
         word.encode()
     except UnicodeEncodeError:
-        shown = word.encode("ascii", "backslashreplace").decode()
+        escaped = word.encode("ascii", "backslashreplace").decode()
         coding = sys.getfilesystemencoding()
         raise BadConfig(
-            f"the argument '{shown}' is not text in this locale's encoding, {coding}"
+            f"the argument '{escaped}' is not text in this locale's encoding, {coding}"
         ) from None
 
 
 def _parser_of(parser: argparse.ArgumentParser, args: Arguments) -> argparse.ArgumentParser:
     """Return the innermost parser that `args` came from."""
-    found: argparse.ArgumentParser = getattr(args, "parser", parser)
-    return found
+    innermost: argparse.ArgumentParser = getattr(args, "parser", parser)
+    return innermost
 
 
 def command_of(args: Arguments) -> str:

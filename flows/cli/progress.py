@@ -1,4 +1,4 @@
-"""How far a command is, for whoever watches: live on a terminal, a line now and then elsewhere."""
+"""The progress of a command: live on a terminal, elsewhere a line every few seconds."""
 
 import asyncio
 import contextlib

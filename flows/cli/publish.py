@@ -35,11 +35,11 @@ async def _publish(args: Arguments) -> PublishReport:
         await flow_run.check()
     async with open_publication(args.run, sources, args.to, args.version) as publication:
         with at_work(publication, _nothing):
-            shown = flow_run.shown("flows.publish", None if args.no_prefect else parameters)
-            async with shown as seen:
+            observing = flow_run.shown("flows.publish", None if args.no_prefect else parameters)
+            async with observing as observed:
                 report = await publication.report()
                 if not report.put and not report.deleted:
-                    seen.forget()
+                    observed.forget()
             return report
 
 

@@ -46,11 +46,11 @@ async def _replay(args: Arguments) -> tuple[Episode, Replayed]:
 def _lines(episode: Episode, replayed: Replayed) -> Iterator[str]:
     yield f"episode  {episode.episode_id}  ({episode.policy}: {episode.instruction})"
     steps = {step.step: step for step in episode.steps}
-    for shown in replayed.steps:
-        agrees = "parts" if shown.differs else "agrees"
-        picture = "same picture" if shown.picture_equal else "another picture"
-        yield f"step {shown.step:>3}  {agrees}, {picture}  {_action(steps[shown.step])}"
-        for difference in shown.differs:
+    for step in replayed.steps:
+        agrees = "parts" if step.differs else "agrees"
+        picture = "same picture" if step.picture_equal else "another picture"
+        yield f"step {step.step:>3}  {agrees}, {picture}  {_action(steps[step.step])}"
+        for difference in step.differs:
             yield f"          {difference}"
     word = "reproduced" if replayed.reproduced else "not reproduced"
     yield f"{word}: {replayed.because}"

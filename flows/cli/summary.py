@@ -60,9 +60,9 @@ def _engine(did: EngineAccount) -> Iterator[str]:
         "pictures": did.image_tokens,
         "wasted": did.wasted_tokens,
     }
-    told = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count is not None)
+    details = ", ".join(f"{count:,} {name}" for name, count in parts.items() if count is not None)
     yield (
-        f"tokens   {did.prompt_tokens:,} prompt{f' ({told})' if told else ''}, "
+        f"tokens   {did.prompt_tokens:,} prompt{f' ({details})' if details else ''}, "
         f"{did.completion_tokens:,} completion; {did.tokens_per_second:,.0f} a second"
     )
     yield (

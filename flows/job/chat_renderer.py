@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from typing_extensions import override
+
 from generators.engine.client.time_share import SharedTime
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
@@ -29,7 +31,7 @@ from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import ASKING, EngineSection, PolicySection
-from storage.export.chat import Rendered, Segment, Shown, Turn
+from storage.export.chat import Rendered, Renderer, Segment, Shown, Turn
 
 
 def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
@@ -49,8 +51,8 @@ def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
     return DialectRenderer(make_dialect(wanted, window.dialect_options), window)
 
 
-class DialectRenderer:
-    """Says episodes in one dialect; the `Renderer` that `storage.export.chat` is handed."""
+class DialectRenderer(Renderer):
+    """Renders episodes in one dialect, in a thread in which no event loop runs."""
 
     def __init__(self, dialect: Dialect, window: PolicySection) -> None:
         self._dialect = dialect
@@ -58,8 +60,8 @@ class DialectRenderer:
         self._voices: dict[Frame, Voice] = {}
 
     @property
+    @override
     def about(self) -> JsonObject:
-        """See `Renderer.about`."""
         return {
             "dialect": self._dialect.name,
             "dialect_version": self._dialect.version,
@@ -70,8 +72,8 @@ class DialectRenderer:
             "context_tokens": self._window.context_tokens,
         }
 
+    @override
     def render(self, episode: Episode) -> Rendered:
-        """See `Renderer.render`; for a thread in which no event loop runs."""
         return asyncio.run(self._render(episode))
 
     async def _render(self, episode: Episode) -> Rendered:
@@ -185,7 +187,7 @@ def _said(episode: Episode, step: Step, voice: Voice) -> str:
 
 
 def _counted(episode: Episode, step: Step, voice: Voice) -> int | None:
-    """Return how long the prompt of a step was, where an engine was asked the same and told."""
+    """Return the prompt tokens of a step, where an engine counted this very prompt."""
     own = voice.prompt.prompt_sha256
     counts = (
         call.prompt_tokens

@@ -1,9 +1,9 @@
 """How much of a run is made: committed, waiting in the spool, still missing.
 
-It is read from what lies there alone, so it holds for a run that is under way as for one that was
-cancelled or killed; which of these it is nobody can tell from outside, because a run holds no lock
-and leaves no marker. The spool is listed before the tables are opened: a unit that is committed in
-between is then seen twice and counted once, and never missed. Nothing is written.
+It is read from the stored objects alone, so it holds for a run under way as for one that was
+cancelled or killed; these cannot be told apart from outside, because a run holds no lock and leaves
+no marker. The spool is listed before the tables are opened: a unit that is committed in between is
+then seen twice and counted once, and never missed. Nothing is written.
 """
 
 import asyncio

@@ -24,7 +24,7 @@ _LARGEST = 4 * 2**20
 
 
 class Sources(Record):
-    """What a command was told about its configuration; small and plain, so it may cross Prefect."""
+    """Where a command's configuration comes from; small and plain, so it may cross Prefect."""
 
     config: str | None = None
     """A TOML file; None: the defaults."""
@@ -71,9 +71,9 @@ def read_file(path: str) -> Layer:
             raise BadConfig(f"{path}: is larger than {_LARGEST:,} bytes, which no configuration is")
         return _tables(data.decode())
     except tomllib.TOMLDecodeError as error:
-        raise BadConfig(f"{path}: is no TOML: {error}") from None
+        raise BadConfig(f"{path}: invalid TOML: {error}") from None
     except UnicodeDecodeError as error:
-        raise BadConfig(f"{path}: is no TOML: byte {error.start} is not UTF-8") from None
+        raise BadConfig(f"{path}: invalid TOML: byte {error.start} is not UTF-8") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise BadConfig(f"{path}: cannot be read: {reason}") from None
@@ -83,7 +83,7 @@ def _tables(text: str) -> dict[str, JsonValue]:
     """Return the tables that `text` says.
 
     Raises:
-        TOMLDecodeError: it is no TOML.
+        TOMLDecodeError: the text is not valid TOML.
         ValueError: it is, but more than can be read.
     """
     try:
@@ -116,7 +116,7 @@ def _setting(setting: str) -> Layer:
 
 def _nested(parts: Sequence[str], text: str, *, where: str) -> Layer:
     if not all(parts):
-        raise BadConfig(f"{where}: '{'.'.join(parts)}' is no key; write section.key")
+        raise BadConfig(f"{where}: expected a key as section.key, got '{'.'.join(parts)}'")
     try:
         layer: dict[str, JsonValue] = {parts[-1]: value_of(text)}
     except ValueError as error:

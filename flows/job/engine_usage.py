@@ -1,4 +1,4 @@
-"""What the engine did for a run: tokens, dollars, and who waited for whom.
+"""What the engine did for a run: tokens, cost, and how long sessions waited for it.
 
 Taken from the rows of `calls` and the times of the episodes, never from what a policy claims. A
 run's *active* seconds are those in which at least one episode was on its way, so that a run that
@@ -38,7 +38,7 @@ class EngineAccount(Record):
     """What the engine did over all calls of a run."""
 
     calls: int
-    """Replies that were asked for and came."""
+    """Requests that were answered."""
     roles: dict[str, int]
     """Calls by what they were for."""
     retries: int
@@ -54,7 +54,7 @@ class EngineAccount(Record):
     image_tokens: int | None
     """Prompt tokens that are pictures; None where no server says."""
     wasted_tokens: int | None
-    """Of replies that did not arrive whole; None if none did or nobody could count."""
+    """Of incomplete replies; None if there were none or the server did not count them."""
     active_seconds: float
     """In which at least one episode was on its way."""
     busy_seconds: float
@@ -93,7 +93,7 @@ def account(
     awaited = sum(row["total_ms"] or 0.0 for row in calls) / 1_000
     prompt, completion = _sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens")
     cost = _cost(calls)
-    least = max(active, 1e-6)
+    seconds = max(active, 1e-6)
     return EngineAccount(
         calls=len(calls),
         roles=dict(Counter(row["role"] for row in calls).most_common()),
@@ -106,10 +106,10 @@ def account(
         wasted_tokens=_sum(calls, "wasted_tokens"),
         active_seconds=active,
         busy_seconds=busy,
-        tokens_per_second=((prompt or 0) + (completion or 0)) / least,
-        busy_percent=100.0 * busy / len(by_engine) / least,
-        waiting_for_engine=awaited / least,
-        waiting_for_browser=sum(row["browser_seconds"] for row in episodes) / least,
+        tokens_per_second=((prompt or 0) + (completion or 0)) / seconds,
+        busy_percent=100.0 * busy / len(by_engine) / seconds,
+        waiting_for_engine=awaited / seconds,
+        waiting_for_browser=sum(row["browser_seconds"] for row in episodes) / seconds,
         cost_usd=cost,
         usd_per_accepted=cost / accepted if cost is not None and accepted else None,
         gpu_seconds_per_accepted=busy / accepted if accepted else None,

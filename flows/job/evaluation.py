@@ -1,7 +1,7 @@
 """How good a policy is at which templates, and whether what it does can be done again.
 
 Every planned attempt is rolled out, the site's word on it is taken, and what succeeded is replayed
-from a cold start of another browser process. Nothing is stored: an episode is let go as soon as
+from a cold start of another browser process. Nothing is stored: an episode is dropped as soon as
 it was judged, so a check of any length holds no more than its open sessions do.
 """
 
@@ -175,7 +175,7 @@ def share_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> Fami
     """Return what one judged episode adds to its family's check."""
     outcome, replay = verdicts.get("outcome"), verdicts.get("replay")
     unjudged = any(verdict.status is Status.ERROR for verdict in verdicts.values())
-    ours = episode.failure_kind not in (None, FailureKind.POLICY.value)
+    broken = episode.failure_kind not in (None, FailureKind.POLICY.value)
     problem = _problem(episode, outcome, replay)
     states, differing = _pictures(replay)
     return FamilyCheck(
@@ -183,7 +183,7 @@ def share_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> Fami
         episodes=1,
         passed=_passed(outcome),
         reproduced=_passed(replay),
-        broken=int(unjudged or ours),
+        broken=int(unjudged or broken),
         states=states,
         pictures_equal=states - differing,
         steps=episode.n_steps,

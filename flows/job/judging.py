@@ -31,7 +31,7 @@ def by_episode(verdicts: Iterable[Verdict]) -> dict[str, dict[str, Verdict]]:
     grouped: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         grouped[verdict.episode_id].append(verdict)
-    return {episode_id: latest(found) for episode_id, found in grouped.items()}
+    return {episode_id: latest(own) for episode_id, own in grouped.items()}
 
 
 def numbered(new: Iterable[Verdict], known: Iterable[Verdict]) -> dict[_Address, list[Verdict]]:
@@ -65,8 +65,8 @@ class Settling:
 
     def mark(self, verdicts: Sequence[Verdict]) -> Mark | None:
         """Return the mark of a unit that has exactly these `verdicts`; None while it owes some."""
-        said = by_episode(verdicts)
-        if any(self.panel.owes(said.get(episode_id, {})) for episode_id in self.episodes):
+        known = by_episode(verdicts)
+        if any(self.panel.owes(known.get(episode_id, {})) for episode_id in self.episodes):
             return None
         return Mark(panel_id(self.panel), len(verdicts))
 
@@ -112,7 +112,7 @@ async def commit(
 def _answered(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
     """Return the questions whose answer stands: the last word on them is one."""
     last = {_question(verdict): verdict for verdict in sorted(known, key=lambda v: v.round)}
-    return {question for question, said in last.items() if said.status not in NO_ANSWER}
+    return {question for question, verdict in last.items() if verdict.status not in NO_ANSWER}
 
 
 def _question(verdict: Verdict) -> tuple[str, str, str]:

@@ -1,7 +1,7 @@
-"""The running count of a command: what is done, how fast, and how long the rest may take.
+"""The progress of a command: what is done, how fast, and how long the rest may take.
 
-It is told of each event as it happens and keeps numbers only. What it shows is for people who
-watch; the summary at the end is read from the tables.
+The job counts each event as it happens, and only numbers are kept. They are for people who watch;
+the summary at the end is read from the tables.
 """
 
 import time

@@ -44,7 +44,7 @@ def git_sha() -> str | None:
     if not (folder.parent / ".git").exists():
         return None
     try:
-        shown = subprocess.run(  # noqa: S603 - a fixed command
+        process = subprocess.run(  # noqa: S603 - a fixed command
             ["git", "-C", str(folder), "rev-parse", "HEAD"],  # noqa: S607 - found on PATH
             capture_output=True,
             text=True,
@@ -54,4 +54,4 @@ def git_sha() -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return shown.stdout.strip() or None
+    return process.stdout.strip() or None

@@ -1,7 +1,7 @@
-"""A run that is there already, opened by its URL, with the configuration it was made with.
+"""An existing run, opened by its URL, with the configuration it was made with.
 
-What is given on top (a file, the environment, flags) goes over that configuration, so a command
-on a run needs to be told nothing that the run knows.
+What the user sets (a file, the environment, flags) goes over that configuration, so a command on a
+run needs no setting that the run has already.
 """
 
 from collections.abc import Mapping
@@ -17,28 +17,28 @@ from storage.run_file import KEY, RunFile, open_run
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A run that is there."""
+    """An existing run."""
 
     config: RunConfig
-    """As it was made, with what was given on top."""
+    """The run's own, under what the user sets now."""
     run: RunFile
     """Its `run.json`."""
     store: ObjectStore
-    """Where it lies."""
+    """Where the run is stored."""
     lake: Lake
-    """Its tables; whoever opened it closes them."""
+    """Its tables; the caller closes them."""
 
 
 async def open_stored(url: str, sources: Sources, environ: Mapping[str, str]) -> Stored:
-    """Return the run at `url`, with what `sources` give over its own configuration.
+    """Return the run at `url`, with `sources` over its own configuration.
 
     Raises:
-        NotFound: no run lies there.
-        BadConfig: a value given on top is wrong.
+        NotFound: there is no run at `url`.
+        BadConfig: a value in `sources` or the environment is wrong.
         Damaged: its `run.json` cannot be read.
     """
-    given = sources.model_copy(update={"run": url})
-    store = open_store(url, load(given, environ).storage)
+    located = sources.model_copy(update={"run": url})
+    store = open_store(url, load(located, environ).storage)
     run = await open_run(store)
-    config = load(given, environ, (f"{store.url}/{KEY}", run.config))
+    config = load(located, environ, (f"{store.url}/{KEY}", run.config))
     return Stored(config=config, run=run, store=store, lake=Lake(url, store, config.storage))

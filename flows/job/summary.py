@@ -1,4 +1,4 @@
-"""What a run has made, counted from a sealed version of its tables.
+"""What a run holds, counted from a sealed version of its tables.
 
 Only narrow columns are read, never a picture. The same rule decides here as at publication, so
 that what is shown and what is published agree.
@@ -97,7 +97,7 @@ class Summary(Record):
     reproduced: int = 0
     """Of them did again what they had done."""
     engine: EngineAccount | None = None
-    """What the engine did; None where nobody asked one."""
+    """What the engine did; None if no policy asked one."""
     groups: tuple[Count, ...] = ()
     """By template and policy, the lowest yield first."""
 
@@ -133,14 +133,14 @@ async def summarise(
     if episodes is None:
         episodes = await read_episodes(snapshot)
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
-    said = by_episode(verdicts)
+    known = by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}
     standings = {
-        row["episode_id"]: standing(rule, said.get(row["episode_id"], {})) for row in episodes
+        row["episode_id"]: standing(rule, known.get(row["episode_id"], {})) for row in episodes
     }
     calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
     accepted = list(standings.values()).count(Standing.ACCEPTED)
-    replays = [found["replay"] for found in said.values() if "replay" in found]
+    replays = [found["replay"] for found in known.values() if "replay" in found]
     return Summary(
         version=snapshot.version,
         tasks=len({row["task_id"] for row in episodes}),

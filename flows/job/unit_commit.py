@@ -1,6 +1,6 @@
 """The commit of a unit whose episodes are all in the spool.
 
-The rows of a unit are made from what **the spool holds** and not from anybody's memory: another
+The rows of a unit are made from what **the spool holds** and not from memory: another
 worker may have made some of its episodes, or committed all of them. The spool's objects are
 removed once the unit is committed.
 """

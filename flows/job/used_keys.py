@@ -1,9 +1,9 @@
 """Which keys of a configuration each command uses.
 
 A configuration file or the environment may hold a whole run's keys, and a command takes what it
-needs of them. A key that is given with `--set` is meant for this very command: one that would change
-nothing is refused by name, so that nobody believes it did (`publish RUN --set tasks.include=…`
-publishes every task).
+needs of them. A key that is given with `--set` is meant for this very command, so one that would
+change nothing is refused by name: `publish RUN --set tasks.include=…` publishes every task, and the
+user must not believe otherwise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

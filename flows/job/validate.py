@@ -50,10 +50,10 @@ def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
     """Say for which templates the user's own threshold does not hold."""
     if rule.min_reward == AcceptSection().min_reward:
         return
-    named = {task.template_id for task in tasks if task.site == miniwob.NAME}
+    templates = {task.template_id for task in tasks if task.site == miniwob.NAME}
     own = [
         f"{name} ({miniwob.THRESHOLDS[name].reward:g})"
-        for name in sorted(named & miniwob.THRESHOLDS.keys())
+        for name in sorted(templates & miniwob.THRESHOLDS.keys())
     ]
     if own:
         LOG.warning(

@@ -1,7 +1,7 @@
-"""The work that goes on in this process, for the flow that shows it to Prefect.
+"""The job that runs in this process, for the flow that shows it to Prefect.
 
 A flow is called with small plain parameters, as from a deployment. Where the command line has
-already begun the same work, the flow finds it here and joins it; elsewhere it begins it itself.
+already started the job, the flow finds it here and joins it; elsewhere the flow starts it itself.
 """
 
 import contextlib
@@ -16,32 +16,32 @@ W = TypeVar("W")
 
 @dataclass(frozen=True, slots=True)
 class Current:
-    """Work that goes on."""
+    """A running job."""
 
     work: object
-    """What is being done."""
+    """The job."""
     listen: Callable[[], None]
-    """Listens to signals again; whoever else takes them is to call it."""
+    """Installs the job's signal handlers again, after a library has replaced them."""
 
 
 _CURRENT: ContextVar[Current] = ContextVar("current")
 
 
 def current(kind: type[W]) -> W:
-    """Return the work that goes on, which must be of this kind.
+    """Return the running job, which must be of this kind.
 
     Raises:
-        LookupError: there is none.
+        LookupError: no such job is running.
     """
-    there = _CURRENT.get().work
-    if isinstance(there, kind):
-        return there
-    raise LookupError(f"there is no {kind.__name__} at work")
+    work = _CURRENT.get().work
+    if isinstance(work, kind):
+        return work
+    raise LookupError(f"no {kind.__name__} is running")
 
 
 @contextlib.contextmanager
 def at_work(work: object, listen: Callable[[], None]) -> Iterator[None]:
-    """Let flows called in here join `work`."""
+    """Let flows that are called in this context join `work`."""
     token = _CURRENT.set(Current(work, listen))
     try:
         yield
@@ -53,11 +53,11 @@ def at_work(work: object, listen: Callable[[], None]) -> Iterator[None]:
 async def joined(
     kind: type[W], begin: Callable[[], AbstractAsyncContextManager[W]]
 ) -> AsyncIterator[W]:
-    """Yield the work of this kind that goes on, or `begin` it."""
-    there = _CURRENT.get(None)
-    if there is not None and isinstance(there.work, kind):
-        there.listen()
-        yield there.work
+    """Yield the running job of this kind, or `begin` one."""
+    running = _CURRENT.get(None)
+    if running is not None and isinstance(running.work, kind):
+        running.listen()
+        yield running.work
         return
     async with begin() as work:
         with at_work(work, _nothing):
@@ -65,4 +65,4 @@ async def joined(
 
 
 def _nothing() -> None:
-    """Leave signals to whoever has them."""
+    """Leave the signal handlers as they are."""

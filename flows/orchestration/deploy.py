@@ -1,7 +1,7 @@
-"""How `prefect.yaml` gets to a server, without undoing what somebody set there.
+"""How `prefect.yaml` gets to a server, without undoing what its users set there.
 
-The server may be borrowed, or one where somebody paused a schedule last week. A work pool that is
-there stays as it is. A schedule that has a slug is updated by Prefect and stays paused if it was;
+The server may be borrowed, or one where a user paused a schedule last week. A work pool that exists
+stays as it is. A schedule that has a slug is updated by Prefect and stays paused if it was;
 one without a slug would be replaced by a new one that is switched on, so each gets a slug first. A
 deployment that is paused as a whole would be resumed, so meanwhile its schedules are switched off.
 """
@@ -30,7 +30,7 @@ _PROCESS = "process"
 
 
 async def deploy(url: str, environ: Mapping[str, str]) -> None:
-    """Bring the work pool, where there is none, and the deployments to the server at `url`.
+    """Create the deployments, and the work pool if there is none, on the server at `url`.
 
     Raises:
         Failed: a Prefect command refuses, or the pool is one for other workers.
@@ -74,18 +74,18 @@ async def _deployed(client: PrefectClient) -> AsyncIterator[DeploymentResponse]:
 
 async def _name_schedules(client: PrefectClient, deployment: DeploymentResponse) -> None:
     """Give schedules without a slug one: the oldest is ours if none has ours, others stay."""
-    slugs = {one.slug for one in deployment.schedules}
-    for one in sorted(deployment.schedules, key=lambda one: str(one.created)):
-        if one.slug is None:
-            slug = f"kept-{one.id}" if SLUG in slugs else SLUG
+    slugs = {schedule.slug for schedule in deployment.schedules}
+    for schedule in sorted(deployment.schedules, key=lambda schedule: str(schedule.created)):
+        if schedule.slug is None:
+            slug = f"kept-{schedule.id}" if SLUG in slugs else SLUG
             slugs.add(slug)
-            await client.update_deployment_schedule(deployment.id, one.id, slug=slug)
+            await client.update_deployment_schedule(deployment.id, schedule.id, slug=slug)
 
 
 @contextlib.asynccontextmanager
 async def _paused(client: PrefectClient, deployment: DeploymentResponse) -> AsyncIterator[None]:
     """Keep a deployment from being scheduled at any moment, and leave it paused as it was."""
-    active = [one.id for one in deployment.schedules if one.active]
+    active = [schedule.id for schedule in deployment.schedules if schedule.active]
     for schedule in active:
         await client.update_deployment_schedule(deployment.id, schedule, active=False)
     try:

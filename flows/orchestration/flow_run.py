@@ -1,7 +1,7 @@
-"""How the command line lets Prefect see a flow: set up, import, call; beside the work.
+"""How the command line shows Prefect a flow, beside the job: set up, import, call.
 
-Prefect is heavy and its server slow to start, so all of it happens while the work goes on. Where
-it fails the work does not: what is missing then is Prefect's record of it, and that is said.
+Prefect is heavy and its server slow to start, so all of it happens while the job runs. Where Prefect
+fails the job does not: only Prefect's record of it is missing then, and a warning says so.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ RECORD_SECONDS = 180.0
 """How long Prefect may take to record the end of a flow whose work has ended."""
 
 HURRY_SECONDS = 3.0
-"""The same where somebody waits for the command to stop."""
+"""The same where the user waits for the command to stop."""
 
 LOG = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class _Flow(Protocol):
 
 
 class Seen:
-    """A flow that Prefect is shown beside the work."""
+    """A flow that Prefect is shown beside the job."""
 
     def __init__(self, calling: asyncio.Task[None] | None) -> None:
         self.calling = calling
@@ -59,19 +59,18 @@ class Seen:
 async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:
     """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
 
-    It keeps them, so credentials are not among them: whoever works here has them already.
-    At the end the flow is waited for, so that its end is recorded. What goes wrong with it is a
-    warning: by then the work is done.
+    Prefect stores the parameters, so credentials are removed from them. At the end the flow is
+    awaited, so that its end is recorded. An error in it is a warning: by then the work is done.
     """
     if parameters is None:
         yield Seen(None)
         return
     kept = {name: without_secrets(cast("JsonValue", value)) for name, value in parameters.items()}
     calling = asyncio.create_task(_call(flow, kept))
-    seen = Seen(calling)
+    observed = Seen(calling)
     try:
-        yield seen
-        await asyncio.wait([calling], timeout=seen.seconds)
+        yield observed
+        await asyncio.wait([calling], timeout=observed.seconds)
     finally:
         calling.cancel()
         await asyncio.wait([calling])

@@ -1,12 +1,13 @@
 """What Prefect sees of a run: a task run for each unit, a progress artifact, a summary table.
 
-The work does not happen here and does not depend on it: each task run waits for a unit that is on
-its way. At most a few wait at the same time, so that a server on SQLite is never flooded. Nothing
-but ids, counts and small tables crosses to Prefect.
+The work does not happen here and does not depend on it: each task run waits for a unit that is in
+flight. A few wait at the same time at most, so that a server on SQLite is never flooded. Prefect
+is sent nothing but ids, counts and small tables.
 """
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable
 from typing import cast
 from uuid import UUID
@@ -18,6 +19,8 @@ from prefect.artifacts import (
     aupdate_progress_artifact,
 )
 from prefect.cache_policies import NO_CACHE
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterId
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
@@ -27,7 +30,6 @@ from flows.job.publish_job import PublishJob
 from flows.job.report import Report
 from flows.job.summary import Count
 from flows.orchestration.current_job import current
-from flows.orchestration.recording import Recording
 from storage.publish.publish import PublishReport
 
 MOST_TASK_RUNS = 16
@@ -36,10 +38,48 @@ MOST_TASK_RUNS = 16
 PROGRESS_SECONDS = 5.0
 """Between two updates of the progress artifact."""
 
+MAX_LAST = 100
+"""Task runs whose end is waited for: whatever ended before them was sent before them."""
+
+RECORD_SECONDS = 30.0
+"""How long they are waited for."""
+
+_PAUSE_SECONDS = 0.25
+
+
+class _LastTaskRuns:
+    """The last task runs that ended, and whether the server knows how.
+
+    The states of task runs reach the server as events of their own, and may still be in flight
+    when the flow is over. A server that is stopped then would never know, so a flow waits.
+    """
+
+    def __init__(self) -> None:
+        self._last: deque[UUID] = deque(maxlen=MAX_LAST)
+
+    def add(self, state: State[object]) -> None:
+        """Remember a task run by its last state."""
+        if state.state_details.task_run_id is not None:
+            self._last.append(state.state_details.task_run_id)
+
+    async def wait_until_recorded(self) -> None:
+        """Wait until the server knows how they ended, or for RECORD_SECONDS."""
+        wanted = TaskRunFilter(id=TaskRunFilterId(any_=list(self._last)))
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + RECORD_SECONDS
+        async with get_client() as client:
+            while loop.time() < deadline:
+                runs = await client.read_task_runs(task_run_filter=wanted, limit=MAX_LAST)
+                if sum(run.state is not None and run.state.is_final() for run in runs) == len(
+                    self._last
+                ):
+                    return
+                await asyncio.sleep(_PAUSE_SECONDS)
+
 
 @task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
 async def unit(unit_id: str) -> State[None]:
-    """Wait for a unit of the run at work, and tell how it ended."""
+    """Wait for a unit of the running job, and return how it ended."""
     ended = await current(RunJob).unit(unit_id)
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
@@ -50,7 +90,7 @@ async def unit(unit_id: str) -> State[None]:
 
 async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show the run at work to Prefect until it ends; return the state of its `flow`."""
-    recording = Recording()
+    task_runs = _LastTaskRuns()
     async with _progress(job, f"{flow}-progress"):
         window = asyncio.Semaphore(MOST_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
@@ -58,15 +98,15 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
                 await window.acquire()
                 if job.interrupted:
                     break
-                shown = group.create_task(_show(unit_id, recording))
-                shown.add_done_callback(lambda _: window.release())
+                showing = group.create_task(_show(unit_id, task_runs))
+                showing.add_done_callback(lambda _: window.release())
         report = await job.report()
     await acreate_table_artifact(
         table=[_row(count) for count in report.summary.templates],
         key=f"{flow}-summary",
         description=_told(report),
     )
-    await recording.complete()
+    await task_runs.wait_until_recorded()
     return _state(report)
 
 
@@ -78,23 +118,23 @@ async def publication() -> None:
 
 async def observe_publication(job: PublishJob) -> State[PublishReport]:
     """Show the publication at work to Prefect until it ends; return the state of its flow."""
-    recording = Recording()
-    shown = cast("Awaitable[State[object]]", publication(return_state=True))
-    recording.ended(await shown)
+    task_runs = _LastTaskRuns()
+    task_run = cast("Awaitable[State[object]]", publication(return_state=True))
+    task_runs.add(await task_run)
     report = await job.report()
     await acreate_table_artifact(
         table=[{"config": config, "rows": rows} for config, rows in report.rows.items()],
         key="publish-summary",
         description=f"{report.destination}, version {report.version}",
     )
-    await recording.complete()
+    await task_runs.wait_until_recorded()
     return Completed(message=f"{report.put} files written to {report.destination}", data=report)
 
 
-async def _show(unit_id: str, recording: Recording) -> None:
+async def _show(unit_id: str, task_runs: _LastTaskRuns) -> None:
     # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
-    shown = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
-    recording.ended(await shown)
+    task_run = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
+    task_runs.add(await task_run)
 
 
 @contextlib.asynccontextmanager

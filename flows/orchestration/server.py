@@ -1,9 +1,8 @@
-"""Which Prefect server a command talks to: the one that is set, else one of its own.
+"""Which Prefect server a command talks to: the one that the user set, or an embedded one.
 
-A server of its own is Prefect's embedded one, in a child process that holds the listening socket
-it is given (so no port is guessed) and a pipe that ends with this process (so no server is ever
-left behind). Starting takes seconds, on a busy machine many; nobody waits for it but whoever needs
-its address.
+The embedded server is a child process that is given its listening socket (so no port is guessed)
+and a pipe that ends with this process (so no server is ever left behind). Starting takes seconds,
+and many on a busy machine; only a caller that needs its address waits for it.
 """
 
 import asyncio
@@ -59,7 +58,7 @@ async def embedded_server() -> AsyncIterator[str]:
 
     Raises:
         NoServer: it does not start, or not in time.
-        BadConfig: the time it may take to start is no number of seconds.
+        BadConfig: the configured start-up time is not a number of seconds.
     """
     environ = dict(os.environ)
     set_up(environ, silent=True)

@@ -1,7 +1,7 @@
 """How Prefect is set up before it is first imported: quiet, patient, and in a home of its own.
 
-Every setting is only a default: whatever the user set stands. A user who has a Prefect profile, or
-a `PREFECT_HOME`, keeps it; for all others Prefect's files lie in this program's own state folder,
+Every setting is only a default: what the user set stands. A user who has a Prefect profile, or a
+`PREFECT_HOME`, keeps it; for all others Prefect's files are kept in this program's own state folder,
 so that a database which another version of Prefect made is never touched.
 """
 
@@ -21,7 +21,7 @@ QUIET = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     PATIENCE: "120",
 }
-"""What makes Prefect tell nobody anything, and wait long enough on a busy machine."""
+"""No telemetry, no prompts, and a start-up time-out that holds on a busy machine."""
 
 SILENT = {
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
@@ -31,7 +31,7 @@ SILENT = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
-"""What keeps it off the terminal of a command, which says itself what happens."""
+"""Keeps Prefect's logs off the terminal: the command itself prints what happens."""
 
 HOME = "PREFECT_HOME"
 """Where Prefect keeps its files."""
@@ -65,7 +65,7 @@ def patience(environ: Mapping[str, str]) -> int:
     """Return how many seconds a server may take to start.
 
     Raises:
-        BadConfig: what the user set is no such number.
+        BadConfig: the user's value is not a number of whole seconds, at least 1.
     """
     value = environ.get(PATIENCE) or QUIET[PATIENCE]
     if not (value.isdecimal() and value.isascii() and int(value)):

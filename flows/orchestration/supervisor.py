@@ -57,8 +57,8 @@ class Tending:
         """
         tending = [asyncio.create_task(self._tend(name)) for name in self._commands]
         try:
-            done, _ = await asyncio.wait(tending, return_when=asyncio.FIRST_COMPLETED)
-            raise next(error for one in done if (error := one.exception()))
+            ended, _ = await asyncio.wait(tending, return_when=asyncio.FIRST_COMPLETED)
+            raise next(error for one in ended if (error := one.exception()))
         finally:
             for one in tending:
                 one.cancel()
@@ -108,9 +108,9 @@ async def carry_out(environ: Mapping[str, str], command: Sequence[str]) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    said, _ = await running.communicate()
+    output, _ = await running.communicate()
     if running.returncode:
-        raise Failed(f"{' '.join(command)}: {said.decode(errors='replace').strip()}")
+        raise Failed(f"{' '.join(command)}: {output.decode(errors='replace').strip()}")
 
 
 def prefect(*arguments: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What an engine section must say, seen before any work and without loading a client or a server.
+"""Whether an engine section can be honoured, before any work and without a client or a server.
 
 A dry run and a refused command take as long as their imports do, so nothing here is heavier than
 the record it looks at.
@@ -39,7 +39,7 @@ def check_engine(config: RunConfig) -> None:
 
 
 def scripted_command(engine: EngineSection) -> Command:
-    """Return what a run's scripted engine is told.
+    """Return the command line of a run's scripted engine.
 
     Raises:
         BadConfig: a flag is unknown or its value out of range.

@@ -33,8 +33,8 @@ def run(args: argparse.Namespace) -> int:
     lines = signals.run(_check(args, dialect))
     good = fit(lines)
     if args.json:
-        shown = [line.model_dump(mode="json") for line in lines]
-        answer({"fit": good, "url": args.url, "dialect": dialect.name, "lines": shown})
+        results = [line.model_dump(mode="json") for line in lines]
+        answer({"fit": good, "url": args.url, "dialect": dialect.name, "lines": results})
     return 0 if good else 1
 
 

@@ -12,17 +12,17 @@ _HEAD = ("viewport", "sent", "seen", "tokens", "legible", "tokens/step", "steps/
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    found = plan(make_dialect(args.dialect))
+    capacity = plan(make_dialect(args.dialect))
     if args.json:
-        answer(found.model_dump(mode="json"))
+        answer(capacity.model_dump(mode="json"))
     else:
-        tell(_shown(found))
+        tell(_shown(capacity))
     return 0
 
 
-def _shown(found: Plan) -> Iterator[str]:
-    yield from table(_HEAD, (_cells(row) for row in found.rows))
-    work = found.workload
+def _shown(capacity: Plan) -> Iterator[str]:
+    yield from table(_HEAD, (_cells(row) for row in capacity.rows))
+    work = capacity.workload
     yield ""
     yield "*: the usual viewport of a policy that asks an engine. =: seen pixel by pixel."
     yield "legible: seen px per CSS px on the worse axis; below 1 small print is lost."
@@ -31,8 +31,8 @@ def _shown(found: Plan) -> Iterator[str]:
         f"for each earlier one, a reply of {work.reply_tokens}; pictures kept {work.keep_images}, slack "
         f"{work.slack_images}; episodes of {work.steps} steps"
     )
-    yield f"steps/s of one GPU: {found.rate_source}"
-    yield f"with a cache, at most: {found.cache_source}"
+    yield f"steps/s of one GPU: {capacity.rate_source}"
+    yield f"with a cache, at most: {capacity.cache_source}"
 
 
 def _cells(row: PlanRow) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""`stepmill engine serve`: vLLM under supervision, for as long as nobody interrupts it.
+"""`stepmill engine serve`: vLLM under supervision, until the user interrupts it.
 
-Its address is the one line of standard output, once it answers there; whoever asks it from another
-command sets `engine.kind = "openai"` and `engine.urls`.
+Its address is the one line of standard output, printed once it answers; another command that is to
+ask it sets `engine.kind = "openai"` and `engine.urls`.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def _at(section: EngineSection, port: int) -> EngineSection:
 
 
 async def _serve(section: EngineSection, *, as_json: bool) -> None:
-    """Serve until somebody interrupts; a second interrupt hurries the end."""
+    """Serve until the user interrupts; a second interrupt ends it sooner."""
     async with VllmServer(section, say=note) as server:
         if as_json:
             answer({"url": server.url, "model": section.model})

@@ -42,8 +42,8 @@ def run(args: argparse.Namespace) -> int:
 def _prepare(args: argparse.Namespace) -> Prepared:
     sources = Sources(config=args.config, settings=tuple(args.settings))
     defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
-    told = list(layers(sources, os.environ))
-    return prepare(resolve([("the defaults of a check", defaults), *told, *_flags(args)]))
+    above = list(layers(sources, os.environ))
+    return prepare(resolve([("the defaults of a check", defaults), *above, *_flags(args)]))
 
 
 def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
@@ -65,8 +65,10 @@ async def _check(prepared: Prepared) -> CheckReport:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
     async with open_sandbox() as sandbox, open_policies(config) as runtime:
-        with _telling(episodes) as told:
-            return await check(sandbox, runtime.policies, config, prepared.tasks, on_episode=told)
+        with _telling(episodes) as on_episode:
+            return await check(
+                sandbox, runtime.policies, config, prepared.tasks, on_episode=on_episode
+            )
 
 
 @contextlib.contextmanager

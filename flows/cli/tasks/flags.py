@@ -5,7 +5,7 @@ import argparse
 from flows.cli.flags import Commands, add_commands, configuration_flags, json_flag
 
 DEFAULT_SEEDS = 20
-"""Seeds of each template that a check attempts unless it is told otherwise."""
+"""Seeds of each template that a check attempts by default."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:

@@ -104,11 +104,15 @@ def _columns(items: Sequence[_Line], keys: Sequence[str]) -> Iterator[str]:
     """Yield a head and a line for each item, aligned, no wider than a terminal that shows them."""
     rows = [tuple(keys), *(tuple(_cell(item[key]) for key in keys) for item in items)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(keys))]
-    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width_limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for row in rows:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         line = line.rstrip()
-        yield line if most is None or len(line) <= most else line[: most - 1] + "…"
+        yield (
+            line
+            if width_limit is None or len(line) <= width_limit
+            else line[: width_limit - 1] + "…"
+        )
 
 
 def _cell(value: object) -> str:

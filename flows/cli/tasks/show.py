@@ -86,8 +86,8 @@ async def _look(task: Task, config: RunConfig) -> Look:
             return Look(goal=goal, seen=await session.observe())
 
 
-def _save(seen: Observation, path: Path) -> None:
-    data = seen.screenshot.bytes
+def _save(observation: Observation, path: Path) -> None:
+    data = observation.screenshot.bytes
     if _FORMATS[path.suffix.lower()] == "PNG":
         out = io.BytesIO()
         with Image.open(io.BytesIO(data)) as picture:
@@ -118,12 +118,12 @@ def _as_json(task: Task, look: Look, to: Path | None) -> JsonObject:
 
 
 def _tell(task: Task, look: Look, to: Path | None) -> None:
-    seen, note = look.seen, catalogue()[task.template_id].note
-    size = f"{seen.width} × {seen.height}"
+    observation, note = look.seen, catalogue()[task.template_id].note
+    size = f"{observation.width} × {observation.height}"
     tell(
         [
             f"goal     {look.goal}",
-            f"url      {seen.page.url}",
+            f"url      {observation.page.url}",
             f"task_id  {task.task_id}",
             f"seed     {task.seed}",
             f"tags     {' '.join(task.tags)}",
@@ -140,6 +140,6 @@ def _tell(task: Task, look: Look, to: Path | None) -> None:
             " ".join(f"{number:.0f}" for number in element.bbox),
             "yes" if element.interactive else "",
         )
-        for element in seen.elements
+        for element in observation.elements
     ]
     tell(table(("role", "name", "value", "x y width height", "interactive"), rows))
