@@ -14,7 +14,6 @@ JSON line; `client_cpu` near the cores of this machine means that the bench itse
 import argparse
 import asyncio
 import contextlib
-import json
 import os
 import sys
 import time
@@ -26,6 +25,7 @@ from bench.loading.figures import Answer, Level, level
 from bench.loading.plot import plot
 from bench.loading.serving import scripted_engine
 from bench.loading.streaming import STREAMED, StreamingClient
+from bench.measuring.result import report
 from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics
@@ -41,7 +41,7 @@ LEVELS = (1, 8, 32, 64, 100, 128, 256)
 SHORT_LEVELS = (1, 8, 32)
 SECONDS, SHORT_SECONDS = 60.0, 4.0
 WARM_UP = 0.25
-LEAST_HITS = 0.5
+MIN_HITS = 0.5
 KEEP, SLACK = 1, 2
 ENGINE_FLAGS = ("--delay-ms", "200,600", "--at-once", "64")
 QUIET_LOOKS, LOOK_SECONDS = 75, 0.2
@@ -176,7 +176,7 @@ async def run(said: argparse.Namespace) -> bool:
         levels, about = await measured(url, said)
     held = all(one.requests and not one.errors for one in levels)
     if own:
-        held = held and all((one.prefix_hit_rate or 0.0) >= LEAST_HITS for one in levels)
+        held = held and all((one.prefix_hit_rate or 0.0) >= MIN_HITS for one in levels)
     figures = {
         "bench": "engine_load",
         **about,
@@ -184,12 +184,11 @@ async def run(said: argparse.Namespace) -> bool:
         "viewport": list(said.viewport),
         "think_scale": said.think_scale,
         "max_tokens": said.max_tokens,
-        "least_prefix_hit_rate": LEAST_HITS if own else None,
-        "load_average": round(os.getloadavg()[0], 1),
+        "min_prefix_hit_rate": MIN_HITS if own else None,
         "levels": [one.model_dump(mode="json") for one in levels],
         "held": held,
     }
-    print(json.dumps(figures))
+    report(figures, keep=said.keep)
     if said.plot is not None:
         plot(levels, said.plot, title=f"{about['model']} on {about['product']} {about['version']}")
     return held
@@ -210,6 +209,7 @@ def _arguments() -> argparse.Namespace:
     add("--free", action="store_true", help="without a schema for replies")
     add("--ignore-eos", action="store_true", help="vLLM: every reply takes all its tokens")
     add("--plot", type=Path, metavar="FILE.png")
+    add("--keep", metavar="NAME", help="keep the figures as bench/results/NAME.json")
     said = parser.parse_args()
     own = said.url is None
     said.sessions = said.sessions or (SHORT_LEVELS if own else LEVELS)

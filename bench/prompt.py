@@ -6,11 +6,11 @@ messages that are handed over. The dialect is the default one and the budget is 
 pictures and steps are evicted on the way.
 """
 
-import json
 import statistics
 import sys
 import time
 
+from bench.measuring.result import report
 from generators.engine.protocol import Message, Picture
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Rationale
@@ -21,7 +21,7 @@ from schemas.observation import PageState
 
 STEPS = 60
 ROUNDS = 30
-MOST_MS = 1.0
+MAX_MS = 1.0
 SIDE = 1_024
 
 
@@ -69,17 +69,17 @@ def main() -> int:
         last.append(every[-1])
         segments = window.segment
     mean, worst = statistics.mean(every), statistics.median(last)
-    held = mean <= MOST_MS and worst <= MOST_MS
+    held = mean <= MAX_MS and worst <= MAX_MS
     figures = {
         "bench": "prompt",
         "steps": STEPS,
         "segments": segments,
         "ms_per_step": round(mean, 4),
         "ms_at_last_step": round(worst, 4),
-        "most_ms": MOST_MS,
+        "max_ms": MAX_MS,
         "held": held,
     }
-    print(json.dumps(figures))
+    report(figures)
     return 0 if held else 1
 
 

@@ -1,6 +1,6 @@
-"""What a step and an episode cost: rate and CPU at 1, 4, 16 and 32 sessions, at 1280×720.
+"""What a step and an episode cost: rate and CPU at 1, 4, 16 and 32 sessions.
 
-Every figure is of the shipped path: `rollout` with a scripted policy on MiniWoB++, virtual time,
+Every figure is of the shipped path and viewport: `rollout` with a scripted policy on MiniWoB++, virtual time,
 screenshot, elements and the site's outcome included. CPU is that of this process and everything
 below it, reaped children too, split by what the process is. Two ratios have a line to hold:
 
@@ -15,86 +15,29 @@ import json
 import statistics
 import sys
 import time
-from collections import defaultdict
 
-import psutil
 from playwright.async_api import Browser, async_playwright
 
+from bench.loading.attempts import make_attempt
+from bench.measuring.process import cpu_by_kind, cpu_since
+from bench.measuring.result import report
 from generators.browser.channel import script as page_script
 from generators.browser.chromium import FLAGS, Chromium, find_chromium
 from generators.browser.protocol import Clock, SessionSpec
 from generators.policy.scripted import ScriptedPolicy
-from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.recorder import difference_hash
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
-from generators.sites.miniwob import NAME, ORIGIN, MiniWob, start_url
+from generators.sites.miniwob import ORIGIN, MiniWob, start_url
 from schemas.action import Action, Click
 from schemas.episode import Episode
-from schemas.task import Task
+from schemas.sections import VIEWPORT
 
-WIDTH, HEIGHT = 1280, 720
 TEMPLATE = "click-checkboxes-large"
 STEPS = 30
-MOST_PYTHON_SHARE = 0.10
-MOST_SETUP_RATIO = 1.25
-
-
-def cpu_by_kind() -> dict[str, float]:
-    """Return the CPU seconds used so far by this process and all below it, by kind."""
-    out: dict[str, float] = defaultdict(float)
-    me = psutil.Process()
-    for process in [me, *me.children(recursive=True)]:
-        try:
-            times, line = process.cpu_times(), process.cmdline()
-        except psutil.NoSuchProcess:
-            continue
-        own = times.user + times.system
-        reaped = 0.0 if process == me else times.children_user + times.children_system
-        out[kind_of(process, me, line)] += own
-        out["reaped"] += reaped
-    return out
-
-
-def since(before: dict[str, float]) -> dict[str, float]:
-    """Return the CPU seconds used since `before`, by kind."""
-    return {kind: spent - before.get(kind, 0.0) for kind, spent in cpu_by_kind().items()}
-
-
-def kind_of(process: psutil.Process, me: psutil.Process, line: list[str]) -> str:
-    """Say what a process of the tree is."""
-    if process == me:
-        return "python"
-    joined = " ".join(line)
-    for part in ("renderer", "gpu-process", "utility", "zygote"):
-        if f"--type={part}" in joined:
-            return part
-    return "node" if "node" in joined.split(" ")[0] else "browser"
-
-
-def attempt(seed: int) -> Attempt:
-    """Return an attempt at the bench's task."""
-    task = Task(
-        task_id=f"bench-{seed}",
-        template_id=TEMPLATE,
-        source=NAME,
-        site=NAME,
-        start_url=start_url(TEMPLATE),
-        instruction="",
-        seed=seed,
-        split="train",
-    )
-    return Attempt(
-        run_id="bench",
-        unit_id="bench",
-        task=task,
-        attempt=0,
-        viewport_width=WIDTH,
-        viewport_height=HEIGHT,
-        device_scale_factor=1.0,
-        code_version="bench",
-    )
+MAX_PYTHON_SHARE = 0.10
+MAX_SETUP_RATIO = 1.25
 
 
 def script() -> list[Action]:
@@ -114,7 +57,7 @@ async def episodes(
         async with free:
             out.append(
                 await rollout(
-                    attempt(seed),
+                    make_attempt(TEMPLATE, seed, seed=seed),
                     site=site,
                     sessions=chromium,
                     make_policy=lambda _: ScriptedPolicy(script()),
@@ -143,7 +86,7 @@ async def measure(site: MiniWob, chromium: Chromium, sessions: int) -> dict[str,
     count = max(6, 2 * sessions)
     before, begun = cpu_by_kind(), time.perf_counter()
     done = await episodes(site, chromium, sessions=sessions, count=count)
-    seconds, used = time.perf_counter() - begun, since(before)
+    seconds, used = time.perf_counter() - begun, cpu_since(before)
     failed = [episode for episode in done if episode.failure_kind]
     if failed:
         raise SystemExit(f"an episode failed: {failed[0].failure_message}")
@@ -158,6 +101,7 @@ async def measure(site: MiniWob, chromium: Chromium, sessions: int) -> dict[str,
         "cpu_ms_per_step": round(total / steps * 1e3, 1),
         "cpu_ms_per_episode": round(total / len(done) * 1e3, 1),
         "python_share": round((used["python"] - hashing) / total, 4),
+        "python_ms_per_step": round((used["python"] - hashing) / steps * 1e3, 2),
         "hash_ms_per_step": round(hashing / steps * 1e3, 2),
     }
 
@@ -199,7 +143,10 @@ async def our_setup(chromium: Chromium, spec: SessionSpec, url: str) -> None:
 async def setup_ratio(gateway: Gateway, chromium: Chromium, rounds: int) -> dict[str, float]:
     """Return what a session's set-up costs beside a bare loop's, in alternating rounds."""
     spec = SessionSpec(
-        viewport_width=WIDTH, viewport_height=HEIGHT, allowed_origins=(ORIGIN,), clock=Clock()
+        viewport_width=VIEWPORT[0],
+        viewport_height=VIEWPORT[1],
+        allowed_origins=(ORIGIN,),
+        clock=Clock(),
     )
     url, each = start_url(TEMPLATE), 12
     ours: list[float] = []
@@ -241,19 +188,19 @@ async def run(sessions: list[int], rounds: int) -> bool:
             rates = [await measure(site, chromium, count) for count in sessions]
             setup = await setup_ratio(gateway, chromium, rounds)
     share = max(rate["python_share"] for rate in rates)
-    held = share <= MOST_PYTHON_SHARE and setup["setup_ratio"] <= MOST_SETUP_RATIO
+    held = share <= MAX_PYTHON_SHARE and setup["setup_ratio"] <= MAX_SETUP_RATIO
     figures = {
         "bench": "rollout",
-        "viewport": [WIDTH, HEIGHT],
+        "viewport": list(VIEWPORT),
         "template": TEMPLATE,
         "rates": rates,
         "python_share": share,
-        "most_python_share": MOST_PYTHON_SHARE,
+        "max_python_share": MAX_PYTHON_SHARE,
         **setup,
-        "most_setup_ratio": MOST_SETUP_RATIO,
+        "max_setup_ratio": MAX_SETUP_RATIO,
         "held": held,
     }
-    print(json.dumps(figures))
+    report(figures)
     return held
 
 

@@ -23,7 +23,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-import os
 import statistics
 import sys
 import time
@@ -31,8 +30,9 @@ import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 
-import psutil
-
+from bench.loading.attempts import make_attempt
+from bench.measuring.process import cpu_by_kind, cpu_since, pss_mb
+from bench.measuring.result import report
 from flows.resources.engines import open_policies
 from generators.browser.chromium import Chromium
 from generators.browser.slots import Slots, page_slots
@@ -42,19 +42,18 @@ from generators.rollout.attempt import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
-from generators.sites.miniwob import NAME, MiniWob, start_url
+from generators.sites.miniwob import MiniWob
 from schemas.config import Layer, RunConfig, resolve
 from schemas.episode import Episode
-from schemas.task import Task
+from schemas.sections import VIEWPORT
 
 ROOT = Path(__file__).parents[1]
-WIDTH, HEIGHT = 500, 400
 REPLY_MS = (2_000, 20_000)
 LEVELS = (16, 64, 128)
 HELD_LEVELS = (64, 128)
-LEAST_RATE = 0.85
-MOST_SLOWNESS = 3.0
-MEMORY_LEVEL, MOST_SESSION_MB = 64, 40.0
+MIN_RATE = 0.85
+MAX_SLOWNESS = 3.0
+MEMORY_LEVEL, MAX_SESSION_MB = 64, 40.0
 LIMITS = Limits(steps=30, seconds=3_600, stuck_steps=4)
 POLICIES: dict[str, Layer] = {
     "teacher": {"policy": {"name": "teacher"}},
@@ -92,38 +91,7 @@ def attempts() -> Iterator[Attempt]:
     templates = tomllib.loads((ROOT / "configs/demo.toml").read_text("utf-8"))["tasks"]["include"]
     for number in itertools.count():
         seed, template = number // len(templates), templates[number % len(templates)]
-        task = Task(
-            task_id=f"bench-{number}",
-            template_id=template,
-            source=NAME,
-            site=NAME,
-            start_url=start_url(template),
-            instruction="",
-            seed=seed,
-            split="train",
-        )
-        yield Attempt(
-            run_id="bench",
-            unit_id="bench",
-            task=task,
-            attempt=0,
-            viewport_width=WIDTH,
-            viewport_height=HEIGHT,
-            device_scale_factor=1.0,
-            code_version="bench",
-        )
-
-
-def pss_mb() -> float:
-    """Return the proportional set size of everything below this process, MB."""
-    total = 0
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(OSError):
-            text = Path(f"/proc/{process.pid}/smaps_rollup").read_text("ascii")
-            total += sum(
-                int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:")
-            )
-    return total / 1_024
+        yield make_attempt(template, number, seed=seed)
 
 
 class Bench:
@@ -141,14 +109,14 @@ class Bench:
         """Keep so many sessions open; return the figures of `seconds` after the warm-up."""
         made: list[float] = []
         ended: list[tuple[float, Episode]] = []
-        idle = pss_mb()
+        idle = pss_mb(own=False)
         working = [asyncio.create_task(self._work(made, ended)) for _ in range(sessions)]
         try:
             await _pause(working, warm_up)
-            begun, cpu = time.perf_counter(), _cpu_seconds()
+            begun, cpu = time.perf_counter(), cpu_by_kind()
             await _pause(working, seconds)
-            stopped, used = time.perf_counter(), _cpu_seconds() - cpu
-            memory = pss_mb() - idle
+            stopped, used = time.perf_counter(), sum(cpu_since(cpu).values())
+            memory = pss_mb(own=False) - idle
         finally:
             for task in working:
                 task.cancel()
@@ -192,16 +160,6 @@ async def _pause(working: Sequence[asyncio.Task[None]], seconds: float) -> None:
         task.result()
 
 
-def _cpu_seconds() -> float:
-    total = 0.0
-    me = psutil.Process()
-    for process in [me, *me.children(recursive=True)]:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-    return total - me.cpu_times().children_user - me.cpu_times().children_system
-
-
 @contextlib.asynccontextmanager
 async def policies(config: RunConfig) -> AsyncIterator[Callable[[Attempt, Account], Policy]]:
     """Open what the policy of `config` asks; yields what makes it."""
@@ -218,7 +176,7 @@ async def policies(config: RunConfig) -> AsyncIterator[Callable[[Attempt, Accoun
 
 async def measure(kind: str, said: argparse.Namespace) -> list[dict[str, float]]:
     """Return the figures of every level of one kind of policy."""
-    browser = {"browser": {"viewport": [WIDTH, HEIGHT]}}
+    browser = {"browser": {"viewport": list(VIEWPORT)}}
     config = resolve([("bench", {**browser, **POLICIES[kind]})])
     out = []
     async with policies(config) as make, Gateway() as gateway:
@@ -246,24 +204,24 @@ def shares(levels: Sequence[dict[str, float]], *, reply_seconds: float) -> dict[
 
 async def run(said: argparse.Namespace) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
-    figures: dict[str, object] = {"bench": "sessions", "load_average": os.getloadavg()[0]}
+    figures: dict[str, object] = {"bench": "sessions"}
     held = True
     for kind in said.policies:
         levels = await measure(kind, said)
         reply = statistics.mean(REPLY_MS) / 1_000 if kind == "engine" else 0.0
         share = shares(levels, reply_seconds=reply)
-        held = held and all(share[n] >= LEAST_RATE for n in HELD_LEVELS if n in share)
+        held = held and all(share[n] >= MIN_RATE for n in HELD_LEVELS if n in share)
         for level in levels:
-            held = held and not level["failed"] and level["slowness"] <= MOST_SLOWNESS
+            held = held and not level["failed"] and level["slowness"] <= MAX_SLOWNESS
             if level["sessions"] == MEMORY_LEVEL:
-                held = held and level["session_mb"] <= MOST_SESSION_MB
+                held = held and level["session_mb"] <= MAX_SESSION_MB
         figures[kind] = {"levels": levels, "share_of_best": share}
     lines = {
-        "least_share": LEAST_RATE,
-        "most_slowness": MOST_SLOWNESS,
-        "most_session_mb": MOST_SESSION_MB,
+        "min_share": MIN_RATE,
+        "max_slowness": MAX_SLOWNESS,
+        "max_session_mb": MAX_SESSION_MB,
     }
-    print(json.dumps({**figures, **lines, "held": held}))
+    report({**figures, **lines, "held": held})
     return held
 
 

@@ -6,7 +6,6 @@ an embedded server, many at a time as in a run, and has no line.
 """
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -15,12 +14,13 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from bench.measuring.result import report
 from flows.orchestration.server import embedded_server
 from flows.orchestration.settings import set_up
 
 ROOT = Path(__file__).parents[1]
-MOST_HELP_SECONDS = 0.4
-MOST_DRY_RUN_SECONDS = 1.5
+MAX_HELP_SECONDS = 0.4
+MAX_DRY_RUN_SECONDS = 1.5
 TIMES = 5
 UNITS = 60
 AT_ONCE = 16
@@ -88,18 +88,17 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as home:
         os.environ["PREFECT_HOME"] = home
         unit_ms = asyncio.run(overhead_ms())
-    held = help_seconds <= MOST_HELP_SECONDS and dry_run_seconds <= MOST_DRY_RUN_SECONDS
+    held = help_seconds <= MAX_HELP_SECONDS and dry_run_seconds <= MAX_DRY_RUN_SECONDS
     figures = {
         "bench": "startup",
         "help_seconds": round(help_seconds, 3),
-        "most_help_seconds": MOST_HELP_SECONDS,
+        "max_help_seconds": MAX_HELP_SECONDS,
         "dry_run_seconds": round(dry_run_seconds, 3),
-        "most_dry_run_seconds": MOST_DRY_RUN_SECONDS,
+        "max_dry_run_seconds": MAX_DRY_RUN_SECONDS,
         "flow_overhead_ms_per_unit": round(unit_ms, 2),
-        "load": round(os.getloadavg()[0], 2),
         "held": held,
     }
-    print(json.dumps(figures))
+    report(figures)
     return 0 if held else 1
 
 
