@@ -1,18 +1,17 @@
-"""What asking an engine costs us: CPU a request, lag of the event loop, throughput beside bare ones.
+"""What a request to an engine costs: CPU, lag of the event loop, throughput beside bare clients.
 
-128 sessions talk to a scripted engine in a niced process of its own. Each turn a session thinks for
+128 sessions ask a simulator in a niced process of its own. Each turn a session thinks for
 as long as a browser takes (0.4 to 1.2 s), then asks with a system message of about 6,000 characters
 and its last three pictures of about 100 kB, one of them new; the engine replies after 1 to 3 s,
-drawn from what it is asked. That is some 45 requests a second while all talk, which is what about
-twenty H100s answer in this shape: the client is pressed harder than one engine presses it, and two
-idle cores are not saturated. It needs them idle: beside other work all lags are those of waiting
-for a core, the bare clients' too, which are printed for that.
+drawn from the prompt. That is some 45 requests a second while all sessions ask, about what twenty
+H100s answer in this shape, and two idle cores are not saturated. They must be idle: beside other work
+every lag is that of waiting for a core, the bare clients' too, whose lag is printed for comparison.
 
 Think-times hide what a client costs, so a second engine answers at once and sessions ask again at once:
 the rate is then that of the client alone. Four lines are held:
 
 * CPU of this process a request, the bench's own included: at most 5 ms;
-* lag of the event loop, sampled every 20 ms while all sessions talk: at most 20 ms at the 99th
+* lag of the event loop, sampled every 20 ms while all sessions ask: at most 20 ms at the 99th
   percentile;
 * requests a second beside bare aiohttp clients that post the same bodies, encoded beforehand, with
   the same think-times, in alternating rounds: at least 97 %;
@@ -93,8 +92,8 @@ def screenshots(count: int) -> list[bytes]:
     return out
 
 
-class Talk:
-    """What every session says in every turn."""
+class Conversations:
+    """The prompts of every session in every turn."""
 
     def __init__(self, sessions: int, turns: int, *, thinks: bool = True) -> None:
         self.sessions = sessions
@@ -147,7 +146,7 @@ class Talk:
 
 
 async def sample_lag(into: list[float]) -> None:
-    """Note every now and then how much later than asked for the event loop comes round."""
+    """Append at intervals how much later than due the event loop wakes a sleeper, in ms."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + LAG_EVERY_SECONDS
@@ -155,42 +154,44 @@ async def sample_lag(into: list[float]) -> None:
         into.append((loop.time() - due) * 1e3)
 
 
-async def converse(talk: Talk, ask: Ask) -> Round:
-    """Let every session have its turns."""
-    out = Round(requests=talk.sessions * talk.turns)
+async def converse(conversations: Conversations, ask: Ask) -> Round:
+    """Run all turns of all sessions."""
+    out = Round(requests=conversations.sessions * conversations.turns)
 
-    async def one(session: int) -> None:
-        for turn in range(talk.turns):
-            await asyncio.sleep(talk.think_seconds(session, turn))
+    async def run_session(session: int) -> None:
+        for turn in range(conversations.turns):
+            await asyncio.sleep(conversations.think_seconds(session, turn))
             await ask(session, turn)
 
     lag = asyncio.create_task(sample_lag(out.lags_ms))
     cpu, begun = time.process_time(), time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        for session in range(talk.sessions):
-            group.create_task(one(session))
+        for session in range(conversations.sessions):
+            group.create_task(run_session(session))
     out.seconds, out.cpu_seconds = time.perf_counter() - begun, time.process_time() - cpu
     lag.cancel()
     return out
 
 
-async def ours(talk: Talk, url: str) -> Round:
-    """Talk through the client that ships."""
-    talk.begin()
+async def ours(conversations: Conversations, url: str) -> Round:
+    """Ask through the client that ships."""
+    conversations.begin()
     async with OpenAIEngine([url]) as engine:
 
         async def ask(session: int, turn: int) -> None:
             reply = await engine.reply(
-                talk.prompt(session, turn), SAMPLING, session=f"session-{session}"
+                conversations.prompt(session, turn), SAMPLING, session=f"session-{session}"
             )
             if reply.retries or not reply.structured:
                 raise SystemExit(f"a request went wrong: {reply}")
 
-        return await converse(talk, ask)
+        return await converse(conversations, ask)
 
 
-async def bare(talk: Talk, url: str, bodies: dict[tuple[int, int], bytes]) -> Round:
-    """Talk through aiohttp and nothing else."""
+async def bare(
+    conversations: Conversations, url: str, bodies: dict[tuple[int, int], bytes]
+) -> Round:
+    """Ask through aiohttp and nothing else."""
     connector = aiohttp.TCPConnector(limit=0)
     async with aiohttp.ClientSession(connector=connector) as http:
 
@@ -204,7 +205,7 @@ async def bare(talk: Talk, url: str, bodies: dict[tuple[int, int], bytes]) -> Ro
                 if not response.ok:
                     raise SystemExit(f"a bare request went wrong: {response.status}")
 
-        return await converse(talk, ask)
+        return await converse(conversations, ask)
 
 
 def percentile(values: list[float], share: float) -> float:
@@ -216,14 +217,17 @@ Pair = tuple[Round, Round]
 """A round through the client that ships, and one through bare clients."""
 
 
-async def measure(talk: Talk, engine_ms: str, rounds: int) -> list[Pair]:
+async def measure(conversations: Conversations, engine_ms: str, rounds: int) -> list[Pair]:
     """Return alternating rounds against an engine that answers after `engine_ms`."""
     async with scripted_engine("--delay-ms", engine_ms) as url:
-        bodies = talk.bodies("scripted")
-        warm = Talk(8, 1)
+        bodies = conversations.bodies("scripted")
+        warm = Conversations(8, 1)
         await ours(warm, url)
         await bare(warm, url, warm.bodies("scripted"))
-        return [(await ours(talk, url), await bare(talk, url, bodies)) for _ in range(rounds)]
+        return [
+            (await ours(conversations, url), await bare(conversations, url, bodies))
+            for _ in range(rounds)
+        ]
 
 
 def ratio_of(pairs: Sequence[Pair]) -> float:
@@ -238,12 +242,12 @@ def cpu_ms(rounds: Sequence[Round]) -> float:
 
 async def run(sessions: int, turns: int, rounds: int) -> bool:
     """Measure, report the figures, and say whether every line is held."""
-    talk = Talk(sessions, turns)
-    pairs = await measure(talk, ENGINE_MS, rounds)
+    conversations = Conversations(sessions, turns)
+    pairs = await measure(conversations, ENGINE_MS, rounds)
     mine, theirs = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     lags = [[lag for each in side for lag in each.lags_ms] for side in (mine, theirs)]
     lag_ms, bare_lag_ms = (percentile(side, 0.99) for side in lags)
-    at_once = Talk(SATURATED_SESSIONS, SATURATED_TURNS, thinks=False)
+    at_once = Conversations(SATURATED_SESSIONS, SATURATED_TURNS, thinks=False)
     saturated = await measure(at_once, "0,0", rounds)
     held = (
         cpu_ms(mine) <= MAX_CPU_MS
@@ -251,7 +255,7 @@ async def run(sessions: int, turns: int, rounds: int) -> bool:
         and ratio_of(pairs) >= MIN_THROUGHPUT
         and ratio_of(saturated) >= MIN_SATURATED
     )
-    sizes = map(len, Talk(sessions, 1).bodies("scripted").values())
+    sizes = map(len, Conversations(sessions, 1).bodies("scripted").values())
     figures = {
         "bench": "client",
         "sessions": sessions,

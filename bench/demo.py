@@ -2,7 +2,7 @@
 
 Runs the demo into a temporary folder, as a user would after set-up, and samples the proportional
 set size of everything it starts, browsers and servers included. Two lines to hold on two idle
-cores: 180 seconds and 2 GB. A busy machine misses the first one, so the load is printed beside it.
+cores: 180 seconds and 2 GB. A busy machine misses the first one; the result keeps the load.
 """
 
 import json

@@ -1,11 +1,11 @@
-"""What an engine makes of many sessions: throughput, latency and cache hits, level by level.
+"""How an engine serves many sessions: throughput, latency and cache hits, level by level.
 
     .venv/bin/python bench/engine_load.py http://127.0.0.1:8000/v1 --plot load.png
 
-Each level lets so many sessions talk at once, in the shape of H Company's h_cua_perf: 38 steps an
+Each level runs so many sessions at once, in the shape of H Company's h_cua_perf: 38 steps an
 episode, a new screenshot in each request, ten tools in the system prompt, recorded think-times;
 prompts only grow, with one picture kept and two of slack, as those of runs do. What is counted is
-what ended within a level's seconds, after its warm-up. Without a URL it starts a scripted engine in
+what ended within a level's seconds, after its warm-up. Without a URL it starts a simulator in
 a niced process of its own, for a short run with two lines to hold: no error, and at least half of
 the prompts' tokens from the prefix cache. At another engine only the first one is held. Prints one
 JSON line; `client_cpu` near the cores of this machine means that the bench itself was the limit.
@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.loading.episodes import TEN_TOOLS, Session, Shape, first_prompt, fitted
+from bench.loading.episodes import TEN_TOOLS, Session, Shape, first_prompt, fit_budget
 from bench.loading.figures import Answer, Level, level
 from bench.loading.plot import plot
 from bench.loading.serving import scripted_engine
@@ -48,11 +48,11 @@ QUIET_LOOKS, LOOK_SECONDS = 75, 0.2
 REFUSED = 2
 
 
-def shape_of(said: argparse.Namespace, context: int | None) -> Shape:
+def shape_of(args: argparse.Namespace, context: int | None) -> Shape:
     """Return what requests are made of, for an engine of that context."""
-    options: JsonObject = {"leave_out": list(TEN_TOOLS)} if said.dialect == DEFAULT else {}
-    dialect = make_dialect(said.dialect, options)
-    width, height = said.viewport
+    options: JsonObject = {"leave_out": list(TEN_TOOLS)} if args.dialect == DEFAULT else {}
+    dialect = make_dialect(args.dialect, options)
+    width, height = args.viewport
     sent = dialect.sent_size(width, height)
     frame = Frame(
         viewport_width=width,
@@ -62,13 +62,13 @@ def shape_of(said: argparse.Namespace, context: int | None) -> Shape:
         sent_width=sent[0],
         sent_height=sent[1],
     )
-    tokens = None if context is None else context - said.max_tokens
+    tokens = None if context is None else context - args.max_tokens
     return Shape(
         dialect=dialect,
         frame=frame,
         budget=Budget(keep_images=KEEP, slack_images=SLACK, tokens=tokens),
-        schema=None if said.free else dialect.schema(frame),
-        think_scale=said.think_scale,
+        schema=None if args.free else dialect.schema(frame),
+        think_scale=args.think_scale,
     )
 
 
@@ -81,7 +81,7 @@ class Bench:
         self._shape = shape
 
     async def level(self, sessions: int, seconds: float) -> Level:
-        """Let so many sessions talk, and return the figures of `seconds` after the warm-up."""
+        """Run so many sessions; return the figures of `seconds` after the warm-up."""
         answers: list[Answer] = []
         now = asyncio.get_running_loop().time
 
@@ -120,7 +120,7 @@ class Bench:
         return next(iter((await self._engine.metrics()).values()))
 
     async def _quiet(self) -> None:
-        """Wait until the engine has let go of what was cancelled, as far as it says."""
+        """Wait until the engine has dropped the cancelled requests, as far as its metrics say."""
         for _ in range(QUIET_LOOKS):
             metrics = await self._metrics()
             if not metrics or not (metrics.running or metrics.waiting):
@@ -129,68 +129,68 @@ class Bench:
 
 
 async def _pause(talking: Sequence[asyncio.Task[None]], seconds: float) -> None:
-    """Let sessions talk; they end by a defect alone, which is raised here."""
+    """Let sessions run; one that ends has a defect, whose error is raised here."""
     done, _ = await asyncio.wait(talking, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
 
 
-async def measured(url: str, said: argparse.Namespace) -> tuple[list[Level], dict[str, object]]:
+async def measure(url: str, args: argparse.Namespace) -> tuple[list[Level], dict[str, object]]:
     """Return the figures of every level, and what was measured."""
     keys = endpoint_keys([url], os.environ, main=[url])
-    async with OpenAIEngine([url], model=said.model, keys=keys) as engine:
+    async with OpenAIEngine([url], model=args.model, keys=keys) as engine:
         card = engine.card
         sampling = Sampling(
-            temperature=said.temperature, max_tokens=said.max_tokens, extra=_extra(said)
+            temperature=args.temperature, max_tokens=args.max_tokens, extra=_extra(args)
         )
         client = StreamingClient(url, model=card.model, sampling=sampling, api_key=keys.get(url))
         async with client:
-            shape = shape_of(said, card.context_tokens)
+            shape = shape_of(args, card.context_tokens)
             first = await client.ask(first_prompt(shape), session="first")
             if first.error is not None:
                 raise NoEngine(f"{url} does not answer the first request: {first.error}")
-            bench = Bench(engine, client, fitted(shape, first.prompt_tokens))
+            bench = Bench(engine, client, fit_budget(shape, first.prompt_tokens))
             levels = []
-            for sessions in said.sessions:
-                one = await bench.level(sessions, said.seconds)
-                levels.append(one)
-                rate, errors = one.total_tokens_per_second, sum(one.errors.values())
+            for sessions in args.sessions:
+                measured = await bench.level(sessions, args.seconds)
+                levels.append(measured)
+                rate, errors = measured.total_tokens_per_second, sum(measured.errors.values())
                 sys.stderr.write(
-                    f"{sessions} sessions: {one.requests_per_second:g} requests/s, {rate} tokens/s, "
+                    f"{sessions} sessions: {measured.requests_per_second:g} requests/s, {rate} tokens/s, "
                     f"{errors} errors\n"
                 )
     about = card.model_dump(mode="json", include={"model", "product", "version", "context_tokens"})
     return levels, about
 
 
-def _extra(said: argparse.Namespace) -> JsonObject:
+def _extra(args: argparse.Namespace) -> JsonObject:
     """Return the fields of a request beside OpenAI's plainest."""
-    return {**STREAMED, "ignore_eos": True} if said.ignore_eos else dict(STREAMED)
+    return {**STREAMED, "ignore_eos": True} if args.ignore_eos else dict(STREAMED)
 
 
-async def run(said: argparse.Namespace) -> bool:
+async def run(args: argparse.Namespace) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
-    own = said.url is None
+    own = args.url is None
     async with contextlib.AsyncExitStack() as stack:
-        url = await stack.enter_async_context(scripted_engine(*ENGINE_FLAGS)) if own else said.url
-        levels, about = await measured(url, said)
-    held = all(one.requests and not one.errors for one in levels)
+        url = await stack.enter_async_context(scripted_engine(*ENGINE_FLAGS)) if own else args.url
+        levels, about = await measure(url, args)
+    held = all(measured.requests and not measured.errors for measured in levels)
     if own:
-        held = held and all((one.prefix_hit_rate or 0.0) >= MIN_HITS for one in levels)
+        held = held and all((measured.prefix_hit_rate or 0.0) >= MIN_HITS for measured in levels)
     figures = {
         "bench": "engine_load",
         **about,
-        "dialect": said.dialect,
-        "viewport": list(said.viewport),
-        "think_scale": said.think_scale,
-        "max_tokens": said.max_tokens,
+        "dialect": args.dialect,
+        "viewport": list(args.viewport),
+        "think_scale": args.think_scale,
+        "max_tokens": args.max_tokens,
         "min_prefix_hit_rate": MIN_HITS if own else None,
-        "levels": [one.model_dump(mode="json") for one in levels],
+        "levels": [measured.model_dump(mode="json") for measured in levels],
         "held": held,
     }
-    report(figures, keep=said.keep)
-    if said.plot is not None:
-        plot(levels, said.plot, title=f"{about['model']} on {about['product']} {about['version']}")
+    report(figures, keep=args.keep)
+    if args.plot is not None:
+        plot(levels, args.plot, title=f"{about['model']} on {about['product']} {about['version']}")
     return held
 
 
@@ -210,11 +210,11 @@ def _arguments() -> argparse.Namespace:
     add("--ignore-eos", action="store_true", help="vLLM: every reply takes all its tokens")
     add("--plot", type=Path, metavar="FILE.png")
     add("--keep", metavar="NAME", help="keep the figures as bench/results/NAME.json")
-    said = parser.parse_args()
-    own = said.url is None
-    said.sessions = said.sessions or (SHORT_LEVELS if own else LEVELS)
-    said.seconds = said.seconds or (SHORT_SECONDS if own else SECONDS)
-    return said
+    args = parser.parse_args()
+    own = args.url is None
+    args.sessions = args.sessions or (SHORT_LEVELS if own else LEVELS)
+    args.seconds = args.seconds or (SHORT_SECONDS if own else SECONDS)
+    return args
 
 
 def _numbers(text: str) -> tuple[int, ...]:

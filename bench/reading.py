@@ -1,4 +1,4 @@
-"""What reading a published dataset takes: the time to its first row, and pictures nobody asked for.
+"""What reading a published dataset takes: the time to its first row, and pictures that were not selected.
 
 A run of 80 episodes of ten states, with JPEG pictures of some 100 kB, is published to a local Hub
 and to a bucket of a local S3 server. Each reading is done by a process of its own.
@@ -6,13 +6,13 @@ and to a bucket of a local S3 server. Each reading is done by a process of its o
 * First row: seconds from asking `datasets` for the train split of `steps`, streamed, until a row is
   there with its picture decoded. Importing the library is not in it, nor is anything it may have
   kept: its caches are empty. The best of a few, because only other work can make one slower; on a
-  busy machine it makes all of them slower, so the load is printed beside it.
+  busy machine it makes all of them slower; the result keeps the load.
 * Columns: four small columns of every row of `steps`, by `datasets` (streamed), Polars and DuckDB,
   each as docs/dataset.md has it. What the servers gave out is on record, part by part, and the
   files' footers say which of these bytes are pictures.
 
 Lines: a first row within a second from either; of the bytes of pictures at most 2 % are read. What
-the Hub's client reads where it is left to read ahead as it likes is told, and has no line.
+the Hub's client reads with its default read-ahead is reported without a line.
 """
 
 import argparse
@@ -57,7 +57,7 @@ FEW = ("datasets-streamed", "polars", "duckdb")
 
 @dataclass(frozen=True)
 class Server:
-    """Who has the dataset, and remembers what was read of it."""
+    """A server of the dataset, which records what was read."""
 
     place: str
     """What readers call the dataset there."""
@@ -88,8 +88,8 @@ class Server:
             )
         if done.returncode:
             raise SystemExit(done.stderr)
-        found: object = json.loads(done.stdout)[self.place]
-        return found
+        output: object = json.loads(done.stdout)[self.place]
+        return output
 
     def first_row(self, times: int) -> list[float]:
         """Return the seconds until there is a row, each time."""
@@ -104,9 +104,9 @@ class Server:
     def share(self, what: str, reader: str, spans: Spans, rows: int) -> float:
         """Return the share of the pictures' bytes that a reading of small columns takes."""
         self.reads.clear()
-        found = self.ask(what, reader, env=self.watched)
-        if found != rows:
-            raise SystemExit(f"{reader} found {found} of {rows} rows at {self.place}")
+        output = self.ask(what, reader, env=self.watched)
+        if output != rows:
+            raise SystemExit(f"{reader} found {output} of {rows} rows at {self.place}")
         _, pictures = bytes_read(self.reads, spans)
         return pictures / bytes_of(spans)
 
@@ -136,7 +136,7 @@ def main() -> int:
         pictures = bytes_of(spans)
     held = all(min(taken) <= MAX_SECONDS for taken in firsts.values())
     held = held and all(share <= MAX_SHARE for share in shares.values())
-    told = {
+    rounded = {
         "first_row_seconds": {name: round(min(taken), 2) for name, taken in firsts.items()},
         "median": {name: round(statistics.median(taken), 2) for name, taken in firsts.items()},
         "max_seconds": MAX_SECONDS,
@@ -144,7 +144,7 @@ def main() -> int:
         "max_share": MAX_SHARE,
         "share_read_ahead": round(ahead, 3),
     }
-    report({"bench": "reading", "held": held, "rows": rows, "mb": round(pictures / 1e6), **told})
+    report({"bench": "reading", "held": held, "rows": rows, "mb": round(pictures / 1e6), **rounded})
     return 0 if held else 1
 
 

@@ -48,8 +48,10 @@ TENTH = frozenset(Random(7).sample(range(EPISODES), EPISODES // 10))
 def judged_anew() -> MemorySnapshot:
     """Return the run of which a tenth was judged once more, and failed."""
     run, every = make()
-    again = [every[place] for place in sorted(TENTH)]
-    run.judge([make_verdict(e, verifier="replay", round_=1, status=Status.FAILED) for e in again])
+    rejudged = [every[place] for place in sorted(TENTH)]
+    run.judge(
+        [make_verdict(e, verifier="replay", round_=1, status=Status.FAILED) for e in rejudged]
+    )
     return run.seal()
 
 
@@ -99,13 +101,13 @@ def main() -> int:
         "grown": (make(episodes=EPISODES * 11 // 10)[0].seal(), accepted, MAX_GROWN),
     }
     hubs = Hubs(Path(HOME))
-    found: dict[str, object] = {}
+    results: dict[str, object] = {}
     held = True
-    for name, (after, terms, most) in cases.items():
+    for name, (after, terms, limit) in cases.items():
         share, changed, files = hubs.new_bytes(base, after, terms)
-        held = held and share <= most
-        found[name] = {"new": round(share, 4), "max": most, "changed": changed, "files": files}
-    report({"bench": "republish", "held": held, **found})
+        held = held and share <= limit
+        results[name] = {"new": round(share, 4), "max": limit, "changed": changed, "files": files}
+    report({"bench": "republish", "held": held, **results})
     return 0 if held else 1
 
 

@@ -53,7 +53,7 @@ async def episodes(
     free = asyncio.Semaphore(sessions)
     out: list[Episode] = []
 
-    async def one(seed: int) -> None:
+    async def attempt_one(seed: int) -> None:
         async with free:
             out.append(
                 await rollout(
@@ -67,7 +67,7 @@ async def episodes(
 
     async with asyncio.TaskGroup() as group:
         for seed in range(count):
-            group.create_task(one(seed))
+            group.create_task(attempt_one(seed))
     return out
 
 

@@ -4,8 +4,8 @@ Each level keeps so many sessions open, each of which attempts one task of the d
 the shipped `rollout`, for a warm-up and then for the seconds that are counted. Two kinds of policy:
 
 * `teacher` decides at once, so pages are all that anybody waits for;
-* `engine` asks an engine over HTTP that answers after 2 to 20 seconds (the simulator, led by the
-  teacher), so most sessions wait for a reply most of the time.
+* `engine` asks an engine over HTTP that answers after 2 to 20 seconds (the simulator, which
+  the teacher tells what to reply), so most sessions wait for a reply most of the time.
 
 Three lines to hold at 64 and at 128 open sessions:
 
@@ -15,7 +15,6 @@ Three lines to hold at 64 and at 128 open sessions:
 * the slowest tenth of episodes takes at most 3 times the median's seconds for each step;
 * a session's memory, browser and all: at most 40 MB at 64 (PSS, less that of an idle browser).
 
-Prints one JSON line.
 """
 
 import argparse
@@ -154,7 +153,7 @@ class Bench:
 
 
 async def _pause(working: Sequence[asyncio.Task[None]], seconds: float) -> None:
-    """Let sessions work; one ends by a defect alone, which is raised here."""
+    """Let sessions run; one that ends has a defect, whose error is raised here."""
     done, _ = await asyncio.wait(working, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     for task in done:
         task.result()
@@ -174,19 +173,19 @@ async def policies(config: RunConfig) -> AsyncIterator[Callable[[Attempt, Accoun
         yield make
 
 
-async def measure(kind: str, said: argparse.Namespace) -> list[dict[str, float]]:
+async def measure(kind: str, args: argparse.Namespace) -> list[dict[str, float]]:
     """Return the figures of every level of one kind of policy."""
     browser = {"browser": {"viewport": list(VIEWPORT)}}
     config = resolve([("bench", {**browser, **POLICIES[kind]})])
     out = []
     async with policies(config) as make, Gateway() as gateway:
-        for sessions in said.sessions:
+        for sessions in args.sessions:
             chromium = Chromium(
-                gateway_port=gateway.port, slots=Slots(said.slots) if said.slots else page_slots()
+                gateway_port=gateway.port, slots=Slots(args.slots) if args.slots else page_slots()
             )
             async with chromium:
                 bench = Bench(MiniWob(gateway), chromium, make)
-                level = await bench.level(sessions, warm_up=said.warm_up, seconds=said.seconds)
+                level = await bench.level(sessions, warm_up=args.warm_up, seconds=args.seconds)
             out.append(level)
             sys.stderr.write(f"{kind}: {json.dumps(level)}\n")
     return out
@@ -202,12 +201,12 @@ def shares(levels: Sequence[dict[str, float]], *, reply_seconds: float) -> dict[
     return out
 
 
-async def run(said: argparse.Namespace) -> bool:
+async def run(args: argparse.Namespace) -> bool:
     """Measure, print one JSON line, and say whether every line is held."""
     figures: dict[str, object] = {"bench": "sessions"}
     held = True
-    for kind in said.policies:
-        levels = await measure(kind, said)
+    for kind in args.policies:
+        levels = await measure(kind, args)
         reply = statistics.mean(REPLY_MS) / 1_000 if kind == "engine" else 0.0
         share = shares(levels, reply_seconds=reply)
         held = held and all(share[n] >= MIN_RATE for n in HELD_LEVELS if n in share)

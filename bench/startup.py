@@ -72,13 +72,13 @@ async def _measured() -> float:
 async def _all(unit: Callable[[int], Awaitable[int]]) -> None:
     window = asyncio.Semaphore(AT_ONCE)
 
-    async def one(number: int) -> None:
+    async def run_unit(number: int) -> None:
         async with window:
             await unit(number)
 
     async with asyncio.TaskGroup() as group:
         for number in range(UNITS):
-            group.create_task(one(number))
+            group.create_task(run_unit(number))
 
 
 def main() -> int:

@@ -78,15 +78,15 @@ def main() -> int:
 def writing(base: Path, steps: int, rounds: int) -> dict[str, float]:
     """Return how fast each writer is: the best of several rounds, taken in turn."""
     writers = {"ours": write_ours, "datasets": write_datasets, "plain": write_plain}
-    found: dict[str, list[Figure]] = {name: [] for name in writers}
+    results: dict[str, list[Figure]] = {name: [] for name in writers}
     for _ in range(rounds):
         for name, write in writers.items():
-            os.sync()  # nobody waits for what another one left to be written
-            found[name].append(alone(write, base / name, steps))
+            os.sync()  # no writer waits for the bytes of the one before
+            results[name].append(alone(write, base / name, steps))
             shutil.rmtree(base / name)
-    best = {name: max(figures, key=lambda f: f.rate) for name, figures in found.items()}
+    best = {name: max(figures, key=lambda f: f.rate) for name, figures in results.items()}
     out = {f"{name}_mb_per_second": figure.rate for name, figure in best.items()}
-    out |= {f"{name}_peak_mb": max(f.peak_mb for f in found[name]) for name in writers}
+    out |= {f"{name}_peak_mb": max(f.peak_mb for f in results[name]) for name in writers}
     return out | {
         "ours_to_datasets": best["ours"].rate / best["datasets"].rate,
         "ours_to_plain": best["ours"].rate / best["plain"].rate,
@@ -103,11 +103,11 @@ def write_ours(place: Path, steps: int) -> Figure:
                 await filling.add(rows[start : start + EPISODE])
             await filling.end()
 
-    return measured(lambda rows, place: asyncio.run(write(rows, place)), place, steps)
+    return measure(lambda rows, place: asyncio.run(write(rows, place)), place, steps)
 
 
 def write_datasets(place: Path, steps: int) -> Figure:
-    """Write the rows as whoever uses `datasets` does."""
+    """Write the rows as a user of `datasets` does."""
     import datasets  # type: ignore[import-untyped] # noqa: PLC0415 - only in this process
 
     features = datasets.Features.from_arrow_schema(arrow_schema("steps"))
@@ -122,9 +122,9 @@ def write_datasets(place: Path, steps: int) -> Figure:
             fingerprint=f"rows-{len(rows)}",  # else it would hash them all
         )
         made.to_parquet(str(place / "steps.parquet"))
-        synced(place / "steps.parquet")
+        sync_file(place / "steps.parquet")
 
-    return measured(write, place, steps)
+    return measure(write, place, steps)
 
 
 def write_plain(place: Path, steps: int) -> Figure:
@@ -138,12 +138,12 @@ def write_plain(place: Path, steps: int) -> Figure:
         place.mkdir(parents=True)
         table = pa.Table.from_pylist(list(rows), schema=schema)
         pq.write_table(table, place / "steps.parquet", **writer_settings(schema))
-        synced(place / "steps.parquet")
+        sync_file(place / "steps.parquet")
 
-    return measured(write, place, steps)
+    return measure(write, place, steps)
 
 
-def measured(write: Callable[[Sequence[Row], Path], None], place: Path, steps: int) -> Figure:
+def measure(write: Callable[[Sequence[Row], Path], None], place: Path, steps: int) -> Figure:
     """Return what `write` takes for so many rows, once it has loaded all that it needs."""
     rows = list(step_rows(steps))
     write(rows[:EPISODE], place / "first")
@@ -154,7 +154,7 @@ def measured(write: Callable[[Sequence[Row], Path], None], place: Path, steps: i
     return Figure(seconds, size / 1e6, peak_mb() - before)
 
 
-def synced(path: Path) -> None:
+def sync_file(path: Path) -> None:
     """Have the disk hold a file."""
     with path.open("rb") as file:
         os.fsync(file.fileno())

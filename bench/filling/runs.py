@@ -78,14 +78,14 @@ def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: Mar
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
         if table in OWN_BYTES:
-            told = put(folder, unit.unit_id, shard_of(table, unit))
+            added = put(folder, unit.unit_id, shard_of(table, unit))
         else:
-            told = put(folder, unit.unit_id, first, like=theirs)
+            added = put(folder, unit.unit_id, first, like=theirs)
         actions = [json.loads(line) for line in entry.splitlines()]
         named = iter(noted(table, unit.unit_id, mark))
         for action in actions:
             if "add" in action:
-                action["add"] |= {"path": told.path, "size": told.size, "stats": told.stats}
+                action["add"] |= {"path": added.path, "size": added.size, "stats": added.stats}
             if "txn" in action:
                 action["txn"]["appId"] = next(named).app_id
         lines = "\n".join(map(json.dumps, actions))
@@ -114,9 +114,9 @@ def shard_of(table: str, unit: PlannedUnit) -> Shard:
     made = made_up(table)
     if table == "verdicts":
         made = row(verdict_on(unit))
-    told = {name: value for name, value in ids.items() if name in made}
+    known = {name: value for name, value in ids.items() if name in made}
     schema = arrow_schema(table)
-    [shard] = shards(schema, batches([made | told], schema), shard_bytes=MEGABYTE)
+    [shard] = shards(schema, batches([made | known], schema), shard_bytes=MEGABYTE)
     return shard
 
 

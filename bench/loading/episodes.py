@@ -1,4 +1,4 @@
-"""What a session says: episodes of the shape of h_cua_perf, made up, in our own prompts.
+"""The prompts of sessions: made-up episodes of the shape of h_cua_perf, in our own dialects.
 
 H Company's data set of engine work has 477 sessions of 38 steps on average (201 at most), one new
 screenshot in each request, about ten tools. Here every episode has a task of its own, steps drawn
@@ -25,7 +25,7 @@ from schemas.action import Click
 from schemas.base import JsonObject
 from schemas.observation import PageState
 
-STEPS, MOST_STEPS = 38, 201
+STEPS, MAX_STEPS = 38, 201
 """Of an episode: the average, and the most."""
 
 TEN_TOOLS = (
@@ -58,7 +58,7 @@ class Shape:
 
 
 class Session:
-    """One session: an episode after another, for as long as it is let."""
+    """One session: an episode after another, until it is cancelled."""
 
     def __init__(self, shape: Shape, ask: Ask, *, seed: str) -> None:
         self._shape = shape
@@ -69,11 +69,11 @@ class Session:
         self._echo = shape.dialect.say(Click(x=40, y=40), shape.frame, Rationale(thought=_THOUGHT))
 
     async def run(self, note: Callable[[Answer], None]) -> None:
-        """Talk without end; `note` is told of every answer."""
+        """Run episodes without end; `note` is called with every answer."""
         await self._think()
         episode, begin = 0, self._rng.random()
         while True:
-            steps = min(MOST_STEPS, 1 + int(self._rng.expovariate(1 / (STEPS - 1))))
+            steps = min(MAX_STEPS, 1 + int(self._rng.expovariate(1 / (STEPS - 1))))
             await self._episode(episode, steps, int(begin * steps), note)
             episode, begin = episode + 1, 0.0
 
@@ -88,7 +88,7 @@ class Session:
             budget=shape.budget,
         )
         for step in range(steps):
-            await self._see(window, step, shown=step >= begin - _sent(shape.budget))
+            await self._see(window, step, shown=step >= begin - _max_pictures(shape.budget))
             if step < begin:
                 window.answered(self._echo)
                 continue
@@ -97,7 +97,7 @@ class Session:
             )
             note(answer)
             window.counted(answer.prompt_tokens)
-            window.answered(self._understood(answer))
+            window.answered(self._echo_of(answer))
             await self._think()
             if answer.error is not None:
                 await asyncio.sleep(_AFTER_ERROR_SECONDS)
@@ -115,7 +115,7 @@ class Session:
         picture = Picture(jpeg=jpeg, step=step, width=size[0], height=size[1])
         window.saw(before, picture, after, picture_tokens=shape.dialect.image_tokens(*size))
 
-    def _understood(self, answer: Answer) -> str:
+    def _echo_of(self, answer: Answer) -> str:
         """Return what the prompt keeps of a reply: as in a run, or a stand-in of usual length."""
         try:
             return self._shape.dialect.read(answer.text, self._shape.frame).echo
@@ -142,10 +142,10 @@ def first_prompt(shape: Shape) -> EnginePrompt:
     return EnginePrompt(messages=window.messages, reply_schema=shape.schema)
 
 
-def fitted(shape: Shape, prompt_tokens: int | None) -> Shape:
+def fit_budget(shape: Shape, prompt_tokens: int | None) -> Shape:
     """Return the shape with its budget mended by what the first prompt really took.
 
-    Episodes that begin in their middle are never told how long their beginnings would have been.
+    An episode that begins in its middle never learns how many tokens its beginning would have taken.
     """
     if prompt_tokens is None or shape.budget.tokens is None:
         return shape
@@ -153,12 +153,12 @@ def fitted(shape: Shape, prompt_tokens: int | None) -> Shape:
         part for m in first_prompt(shape).messages for part in m.parts if isinstance(part, str)
     ]
     size = shape.frame.sent_width, shape.frame.sent_height
-    reckoned = sum(map(text_tokens, texts)) + shape.dialect.image_tokens(*size)
-    tokens = int(shape.budget.tokens * min(1.0, reckoned / prompt_tokens))
+    estimated = sum(map(text_tokens, texts)) + shape.dialect.image_tokens(*size)
+    tokens = int(shape.budget.tokens * min(1.0, estimated / prompt_tokens))
     return replace(shape, budget=replace(shape.budget, tokens=tokens))
 
 
-def _sent(budget: Budget) -> int:
+def _max_pictures(budget: Budget) -> int:
     """Return how many of the last pictures a prompt may hold."""
     return budget.keep_images + budget.slack_images
 

@@ -40,10 +40,10 @@ def plot(levels: Sequence[Level], target: Path, *, title: str) -> None:
     picture.save(target, "PNG", optimize=True)
 
 
-def round_step(most: float) -> float:
+def round_step(maximum: float) -> float:
     """Return the smallest step of 1, 2 or 5 times a power of ten that reaches `most` in time."""
-    power = 10.0 ** math.floor(math.log10(most / _RULES))
-    return next(n * power for n in (1, 2, 5, 10) if n * power * _RULES >= most * (1 - 1e-9))
+    power = 10.0 ** math.floor(math.log10(maximum / _RULES))
+    return next(n * power for n in (1, 2, 5, 10) if n * power * _RULES >= maximum * (1 - 1e-9))
 
 
 def _seconds(spread: Spread | None, name: str) -> float | None:
@@ -62,7 +62,7 @@ def _panel(
     width, height = _PANEL
     font = ImageFont.load_default(13)
     step = round_step(max((value for _, values in lines for value in values if value), default=1.0))
-    most = step * _RULES
+    maximum = step * _RULES
     for rule in range(_RULES + 1):
         y = _TOP + height - height * rule / _RULES
         pen.line((left, y, left + width, y), fill=_RULE)
@@ -74,7 +74,7 @@ def _panel(
     for number, (name, values) in enumerate(lines):
         colour = _COLOURS[number]
         points = [
-            (x, _TOP + height - height * value / most)
+            (x, _TOP + height - height * value / maximum)
             for x, value in zip(places, values, strict=True)
             if value is not None
         ]

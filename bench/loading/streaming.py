@@ -1,4 +1,4 @@
-"""A client that streams, to see the first token come; it asks once and counts what goes wrong."""
+"""A client that streams, to time the first token; it asks once and counts failures."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ STREAMED: JsonObject = {"stream": True, "stream_options": {"include_usage": True
 _OK = 200
 _DATA = b"data:"
 _DONE = b"[DONE]"
-_LONGEST_ERROR = 120
+_MAX_ERROR_CHARS = 120
 
 
 class StreamingClient:
@@ -46,33 +46,33 @@ class StreamingClient:
             await self._http.close()
 
     async def ask(self, prompt: EnginePrompt, *, session: str) -> Answer:
-        """Return what becomes of a request; errors are answers too."""
+        """Return the result of a request; an error is a result too."""
         body = Question(prompt, self._sampling, model=self._model).body(Manners())
-        heard = _Heard()
+        reply = _StreamedReply()
         try:
-            await self._stream(body, session, heard)
+            await self._stream(body, session, reply)
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            heard.error = type(error).__name__
-        return heard.answer()
+            reply.error = type(error).__name__
+        return reply.answer()
 
-    async def _stream(self, body: bytes, session: str, heard: "_Heard") -> None:
+    async def _stream(self, body: bytes, session: str, reply: "_StreamedReply") -> None:
         if self._http is None:
             raise RuntimeError("the client is not open")
         headers = {**self._headers, "X-Session-Id": session}
         async with self._http.post(self._url, data=body, headers=headers) as response:
             if response.status != _OK:
-                said = complaint(await response.read())
-                heard.error = f"HTTP {response.status}: {said}"[:_LONGEST_ERROR]
+                message = complaint(await response.read())
+                reply.error = f"HTTP {response.status}: {message}"[:_MAX_ERROR_CHARS]
                 return
             async for line in response.content:
                 if line.startswith(_DATA):
-                    heard.event(line[len(_DATA) :].strip())
-        if not heard.done:
-            heard.error = "the stream ended early"
+                    reply.event(line[len(_DATA) :].strip())
+        if not reply.done:
+            reply.error = "the stream ended early"
 
 
-class _Heard:
-    """What has been heard of one reply."""
+class _StreamedReply:
+    """What has arrived of one reply."""
 
     def __init__(self) -> None:
         self._begun = asyncio.get_running_loop().time()

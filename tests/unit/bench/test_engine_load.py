@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from PIL import Image
 
-from bench.loading.episodes import TEN_TOOLS, Session, Shape, draw, first_prompt, fitted
+from bench.loading.episodes import TEN_TOOLS, Session, Shape, draw, first_prompt, fit_budget
 from bench.loading.figures import Answer, level, spread
 from bench.loading.plot import plot, round_step
 from bench.loading.streaming import STREAMED, StreamingClient
@@ -102,13 +102,13 @@ def test_a_budget_shrinks_where_a_prompt_takes_more_tokens_than_reckoned() -> No
     texts = [part for m in first_prompt(shape).messages for part in m.parts]
     chars = sum(len(part) for part in texts if isinstance(part, str))
 
-    tight, loose = fitted(limited, chars + 256), fitted(limited, 100)
+    tight, loose = fit_budget(limited, chars + 256), fit_budget(limited, 100)
 
     assert tight.budget.tokens is not None
     assert 3_000 < tight.budget.tokens < 5_000
     assert loose.budget.tokens == 10_000
-    assert fitted(limited, None) is limited
-    assert fitted(shape, 100) is shape
+    assert fit_budget(limited, None) is limited
+    assert fit_budget(shape, 100) is shape
 
 
 def test_ten_tools_are_left() -> None:
