@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from atif import Trajectory
-from commands import called, contents, stepmill
+from commands import called, contents
 from deltalake import DeltaTable
 from exports import lines
 from factories import MadeRun, make_whole_run
@@ -64,7 +64,7 @@ def test_conversations_are_the_very_messages_that_the_run_recorded(
     tmp_path: Path, dialect: str, side: int
 ) -> None:
     run, to = tmp_path / "run", tmp_path / "chat"
-    made = stepmill(
+    made = called(
         *("generate", "--json", "--no-prefect", f"--run={run}"),
         *("--set=policy.name=model", f"--set=policy.dialect={dialect}"),
         *("--set=engine.kind=scripted", "--set=engine.args=['--puppet']"),
@@ -101,7 +101,7 @@ PROMPT = ("prompt_sha256", "text")
 @pytest.mark.browser
 def test_a_teacher_s_run_becomes_every_format(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    made = stepmill(
+    made = called(
         *("generate", "--json", "--no-prefect", f"--run={run}", "--set=browser.sessions=3"),
         *(f"--set=tasks.include={FAMILIES}", "--set=tasks.seeds=[0,0]"),
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import called, stepmill
+from commands import called
 from deltalake import DeltaTable
 from exports import lines, told_of
 from factories import make_episode
@@ -80,7 +80,7 @@ def written(episodes: Sequence[Episode], to: Path) -> Path:
 @pytest.mark.browser
 def test_the_library_reads_a_run_s_traces_and_loses_nothing(tmp_path: Path) -> None:
     run, to = tmp_path / "run", tmp_path / "traces"
-    made = stepmill(
+    made = called(
         *("generate", "--json", "--no-prefect", f"--run={run}", "--set=tasks.attempts=2"),
         "--set=policies=[{name='model',logprobs='processed'},{name='teacher'}]",
         *("--set=engine.kind=scripted", "--set=engine.args=['--puppet','--fault=unstructured:2']"),

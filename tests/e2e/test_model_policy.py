@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Said, called, stepmill
+from commands import Said, called
 from deltalake import DeltaTable
 
 pytestmark = pytest.mark.browser
@@ -30,7 +30,7 @@ ASKED = (
 
 def generate(run: Path, *flags: str, args: str = "[]", families: str = FAMILIES) -> Said:
     """Roll out one seed of each family with a policy that asks."""
-    return stepmill(
+    return called(
         *ASKED,
         f"--run={run}",
         f"--set=engine.args={args}",
