@@ -87,8 +87,8 @@ async def test_the_merged_shard_is_written_by_our_own_writer(run: MadeRun) -> No
 
 async def test_shards_are_merged_up_to_the_target_size(run: MadeRun) -> None:
     lake = run.lake()
-    for number in range(UNITS, UNITS + 50):
-        await commit(lake, run.unit(number * 10))
+    for number in range(UNITS, UNITS + 10):
+        await commit(lake, run.unit(number * 10, tasks=10))
     await lake.close()
     total = sum(path.stat().st_size for path in shards(run, "steps"))
     assert total > 1 << 20

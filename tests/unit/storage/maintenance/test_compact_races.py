@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from chaos import THOROUGH
 from concurrent_workers import compact_run, race
 from factories import make_run, make_whole_run
 from faulty_lake import counts, whole
@@ -15,7 +16,7 @@ from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.maintenance.compact import compact
 
-UNITS = 6
+UNITS = 6 if THOROUGH else 3
 
 
 @pytest.fixture(scope="module")
