@@ -1,9 +1,13 @@
-"""The teacher on the real pages: every family it promises, two seeds each, by ordinary actions."""
+"""The teacher on the real pages: every family it promises, by ordinary actions.
+
+`make chaos` tries two seeds of each family.
+"""
 
 import asyncio
 from dataclasses import dataclass
 
 import pytest
+from chaos import THOROUGH
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
@@ -24,7 +28,7 @@ from schemas.config import RunConfig
 from schemas.sections import PolicyName, PolicySection
 from schemas.task import Task
 
-SEEDS = (0, 1)
+SEEDS = (0, 1) if THOROUGH else (0,)
 SESSIONS = 8
 MOST_STEPS = 40
 PASSED = 1.0
