@@ -83,6 +83,13 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 
 
 @pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this test run that all its workers share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
 def weed(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Weed]":
     """A real S3 server of this machine, started once."""
     from seaweedfs import Weed  # noqa: PLC0415 - loads AWS's client, which few tests need

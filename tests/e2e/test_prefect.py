@@ -8,15 +8,16 @@ from pathlib import Path
 import psutil
 import pytest
 from commands import SMALL, called, end, start, stepmill, until
+from prefect_home import prefect_home
 from secrets_search import Hoard, files
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Prefect home for all tests of this module: its database is made once."""
-    return tmp_path_factory.mktemp("prefect")
+def home(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Prefect home for all tests of this module."""
+    return prefect_home(shared_folder, tmp_path_factory.mktemp("prefect") / "home")
 
 
 def _environment(home: Path) -> dict[str, str]:

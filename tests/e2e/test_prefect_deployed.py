@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -10,23 +11,37 @@ import pytest
 from commands import SECONDS, environment, until
 from http_servers import free_ports
 from prefect_deployment import COMMAND, Deployed, gone
+from prefect_home import prefect_home
 from source_tree import ROOT
 
 from flows.orchestration.settings import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(900)]
 
+SOON = {"PREFECT_WORKER_QUERY_SECONDS": "1"}
+"""A worker that asks for work more often than every ten seconds, and is otherwise as shipped."""
 
-def test_deployments_run_to_their_ends_one_after_the_other(tmp_path: Path) -> None:
+
+@pytest.fixture(scope="module")
+def deployed(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Start what `make prefect` starts, once; the last test of the module kills it."""
+    folder = tmp_path_factory.mktemp("deployed")
+    prefect_home(shared_folder, folder / "prefect", database="prefect.db")
+    with Deployed(folder, SOON) as started:
+        yield started
+
+
+def test_deployments_run_to_their_ends_one_after_the_other(
+    deployed: Deployed, tmp_path: Path
+) -> None:
     run, dataset = f"{tmp_path}/run-{{date}}", f"{tmp_path}/dataset-{{date}}"
-    with Deployed(tmp_path) as deployed:
-        nightly = deployed.deployment("generate/generate-nightly")
-        verify = deployed.deployment("verify/verify")
-        publish = deployed.deployment("publish/publish")
+    nightly = deployed.deployment("generate/generate-nightly")
+    verify = deployed.deployment("verify/verify")
+    publish = deployed.deployment("publish/publish")
 
-        made = deployed.run(nightly, config="configs/smoke.toml", run=run, settings=[])
-        judged = deployed.run(verify, run=run, settings=["verify.verifiers=['structure']"])
-        published = deployed.run(publish, run=run, to=dataset)
+    made = deployed.run(nightly, config="configs/smoke.toml", run=run, settings=[])
+    judged = deployed.run(verify, run=run, settings=["verify.verifiers=['structure']"])
+    published = deployed.run(publish, run=run, to=dataset)
 
     day = made["expected_start_time"][:10]
     for ended in (made, judged, published):
@@ -42,73 +57,73 @@ def test_deployments_run_to_their_ends_one_after_the_other(tmp_path: Path) -> No
     assert "{date}" in publish["parameters"]["run"]
 
 
-@pytest.mark.slow
-def test_a_schedule_fires_again_and_again(tmp_path: Path) -> None:
-    with Deployed(tmp_path) as deployed:
-        nightly = deployed.deployment("generate/generate-nightly")["id"]
-        parameters = {"config": "configs/smoke.toml", "run": f"{tmp_path}/run", "settings": []}
-        deployed.ask(f"deployments/{nightly}", {"parameters": parameters}, "PATCH")
-        every_minute = {"active": True, "schedule": {"cron": "* * * * *"}}
-        deployed.ask(f"deployments/{nightly}/schedules", [every_minute])
+def test_a_schedule_fires_again_and_again(deployed: Deployed, tmp_path: Path) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    parameters = {"config": "configs/smoke.toml", "run": f"{tmp_path}/run", "settings": []}
+    deployed.ask(of_nightly, {"parameters": parameters}, "PATCH")
+    often = {"active": True, "schedule": {"cron": "* * * * * */15"}}
+    [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
 
-        until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors))
+    until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors))
 
-        assert deployed.errors == []
-
-
-def test_a_killed_worker_is_started_again_and_leaves_nothing(tmp_path: Path) -> None:
-    with Deployed(tmp_path) as deployed:
-        nightly = deployed.deployment("generate/generate-nightly")
-        many = ["tasks.include=['click-*']", "tasks.seeds=[0,9]"]
-        begun = deployed.begin(
-            nightly, config="configs/smoke.toml", run=f"{tmp_path}/long", settings=many
-        )
-        until(lambda: any("--headless" in one for one in deployed.words()))
-        worker = deployed.worker()
-        left = worker.children(recursive=True)
-
-        worker.kill()
-
-        assert gone(left), "the flow's processes go on"
-        deployed.worker(other=worker)
-        assert "the worker ended with code 137; starting it again in 1 s" in deployed.log
-        deployed.ask(f"flow_runs/{begun}/set_state", {"state": {"type": "CRASHED"}, "force": True})
-        verify = deployed.deployment("verify/verify")
-        assert deployed.run(verify, run=f"{tmp_path}/nowhere")["state_type"] == "FAILED"
-
-        worker = deployed.worker()
-        tie = worker.parent()
-        assert tie is not None
-        for one in (tie, worker):
-            one.kill()
-        deployed.worker(other=worker)
-
-        left = deployed.processes
-        deployed.process.kill()
-        assert gone(left), "something outlives `make prefect`"
+    deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
+    deployed.ask(of_nightly, {"parameters": nightly["parameters"]}, "PATCH")
+    assert deployed.errors == []
 
 
-def test_a_borrowed_server_keeps_what_was_set_there(tmp_path: Path) -> None:
-    with Deployed(tmp_path) as lender:
-        nightly = lender.deployment("generate/generate-nightly")
-        of_nightly = f"deployments/{nightly['id']}"
-        lender.ask("work_pools/local", {"concurrency_limit": 3, "description": "ours"}, "PATCH")
-        paused = f"{of_nightly}/schedules/{nightly['schedules'][0]['id']}"
-        lender.ask(paused, {"active": False}, "PATCH")
-        lender.ask(f"{of_nightly}/schedules", [{"active": True, "schedule": {"cron": "5 5 * * *"}}])
-        lender.ask(f"{of_nightly}/pause_deployment", {})
-        borrower = tmp_path / "borrower"
-        borrower.mkdir()
+def test_a_borrowed_server_keeps_what_was_set_there(deployed: Deployed, tmp_path: Path) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    of_nightly = f"deployments/{nightly['id']}"
+    deployed.ask("work_pools/local", {"concurrency_limit": 3, "description": "ours"}, "PATCH")
+    paused = f"{of_nightly}/schedules/{nightly['schedules'][0]['id']}"
+    deployed.ask(paused, {"active": False}, "PATCH")
+    deployed.ask(f"{of_nightly}/schedules", [{"active": True, "schedule": {"cron": "5 5 * * *"}}])
+    deployed.ask(f"{of_nightly}/pause_deployment", {})
 
-        with Deployed(borrower, {"PREFECT_API_URL": lender.url}) as deployed:
-            assert "is paused and stays so" in deployed.log
-        pool = lender.ask("work_pools/local")
-        after = lender.deployment("generate/generate-nightly")
+    with Deployed(tmp_path, {"PREFECT_API_URL": deployed.url}) as borrower:
+        assert "is paused and stays so" in borrower.log
+    pool = deployed.ask("work_pools/local")
+    after = deployed.deployment("generate/generate-nightly")
+    deployed.ask(f"{of_nightly}/resume_deployment", {})
 
     assert (pool["concurrency_limit"], pool["description"]) == (3, "ours")
     schedules = {one["schedule"]["cron"]: one["active"] for one in after["schedules"]}
     assert schedules == {"0 2 * * *": False, "5 5 * * *": True}
     assert after["paused"] is True
+
+
+def test_a_killed_worker_is_started_again_and_leaves_nothing(
+    deployed: Deployed, tmp_path: Path
+) -> None:
+    nightly = deployed.deployment("generate/generate-nightly")
+    many = ["tasks.include=['click-*']", "tasks.seeds=[0,9]"]
+    begun = deployed.begin(
+        nightly, config="configs/smoke.toml", run=f"{tmp_path}/long", settings=many
+    )
+    until(lambda: any("--headless" in one for one in deployed.words()))
+    worker = deployed.worker()
+    left = worker.children(recursive=True)
+
+    worker.kill()
+
+    assert gone(left), "the flow's processes go on"
+    deployed.worker(other=worker)
+    assert "the worker ended with code 137; starting it again in 1 s" in deployed.log
+    deployed.ask(f"flow_runs/{begun}/set_state", {"state": {"type": "CRASHED"}, "force": True})
+    verify = deployed.deployment("verify/verify")
+    assert deployed.run(verify, run=f"{tmp_path}/nowhere")["state_type"] == "FAILED"
+
+    worker = deployed.worker()
+    tie = worker.parent()
+    assert tie is not None
+    for one in (tie, worker):
+        one.kill()
+    deployed.worker(other=worker)
+
+    left = deployed.processes
+    deployed.process.kill()
+    assert gone(left), "something outlives `make prefect`"
 
 
 def _served(port: int, home: Path, **settings: str) -> dict[str, str]:
