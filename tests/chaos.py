@@ -31,7 +31,7 @@ from storage.publish.verify import verify_published
 ROUNDS = int(os.environ.get("STEPMILL_CHAOS_ROUNDS") or 4)
 """How often a run in a real browser is killed; all that is drawn here grows with it."""
 
-KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 20)
+KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 10)
 """How many runs over stand-ins are killed at random moments, in a folder."""
 
 BUCKET_KILLS = KILLS // 5

@@ -5,6 +5,7 @@ are stored, while shards are written, while tables are committed, while the vers
 published, and now and then by the clock alone. `make chaos` draws more of them.
 """
 
+import json
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from random import Random
 
 import psutil
 import pytest
-from chaos import KILLED, ROUNDS, TIMEOUT, assert_whole
+from chaos import KILLED, ROUNDS, THOROUGH, TIMEOUT, assert_whole
 from commands import SECONDS, end, environment, start, stepmill, until
 from kill_at import Doom, Fate, Instant
 from small_runs import Trial
@@ -28,15 +29,17 @@ DOOM = str(ROOT / "tests" / "kill_at.py")
 MARK = "STEPMILL_TEST_MARK"
 """An environment variable by which the processes of one test are known."""
 
-EPISODES = 8
+EPISODES = 8 if THOROUGH else 4
+
+FAMILIES = ["click-test", "enter-text", "click-button", "focus-text"]
 
 
 def real_trial(base: Path) -> Trial:
-    """Return a run of eight episodes in four units, by the teacher and a clumsy one."""
+    """Return a run of two episodes a unit, by the teacher and a clumsy one."""
     base.mkdir()
     settings = (
         'policies=[{name="teacher", share=3}, {name="clumsy", share=1}]',
-        'tasks.include=["click-test", "click-button", "enter-text", "focus-text"]',
+        f"tasks.include={json.dumps(FAMILIES[: EPISODES // 2])}",
         "tasks.seeds=[0, 1]",
         "tasks.unit_size=2",
         "browser.sessions=3",
@@ -87,20 +90,23 @@ def _in_dataset(random: Random) -> Instant:
 
 
 STRETCHES: dict[str, Callable[[Random], Instant]] = {
-    "spool": lambda random: Instant(name="* run/spool", number=random.randint(1, 30)),
-    "shards": lambda random: Instant(name="* run/tables/*", number=random.randint(1, 60)),
-    "commits": lambda random: Instant(name="* write *", number=random.randint(1, 36)),
+    "spool": lambda random: Instant(name="* run/spool", number=random.randint(1, 3 * EPISODES)),
+    "shards": lambda random: Instant(name="* run/tables/*", number=random.randint(1, 7 * EPISODES)),
+    "commits": lambda random: Instant(name="* write *", number=random.randint(1, 4 * EPISODES)),
     "dataset": _in_dataset,
     "clock": lambda random: Instant(name="start git", seconds=random.uniform(0.05, 8)),
 }
 """A moment of each stretch of a run's life."""
 
+STRIDE = 3
+"""From one stretch to the next: the first two are the spool and the dataset, and five are all."""
 
-@pytest.mark.parametrize("number", range(ROUNDS))
+
+@pytest.mark.parametrize("number", range(ROUNDS if THOROUGH else 2))
 async def test_killed_at_a_random_moment_and_run_again_it_is_whole(
     tmp_path: Path, number: int
 ) -> None:
-    stretch = list(STRETCHES)[number % len(STRETCHES)]
+    stretch = list(STRETCHES)[STRIDE * number % len(STRETCHES)]
     at, mark = STRETCHES[stretch](Random(number)), uuid.uuid4().hex
     trial = real_trial(tmp_path / "trial")
 
