@@ -19,9 +19,9 @@ is written in parts here, however small the object, so that an upload can be hal
 | before any write of a compaction | `test_chaos_compact` | | |
 | at random moments | `test_chaos_moments`, `test_chaos` | `test_chaos_moments` | |
 
-`test_chaos_sweep` kills before every event there is in a folder, and holds that those below are
-among them. On the Hub they are requests, before and after each of which `test_publish_hub_killed`
-kills.
+`test_chaos_sweep` kills before the first event of each kind in a folder, or before every event where
+there is time, and holds that those below are among them. On the Hub they are requests, before and
+after each of which `test_publish_hub_killed` kills.
 """
 
 from typing import NamedTuple
