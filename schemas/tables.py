@@ -16,6 +16,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 import pyarrow as pa
+from pydantic_core import to_jsonable_python
 
 from schemas.action import ActionColumns, action_columns
 from schemas.base import Record, canonical_json
@@ -230,14 +231,7 @@ def _arrow_value(value: object) -> object:
 
 
 def _json_text(value: object) -> str:
-    return canonical_json(_without_records(value))
-
-
-def _without_records(value: object) -> object:
-    """Return `value` with a record, or each of a tuple of records, as a JSON object."""
-    if isinstance(value, tuple):
-        return [_without_records(item) for item in value]
-    return value.model_dump(mode="json") if isinstance(value, Record) else value
+    return canonical_json(to_jsonable_python(value))
 
 
 def record(kind: type[R], row_: Mapping[str, Any]) -> R:
