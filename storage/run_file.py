@@ -20,7 +20,7 @@ from schemas.redaction import without_secrets
 from storage.objects.protocol import Missing, ObjectStore
 
 KEY = "run.json"
-"""Where the file lies in its run."""
+"""The key of the file."""
 
 
 class RunFile(Record):
@@ -44,10 +44,10 @@ class RunFile(Record):
 
 
 async def open_run(store: ObjectStore) -> RunFile:
-    """Return the run that lies in `store`.
+    """Return the run in `store`.
 
     Raises:
-        NotFound: none does.
+        NotFound: the store holds no run.
         Damaged: its `run.json` cannot be read.
     """
     try:
@@ -59,12 +59,12 @@ async def open_run(store: ObjectStore) -> RunFile:
 async def create_run(
     store: ObjectStore, config: RunConfig, *, provenance: Mapping[str, JsonValue]
 ) -> RunFile:
-    """Return the run of `config` in `store`, made if it is not there.
+    """Return the run of `config` in `store`, created unless it exists.
 
     Raises:
-        OtherRun: a run of another identity lies there; every key that differs is named.
-        Damaged: a `run.json` lies there that cannot be read.
-        Unwritable: nothing can be written there.
+        OtherRun: the store holds a run of another identity; the error names every key that differs.
+        Damaged: its `run.json` cannot be read.
+        Unwritable: the store cannot be written.
     """
     made = RunFile.model_validate(
         {
@@ -77,16 +77,16 @@ async def create_run(
     )
     if await store.put_new(KEY, made.model_dump_json(indent=2).encode() + b"\n"):
         return made
-    there = await open_run(store)
-    check_identity(there, config, f"{store.url}/{KEY}")
-    return there
+    existing = await open_run(store)
+    check_identity(existing, config, f"{store.url}/{KEY}")
+    return existing
 
 
 def read_run(data: bytes, where: str) -> RunFile:
-    """Return the run file that `data` holds.
+    """Return the run file in `data`.
 
     Raises:
-        Damaged: it holds none; `where` is named.
+        Damaged: it cannot be read; the error names `where`.
     """
     try:
         return RunFile.model_validate_json(data)
@@ -97,19 +97,19 @@ def read_run(data: bytes, where: str) -> RunFile:
 
 
 def check_identity(there: RunFile, config: RunConfig, where: str) -> None:
-    """Refuse a configuration that would make something else than the run that is there.
+    """Refuse a configuration of another identity than the existing run's.
 
     Raises:
-        OtherRun: every key that differs is named.
+        OtherRun: the error names every key that differs.
     """
     wanted: JsonObject = {key: without_secrets(value) for key, value in identity(config).items()}
-    found = there.identity
-    keys = sorted(found.keys() | wanted.keys())
+    stored = there.identity
+    keys = sorted(stored.keys() | wanted.keys())
     lines = [
-        f"  {key}: there {found.get(key)!r}, asked for {wanted.get(key)!r}"
+        f"  {key}: there {stored.get(key)!r}, asked for {wanted.get(key)!r}"
         for key in keys
-        if found.get(key) != wanted.get(key)
+        if stored.get(key) != wanted.get(key)
     ]
     if lines:
-        told = "\n".join(lines)
-        raise OtherRun(f"{where}: a run of another configuration lies here:\n{told}")
+        differences = "\n".join(lines)
+        raise OtherRun(f"{where}: a run of another configuration lies here:\n{differences}")

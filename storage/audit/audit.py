@@ -28,20 +28,20 @@ async def audit(
     copies: Sequence[Destination] = (),
     progress: Progress | None = None,
 ) -> AuditReport:
-    """Prove the run in `store` and its published `copies` whole, or name what is not.
+    """Check that the run in `store` and its published `copies` are complete and unaltered.
 
-    `deep` reads every byte that was committed or published; otherwise only the log, the manifests
-    and what the listings say.
+    `deep` reads every byte that was committed or published; otherwise only the logs, the manifests
+    and the listings.
 
     Raises:
-        NotFound: no run lies there.
+        NotFound: the store holds no run.
     """
     notes = Notes(progress)
     inventory = await take_inventory(store, notes)
     if not inventory.run and not inventory.entries and not inventory.shards:
         raise NotFound(f"{store.url}: no run lies here ({run_file.KEY} is missing)")
-    looks = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
-    notes.expect(sum(looks) + len(inventory.spooled))
+    objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
+    notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
     pins = await _read_versions(store, inventory, notes)
     histories = {
@@ -77,15 +77,15 @@ async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None
     except (Damaged, ValueError) as error:
         notes.finding(run_file.KEY, f"is torn or altered: {error}")
         return None
-    told = now if isinstance(now, dict) else {}
-    for key in sorted(told.keys() & run.identity.keys()):
-        if told[key] != run.identity[key]:
+    current = now if isinstance(now, dict) else {}
+    for key in sorted(current.keys() & run.identity.keys()):
+        if current[key] != run.identity[key]:
             notes.finding(run_file.KEY, f"says two things of {key}")
     return run
 
 
 async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:
-    """Return the versions whose shards must be there."""
+    """Return the versions whose shards must exist."""
     out: list[Versions] = []
     last: Versions = {}
     released = await _read_released(store, inventory, notes)
@@ -112,7 +112,7 @@ async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes)
 
 
 async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes) -> set[int]:
-    """Return the versions that were let go, whose shards may be gone."""
+    """Return the released versions, whose shards may be removed."""
     out: set[int] = set()
     for number in sorted(inventory.keeping):
         key = keeping_key(number)
@@ -127,7 +127,7 @@ async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes)
 
 
 def _check_units(histories: Histories, notes: Notes) -> None:
-    """Hold the tables' transactions against each other: a unit is in all of them, once, alike."""
+    """Compare the tables' transactions: a unit must be in all of them, once, with the same token."""
     committed = _units(histories["episodes"])
     notes.count("units", len(committed))
     for table in UNIT_TABLES:
@@ -155,21 +155,23 @@ def _check_uncommitted(inventory: Inventory, histories: Histories, notes: Notes)
     for table, history in histories.items():
         for path in inventory.shards[table].keys() - history.needed.keys():
             unit_id = path.partition("-")[0]
-            gone = path in history.ever or unit_id in history.transactions
-            what = "was replaced by another shard" if gone else "is a shard that nobody committed"
+            replaced = path in history.ever or unit_id in history.transactions
+            what = (
+                "was replaced by another shard" if replaced else "is a shard that nobody committed"
+            )
             notes.leftover(shard_key(table, path), what)
 
 
 async def _check_sizes(
     store: ObjectStore, inventory: Inventory, histories: Histories, notes: Notes
 ) -> None:
-    """Hold the shards that the log needs against the listing."""
+    """Compare the shards that the log needs with the listing."""
     for table, history in histories.items():
         for path, file in history.needed.items():
             key = shard_key(table, path)
             size = inventory.shards[table].get(path)
             if size is None:
-                # It may have come in after the listing.
+                # It may have been written after the listing.
                 try:
                     size = (await store.info(key)).size
                 except Missing:
@@ -178,7 +180,7 @@ async def _check_sizes(
             if size != file.size:
                 notes.finding(key, f"is torn: {size} bytes, the log says {file.size}")
             notes.count("shards")
-            notes.looked()
+            notes.advance()
 
 
 async def _check_spool(
@@ -189,7 +191,7 @@ async def _check_spool(
     run: run_file.RunFile | None,
     notes: Notes,
 ) -> None:
-    """Tell what waits for its commit from what a commit left, and read it if `run` is given."""
+    """Tell spooled episodes of open units from those of committed ones; read them if `run` is given."""
     committed = histories["episodes"].transactions
     for key, unit_id in inventory.spooled.items():
         if unit_id in committed:
@@ -198,7 +200,7 @@ async def _check_spool(
             notes.count("spooled")
         if run is not None:
             await _check_spooled(store, key, run, notes)
-        notes.looked()
+        notes.advance()
 
 
 async def _check_spooled(store: ObjectStore, key: str, run: run_file.RunFile, notes: Notes) -> None:

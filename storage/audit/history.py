@@ -1,7 +1,7 @@
-"""A table's history: its log replayed from the first entry, as bytes.
+"""A table's history: its log, replayed from the first entry.
 
-Every entry of the last ten years is there, so nothing has to be believed of a checkpoint; a
-checkpoint is held against what the entries before it say.
+The log has every entry of the last ten years, so no checkpoint has to be trusted; a checkpoint is
+compared with the entries before it.
 """
 
 import io
@@ -33,18 +33,18 @@ _ACTIONS = {"commitInfo", "protocol", "metaData", "add", "remove", "txn"}
 
 @dataclass(frozen=True, slots=True)
 class CommittedFile:
-    """A file as the log speaks of it; there may be a hundred thousand of them."""
+    """A file in the log; a table may have a hundred thousand."""
 
     path: str
     """Below the table."""
     size: int
     """Bytes."""
     stats: str = "{}"
-    """Delta's statistics, JSON; left out where a checkpoint is believed."""
+    """Delta's statistics, JSON; left out where a checkpoint is trusted."""
 
     @property
-    def told(self) -> frozenset[str]:
-        """The columns whose range the log tells."""
+    def ranged_columns(self) -> frozenset[str]:
+        """The columns whose range is in the log."""
         return frozenset(json.loads(self.stats).get("nullCount", ()))
 
     @property
@@ -59,7 +59,7 @@ class CommittedFile:
 
 
 class _Transaction(BaseModel):
-    """An application transaction as the log speaks of it."""
+    """An application transaction in the log."""
 
     appId: str  # noqa: N815 - Delta's word
     version: int
@@ -67,16 +67,16 @@ class _Transaction(BaseModel):
 
 @dataclass
 class History:
-    """What a table's log says."""
+    """The state of a table by its log."""
 
     table: str
     """The table."""
     live: dict[str, CommittedFile] = field(default_factory=dict)
-    """The files that count now, by path."""
+    """The live files, by path."""
     needed: dict[str, CommittedFile] = field(default_factory=dict)
-    """Those, and the files that a version counts."""
+    """The live files, and those of versions."""
     ever: set[str] = field(default_factory=set)
-    """Paths of all files that ever counted."""
+    """Paths of all files that were ever live."""
     transactions: dict[str, int] = field(default_factory=dict)
     """Application transactions and their tokens."""
     columns: frozenset[str] = frozenset()
@@ -104,18 +104,18 @@ async def read_history(
     history = History(table)
     checkpoints = inventory.checkpoints[table]
     entries = inventory.entries[table]
-    believed = {} if deep else _believed(checkpoints, pins | {max(entries, default=0)})
+    trusted = {} if deep else _trusted(checkpoints, pins | {max(entries, default=0)})
     numbers = list(_numbers(table, entries | pins | checkpoints, notes))
-    replayed = [entry_key(table, n) for n in numbers if n not in entries or n not in believed]
-    found = get_several(store, replayed)
+    replayed = [entry_key(table, n) for n in numbers if n not in entries or n not in trusted]
+    entry_data = get_several(store, replayed)
     for number in numbers:
-        if number in entries and believed.get(number, 0) > number:
+        if number in entries and trusted.get(number, 0) > number:
             notes.count("log entries")
-            notes.looked()
-        elif number in entries and believed.get(number) == number:
-            await _believe_checkpoint(store, history, number, notes)
+            notes.advance()
+        elif number in entries and trusted.get(number) == number:
+            await _load_checkpoint(store, history, number, notes)
         else:
-            _replay_entry(history, number, (await anext(found))[1], notes)
+            _replay_entry(history, number, (await anext(entry_data))[1], notes)
             if number in checkpoints:
                 await _check_checkpoint(store, history, number, notes)
         if number in pins:
@@ -126,7 +126,7 @@ async def read_history(
     return history
 
 
-def _believed(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[int, int]:
+def _trusted(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[int, int]:
     """Return which checkpoint stands for each entry on the way to the next of `points`."""
     out: dict[int, int] = {}
     start = 0
@@ -151,7 +151,7 @@ def _numbers(table: str, known: AbstractSet[int], notes: Notes) -> Iterator[int]
 
 def _replay_entry(history: History, number: int, data: bytes | None, notes: Notes) -> None:
     key = entry_key(history.table, number)
-    notes.looked()
+    notes.advance()
     if data is None:
         notes.finding(key, "is missing: an entry of the table's log")
         return
@@ -167,7 +167,7 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
     """Replay one entry; yield what is wrong with it.
 
     Raises:
-        ValueError: it is no log entry at all.
+        ValueError: it is not a log entry.
     """
     actions = [action for line in data.decode().splitlines() for action in _actions(line)]
     kinds = {kind for kind, _ in actions}
@@ -177,20 +177,20 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
         if kind == "metaData":
             yield from _declare(history, body)
         elif kind == "add":
-            added = _committed(body)
+            added = _committed_file(body)
             history.live[added.path] = added
             history.ever.add(added.path)
         elif kind == "remove":
             history.live.pop(str(body.get("path")), None)
         elif kind == "txn":
             transaction = _Transaction.model_validate(body)
-            again = transaction.appId in history.transactions
-            if again and _ONCE.fullmatch(transaction.appId):
+            repeated = transaction.appId in history.transactions
+            if repeated and _ONCE.fullmatch(transaction.appId):
                 yield f"commits {transaction.appId} a second time"
             history.transactions[transaction.appId] = transaction.version
 
 
-def _committed(body: Mapping[str, Any]) -> CommittedFile:
+def _committed_file(body: Mapping[str, Any]) -> CommittedFile:
     """Return the file that an entry adds.
 
     Raises:
@@ -198,7 +198,7 @@ def _committed(body: Mapping[str, Any]) -> CommittedFile:
     """
     path, size, stats = (body.get(name) for name in ("path", "size", "stats"))
     if not (isinstance(path, str) and isinstance(size, int) and isinstance(stats, str)):
-        raise ValueError(f"not a file: {path}")  # noqa: TRY004 - torn, no type error
+        raise ValueError(f"not a file: {path}")  # noqa: TRY004 - a torn file, not a type error
     return CommittedFile(path, size, stats)
 
 
@@ -208,7 +208,7 @@ def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         raise ValueError(f"not an action: {line[:60]}")
     for kind, body in parsed.items():
         if not isinstance(body, dict):
-            raise ValueError(f"not an action: {line[:60]}")  # noqa: TRY004 - torn, no type error
+            raise ValueError(f"not an action: {line[:60]}")  # noqa: TRY004 - a torn file, not a type error
         yield kind, body
 
 
@@ -228,13 +228,11 @@ def _fields(schema: str) -> dict[str, object]:
     return {item["name"]: item["type"] for item in json.loads(schema)["fields"]}
 
 
-async def _believe_checkpoint(
-    store: ObjectStore, history: History, number: int, notes: Notes
-) -> None:
+async def _load_checkpoint(store: ObjectStore, history: History, number: int, notes: Notes) -> None:
     """Take a table's state from a checkpoint, in the place of all entries up to it."""
     key = checkpoint_key(history.table, number)
     notes.count("log entries")
-    notes.looked()
+    notes.advance()
     columns = ["add.path", "add.size", "remove.path", "txn.appId", "txn.version"]
     try:
         file = pq.ParquetFile(io.BytesIO(await store.get(key)))
@@ -265,17 +263,17 @@ def _take(state: History, row: Mapping[str, Any]) -> None:
 async def _check_checkpoint(
     store: ObjectStore, history: History, number: int, notes: Notes
 ) -> None:
-    """Hold a checkpoint against what the entries up to it say."""
+    """Compare a checkpoint with the entries up to it."""
     key = checkpoint_key(history.table, number)
     try:
         file = pq.ParquetFile(io.BytesIO(await store.get(key)))
-        found = file.read(columns=["add.path", "add.size", "txn.appId"]).to_pylist()
+        rows = file.read(columns=["add.path", "add.size", "txn.appId"]).to_pylist()
     except (Missing, pa.ArrowException, OSError) as error:
         notes.finding(key, f"is torn or altered: {error}")
         return
-    listed = [row["add"] for row in found if row.get("add")]
+    listed = [row["add"] for row in rows if row.get("add")]
     files = {added["path"]: added["size"] for added in listed}
-    apps = {row["txn"]["appId"] for row in found if row.get("txn")}
+    apps = {row["txn"]["appId"] for row in rows if row.get("txn")}
     if files != {path: item.size for path, item in history.live.items()}:
         notes.finding(key, "does not list the files that the log does")
     if apps != history.transactions.keys():

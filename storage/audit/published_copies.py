@@ -18,17 +18,17 @@ async def audit_copies(
     `run_id` is the run they must be of; None: it is not known.
     """
 
-    def told(done: int, total: int) -> None:
+    def report_progress(done: int, total: int) -> None:
         if done == 0:
             notes.expect(total)
         else:
             notes.count("published files")
-            notes.looked()
+            notes.advance()
 
     for copy in copies:
         where = copy.address
         try:
-            proof = await verify_published(copy, run_id=run_id, deep=deep, progress=told)
+            proof = await verify_published(copy, run_id=run_id, deep=deep, progress=report_progress)
         except StepmillError as error:
             why = str(error).removeprefix(f"{where}: ")
             notes.copy(

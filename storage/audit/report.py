@@ -1,4 +1,4 @@
-"""What an audit says, and what it is written down with."""
+"""The report of an audit, and the notes it is made from."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from schemas.base import Record
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many objects were looked at."""
+"""Called with the number of objects checked and the number of all."""
 
 
 class PublishedCopy(Record):
@@ -72,11 +72,11 @@ class Notes:
         self._copies.append(seen)
 
     def expect(self, objects: int) -> None:
-        """Say that so many more objects will be looked at."""
+        """Announce so many more objects to check."""
         self._total += objects
 
-    def looked(self) -> None:
-        """Say that one more object was looked at."""
+    def advance(self) -> None:
+        """Report that one more object was checked."""
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, max(self._done, self._total))

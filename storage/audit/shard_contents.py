@@ -48,7 +48,7 @@ async def read_committed(
             elif path in history.live:
                 take = takers.get(table)
                 await asyncio.to_thread(_feed, rows, take, table, path, data)
-            notes.looked()
+            notes.advance()
         await asyncio.to_thread(closers.get(table, _nothing))
     rows.close()
 
@@ -92,7 +92,7 @@ def _shard_problems(history: History, file: CommittedFile, data: bytes) -> Itera
         yield f"is {len(data)} bytes, the log says {file.size}"
     try:
         columns = set(pq.read_schema(io.BytesIO(data)).names)
-        stats = json.loads(statistics(data, columns=file.told))
+        stats = json.loads(statistics(data, columns=file.ranged_columns))
     except (pa.ArrowException, OSError) as error:
         yield f"is no Parquet file: {error}"
         return
@@ -133,4 +133,4 @@ async def read_uncommitted(
                 continue
             if sha256_hex(data) != path.removesuffix(".parquet").rpartition("-")[2]:
                 notes.finding(key, "is foreign or torn: its bytes are not those its name speaks of")
-            notes.looked()
+            notes.advance()

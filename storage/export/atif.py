@@ -40,25 +40,25 @@ class Atif(Format):
         return {"schema_version": VERSION}
 
     @override
-    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        folder = f"{told.acceptance.split}/{told.episode.episode_id}"
-        for step in told.episode.steps:
+    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+        folder = f"{source.acceptance.split}/{source.episode.episode_id}"
+        for step in source.episode.steps:
             yield File(f"{folder}/{_picture_path(step)}", step.screenshot.bytes)
-        text = json.dumps(document(told), ensure_ascii=False, indent=1, allow_nan=False)
+        text = json.dumps(document(source), ensure_ascii=False, indent=1, allow_nan=False)
         yield File(f"{folder}/trajectory.json", f"{text}\n".encode())
-        tally["documents"] += 1
-        tally["steps"] += told.episode.n_steps
+        counts["documents"] += 1
+        counts["steps"] += source.episode.n_steps
 
 
-def document(told: Told) -> JsonObject:
+def document(source: Told) -> JsonObject:
     """Return the whole document of an episode; pictures by their path beside it."""
-    episode = told.episode
-    return _said(
+    episode = source.episode
+    return _without_none(
         {
             "schema_version": VERSION,
             "session_id": episode.run_id,
             "trajectory_id": episode.episode_id,
-            "agent": _said(
+            "agent": _without_none(
                 {
                     "name": f"stepmill-{episode.policy}",
                     "version": episode.code_version,
@@ -67,17 +67,17 @@ def document(told: Told) -> JsonObject:
                     "extra": _agent_extra(episode),
                 }
             ),
-            "steps": list(_steps(told)),
+            "steps": list(_steps(source)),
             "final_metrics": _totals(episode),
-            "extra": _outcome(told),
+            "extra": _outcome(source),
         }
     )
 
 
-def _steps(told: Told) -> Iterator[JsonValue]:
-    episode = told.episode
+def _steps(source: Told) -> Iterator[JsonValue]:
+    episode = source.episode
     number = 0
-    for number, step in enumerate(_openings(told), start=1):
+    for number, step in enumerate(_openings(source), start=1):
         yield {"step_id": number, **step}
     for seen, after in itertools.pairwise(episode.steps):
         if not isinstance(seen.action, NoAction):
@@ -86,9 +86,9 @@ def _steps(told: Told) -> Iterator[JsonValue]:
             yield {"step_id": number, **_step(episode, seen, after, calls)}
 
 
-def _openings(told: Told) -> Iterator[JsonObject]:
+def _openings(source: Told) -> Iterator[JsonObject]:
     """Yield the system prompt, where there is one, and the task with the first picture."""
-    episode = told.episode
+    episode = source.episode
     for prompt in episode.prompts:
         if prompt.prompt_sha256 == episode.prompt_sha256:
             yield {"source": "system", "message": prompt.text}
@@ -99,8 +99,8 @@ def _openings(told: Told) -> Iterator[JsonObject]:
 
 def _step(episode: Episode, seen: Step, after: Step, calls: Sequence[Call]) -> JsonObject:
     agent = seen.actor is Actor.AGENT
-    told = seen.action_error or seen.result_text
-    content: list[JsonValue] = [{"type": "text", "text": told}] if told else []
+    result = seen.action_error or seen.result_text
+    content: list[JsonValue] = [{"type": "text", "text": result}] if result else []
     observed: JsonObject = {"content": [*content, _picture(after)]}
     shared: JsonObject = {
         "timestamp": seen.at.isoformat(),
@@ -109,10 +109,10 @@ def _step(episode: Episode, seen: Step, after: Step, calls: Sequence[Call]) -> J
     }
     arguments: JsonObject = seen.action.model_dump(mode="json", exclude={"type"})
     if not agent:
-        said = canonical_json(seen.action.model_dump(mode="json"))
-        return shared | {"message": said, "observation": {"results": [observed]}}
+        action = canonical_json(seen.action.model_dump(mode="json"))
+        return shared | {"message": action, "observation": {"results": [observed]}}
     call_id = f"call-{seen.step}"
-    return _said(
+    return _without_none(
         shared
         | _words(episode, seen, calls)
         | {
@@ -125,7 +125,7 @@ def _step(episode: Episode, seen: Step, after: Step, calls: Sequence[Call]) -> J
 
 
 def _words(episode: Episode, seen: Step, calls: Sequence[Call]) -> JsonObject:
-    """Return what was said with an action; only a model's words may be called reasoning."""
+    """Return the thought of an action; only a model's may be called reasoning."""
     if episode.policy_kind is not PolicyKind.MODEL:
         return {"message": seen.thought or "", "llm_call_count": 0}
     return {
@@ -148,11 +148,11 @@ def _metrics(calls: Sequence[Call]) -> JsonObject | None:
         sums["prompt_token_ids"] = _listed(call.prompt_token_ids)
         sums["completion_token_ids"] = _listed(call.completion_token_ids)
         sums["logprobs"] = _listed(call.completion_logprobs)
-    return _said(sums) or None
+    return _without_none(sums) or None
 
 
 def _totals(episode: Episode) -> JsonObject:
-    return _said(
+    return _without_none(
         {
             "total_prompt_tokens": episode.prompt_tokens if episode.calls else None,
             "total_completion_tokens": episode.completion_tokens if episode.calls else None,
@@ -164,8 +164,8 @@ def _totals(episode: Episode) -> JsonObject:
     )
 
 
-def _outcome(told: Told) -> JsonObject:
-    episode, task = told.episode, told.task
+def _outcome(source: Told) -> JsonObject:
+    episode, task = source.episode, source.task
     return {
         "task_id": episode.task_id,
         "template_id": task.template_id,
@@ -178,7 +178,7 @@ def _outcome(told: Told) -> JsonObject:
         "stop_reason": episode.stop_reason.value,
         "failure_kind": episode.failure_kind,
         "answer": episode.answer,
-        **told.acceptance.model_dump(mode="json"),
+        **source.acceptance.model_dump(mode="json"),
     }
 
 
@@ -197,7 +197,7 @@ def _agent_extra(episode: Episode) -> JsonObject:
 
 
 def _step_extra(seen: Step) -> JsonObject:
-    return _said(
+    return _without_none(
         {
             "step": seen.step,
             "url": seen.page.url,
@@ -222,8 +222,8 @@ def _picture_path(step: Step) -> str:
     return f"images/{step.step}.jpg"
 
 
-def _said(record: JsonObject) -> JsonObject:
-    """Return a record without what nobody said."""
+def _without_none(record: JsonObject) -> JsonObject:
+    """Return a record without the keys whose value is None."""
     return {key: value for key, value in record.items() if value is not None}
 
 

@@ -28,12 +28,12 @@ from storage.export.registry import FormatName, Pictures, Shape
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A picture in a message, as it would have been sent."""
+    """A picture in a message."""
 
     step: int
     """The step whose screenshot it is."""
     jpeg: bytes
-    """Its bytes."""
+    """The picture's bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +62,24 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """An episode as a dialect says it."""
+    """An episode as a dialect's prompts and replies."""
 
     segments: tuple[Segment, ...]
-    """In order; none if not even the first step can be said."""
+    """In order; empty if not even the first step can be rendered."""
     ended: str | None = None
     """Why it ends before its last step, in a word that is counted; None: it does not."""
 
 
 class Renderer(Protocol):
-    """Says an episode in a dialect."""
+    """Renders an episode in a dialect."""
 
     @property
     def about(self) -> JsonObject:
-        """All that decides what it says."""
+        """Every setting that affects the result."""
         ...
 
     def render(self, episode: Episode) -> Rendered:
-        """Return what a model would have been sent and have said."""
+        """Return the prompts a model would have got and the replies it would have given."""
         ...
 
 
@@ -103,40 +103,40 @@ class Chat(Format):
         }
 
     @override
-    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        rendered = self._renderer.render(told.episode)
+    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+        rendered = self._renderer.render(source.episode)
         if rendered.ended is not None:
-            tally["cut" if rendered.segments else "skipped"] += 1
-            tally[rendered.ended] += 1
+            counts["cut" if rendered.segments else "skipped"] += 1
+            counts[rendered.ended] += 1
         written: set[int] = set()
         for segment in rendered.segments:
             if not any(turn.learnt for turn in segment.turns):
                 continue
-            for shown in _shown(segment):
+            for shown in _pictures_of(segment):
                 if self._pictures is Pictures.FILES and shown.step not in written:
                     written.add(shown.step)
-                    path = picture_path(told.episode.episode_id, shown.step)
+                    path = picture_path(source.episode.episode_id, shown.step)
                     yield File(path, shown.jpeg)
-            tally["lines"] += 1
-            tally["replies"] += sum(turn.learnt for turn in segment.turns)
-            yield Line(self._record(told, segment))
+            counts["lines"] += 1
+            counts["replies"] += sum(turn.learnt for turn in segment.turns)
+            yield Line(self._record(source, segment))
 
-    def _record(self, told: Told, segment: Segment) -> JsonObject:
-        episode = told.episode
+    def _record(self, source: Told, segment: Segment) -> JsonObject:
+        episode = source.episode
         record: JsonObject = {
             "id": f"{episode.episode_id}-{segment.number}",
             "episode_id": episode.episode_id,
             "task_id": episode.task_id,
-            "template_id": told.task.template_id,
+            "template_id": source.task.template_id,
             "segment": segment.number,
             "steps": list(segment.steps),
-            "accepted": told.acceptance.accepted,
+            "accepted": source.acceptance.accepted,
             "messages": [self._message(turn, episode.episode_id) for turn in segment.turns],
             "loss_mask": [int(turn.learnt) for turn in segment.turns],
         }
         if self._pictures is Pictures.FILES:
             places: list[JsonValue] = [
-                picture_path(episode.episode_id, shown.step) for shown in _shown(segment)
+                picture_path(episode.episode_id, shown.step) for shown in _pictures_of(segment)
             ]
             record["images"] = places
         return record
@@ -171,7 +171,7 @@ class Chat(Format):
         return {"type": "image_url", "image_url": {"url": place}}
 
 
-def _shown(segment: Segment) -> list[Shown]:
+def _pictures_of(segment: Segment) -> list[Shown]:
     return [part for turn in segment.turns for part in turn.parts if isinstance(part, Shown)]
 
 

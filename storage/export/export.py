@@ -1,8 +1,8 @@
-"""An export: the episodes that a version publishes, one after another, as a format writes them.
+"""Exports the episodes that a version publishes, one after another, in a format.
 
-What is exported are the episodes that the run's rule accepts, or all of them where the caller asks
-for the others too. One piece of the tables is in memory at a time. The
-same run, version, rule and options give the same bytes, so doing it again writes nothing.
+The export has the episodes that the run's rule accepts, or all if the caller includes rejected ones.
+One piece of the tables is in memory at a time. The same run, version, rule and options give the same
+bytes, so a second export writes nothing.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ from storage.publish.plan.rows import Tables, reading
 from storage.publish.plan.selection import select
 
 LAYOUT = 3
-"""Grows when the same episodes would be written otherwise."""
+"""Incremented when the same episodes are written differently."""
 
 
 class ExportReport(Record):
-    """What an export came to."""
+    """The result of an export."""
 
     to: str
     """The folder."""
@@ -32,7 +32,7 @@ class ExportReport(Record):
     episodes: int
     """Episodes read."""
     counts: dict[str, int]
-    """What they became, by the format's own words."""
+    """The format's own counts."""
     lines: int
     """Lines of all JSONL files."""
     files: int
@@ -40,7 +40,7 @@ class ExportReport(Record):
     bytes: int
     """Size of everything but the manifest."""
     written: bool
-    """Written now; False if it was there already."""
+    """Whether it was written now; False if it was complete already."""
 
 
 def export(
@@ -52,14 +52,14 @@ def export(
     rule: AcceptSection,
     include_rejected: bool = False,
 ) -> ExportReport:
-    """Write what a version publishes to the folder `to`.
+    """Write the episodes that a version publishes to the folder `to`.
 
     Raises:
         BadConfig: the folder is a run's.
-        NotFound: the version holds no episode.
-        OtherRun: another export lies there.
-        Unwritable: something else lies there, or nothing can be written there.
-        Damaged: the run's tables are not whole.
+        NotFound: the version has no episodes.
+        OtherRun: the folder holds another export.
+        Unwritable: the folder holds something else, or cannot be written.
+        Damaged: the run's tables are not complete.
     """
     made_of: JsonObject = {
         "format": format_.name.value,
@@ -80,13 +80,13 @@ def export(
         with outlet.writing():
             counts: Counter[str] = Counter()
             episodes = 0
-            for told in reader.read(chosen):
+            for source in reader.read(chosen):
                 episodes += 1
-                for piece in format_.pieces(told, counts):
+                for piece in format_.pieces(source, counts):
                     if isinstance(piece, File):
                         outlet.put(piece.path, piece.data)
                     else:
-                        outlet.line(told.acceptance.split, piece.record)
+                        outlet.line(source.acceptance.split, piece.record)
             manifest = outlet.finish(episodes=episodes, counts=dict(sorted(counts.items())))
     return _report(manifest, to, format_, tables.version, written=written)
 

@@ -20,7 +20,7 @@ class Sampled:
     """A reply with its tokens; empty where the engine gave none."""
 
     message: JsonObject
-    """What was said."""
+    """The reply as a message."""
     prompt_ids: Sequence[int] = ()
     """Of the whole prompt."""
     completion_ids: Sequence[int] = ()
@@ -54,11 +54,11 @@ class Graph:
         return [_row(node) for node in self._nodes]
 
     def path(self, messages: Sequence[JsonObject], *, at: float) -> int | None:
-        """Add messages that nobody sampled, and return the last one's node."""
+        """Add messages that no model sampled, and return the last one's node."""
         parent: int | None = None
         for message in messages:
-            found = self._index.get((parent, canonical_json(message)))
-            parent = self._add(parent, message, at=at) if found is None else found
+            existing = self._index.get((parent, canonical_json(message)))
+            parent = self._add(parent, message, at=at) if existing is None else existing
         return parent
 
     def call(self, messages: Sequence[JsonObject], reply: Sampled, *, at: float) -> int:
@@ -67,13 +67,13 @@ class Graph:
         offset, kept = 0, 0
         prompt = list(reply.prompt_ids)
         for message in messages:
-            found = self._index.get((parent, canonical_json(message)))
-            if found is None:
+            existing = self._index.get((parent, canonical_json(message)))
+            if existing is None:
                 break
-            ids = self._nodes[found].token_ids
+            ids = self._nodes[existing].token_ids
             if prompt and prompt[offset : offset + len(ids)] != ids:
                 break
-            parent, offset, kept = found, offset + len(ids), kept + 1
+            parent, offset, kept = existing, offset + len(ids), kept + 1
         for message in messages[kept:]:
             parent = self._add(parent, message, at=at)
         added = prompt[offset:] if prompt else []

@@ -59,17 +59,17 @@ class Grounding(Format):
         return {"alike": ALIKE, "near": NEAR}
 
     @override
-    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        for step in told.episode.steps:
+    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+        for step in source.episode.steps:
             target = _target(step)
             if target is None:
                 continue
             why = _unfit(step, target)
-            tally[why or "lines"] += 1
+            counts[why or "lines"] += 1
             if why is None:
-                path = picture_path(told.episode.episode_id, step.step)
+                path = picture_path(source.episode.episode_id, step.step)
                 yield File(path, step.screenshot.bytes)
-                yield Line(_record(told, step, target, path))
+                yield Line(_record(source, step, target, path))
 
 
 def _target(step: Step) -> Target | None:
@@ -95,8 +95,8 @@ def _unfit(step: Step, target: Target) -> str | None:
     return None
 
 
-def _record(told: Told, step: Step, target: Target, path: str) -> JsonObject:
-    episode, point, box = told.episode, point_of(step.action), target.bbox
+def _record(source: Told, step: Step, target: Target, path: str) -> JsonObject:
+    episode, point, box = source.episode, point_of(step.action), target.bbox
     assert point is not None  # noqa: S101 - looked at before
     assert box is not None  # noqa: S101 - looked at before
     scale = _Scale(
@@ -123,8 +123,8 @@ def _record(told: Told, step: Step, target: Target, path: str) -> JsonObject:
         "episode_id": episode.episode_id,
         "step": step.step,
         "task_id": episode.task_id,
-        "template_id": told.task.template_id,
-        "accepted": told.acceptance.accepted,
+        "template_id": source.task.template_id,
+        "accepted": source.acceptance.accepted,
     }
 
 

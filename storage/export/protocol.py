@@ -1,8 +1,8 @@
-"""What a format is: from one episode to the lines and files it becomes.
+"""The protocol of an export format: from one episode to its lines and files.
 
-A format is handed whole episodes, one after another, in the order of publication, and yields what
-is to be written for each. It keeps nothing between them, so what an episode becomes depends on
-nothing but the episode and the format's options.
+A format gets complete episodes, one after another, in the order of publication, and yields the lines
+and files to write for each. It keeps no state between them, so the result depends on the episode and
+the format's options alone.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from storage.export.registry import FormatName
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An episode with all that is known of it."""
+    """An episode with its task and acceptance."""
 
     episode: Episode
-    """Whole, with its steps, elements, calls and prompts."""
+    """Complete, with steps, elements, calls and prompts."""
     task: Task
     """The task attempted."""
     acceptance: Acceptance
-    """What the run's rule makes of it."""
+    """The result of the run's rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +39,19 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of its own."""
+    """A separate file."""
 
     path: str
     """Relative to the export's folder."""
     data: bytes
-    """What is in it."""
+    """Its bytes."""
 
 
 Piece = Line | File
-"""What an episode becomes, a part of it."""
+"""A part of the output for an episode."""
 
 Tally = Counter[str]
-"""What a format counts, by a word for it."""
+"""What a format counts, by name."""
 
 
 class Format(Protocol):
@@ -59,19 +59,19 @@ class Format(Protocol):
 
     @property
     def name(self) -> FormatName:
-        """As it is asked for."""
+        """Its name on the command line."""
         ...
 
     @property
     def options(self) -> JsonObject:
-        """All that decides what an episode becomes: two exports with the same are the same."""
+        """Every option that affects the output: equal options give equal bytes."""
         ...
 
-    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        """Yield what an episode becomes, nothing if it becomes nothing, and count why."""
+    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+        """Yield the lines and files of an episode, and count what was written or left out."""
         ...
 
 
 def picture_path(episode_id: str, step: int) -> str:
-    """Return where the picture of a step lies beside the lines that name it."""
+    """Return the path of a step's picture, relative to the export's folder."""
     return f"images/{episode_id}/{step}.jpg"

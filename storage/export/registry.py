@@ -1,4 +1,4 @@
-"""The formats by name, and what each is told people by: all that help needs, so it loads nothing.
+"""The formats by name, with what the help shows of each; nothing heavy is imported here.
 
 Each page says what lies in the folder afterwards and who reads it. A format that is added gets its
 page here and its maker in `storage.export.factory`.

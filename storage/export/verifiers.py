@@ -48,35 +48,35 @@ class Verifiers(Format):
         return {"pictures": self._pictures.value, "trace": TRACE_VERSION, "library": LIBRARY}
 
     @override
-    def pieces(self, told: Told, tally: Tally) -> Iterator[Piece]:
-        trace = _Trace(told, self._pictures)
+    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+        trace = _Trace(source, self._pictures)
         record = trace.record()
         for step in sorted(trace.named):
-            picture = told.episode.steps[step].screenshot.bytes
-            yield File(picture_path(told.episode.episode_id, step), picture)
-        tally["lines"] += 1
-        tally["trainable"] += trace.trainable
-        tally["calls"] += len(trace.calls)
+            picture = source.episode.steps[step].screenshot.bytes
+            yield File(picture_path(source.episode.episode_id, step), picture)
+        counts["lines"] += 1
+        counts["trainable"] += trace.trainable
+        counts["calls"] += len(trace.calls)
         yield Line(record)
 
 
 class _Trace:
     """One episode on its way to a record."""
 
-    def __init__(self, told: Told, pictures: Pictures) -> None:
-        self._told = told
-        self._episode = told.episode
+    def __init__(self, source: Told, pictures: Pictures) -> None:
+        self._source = source
+        self._episode = source.episode
         self._pictures = pictures
-        self._prompts = {p.prompt_sha256: p.text for p in told.episode.prompts}
+        self._prompts = {p.prompt_sha256: p.text for p in source.episode.prompts}
         self._graph = Graph()
         self.named: set[int] = set()
         """Steps whose pictures lie beside the lines."""
         self.calls = [
             call
-            for call in told.episode.calls
+            for call in source.episode.calls
             if call.role in _ROLES and isinstance(call.messages, list) and call.reply is not None
         ]
-        self.trainable = told.episode.trainable and any(_tokens(call) for call in self.calls)
+        self.trainable = source.episode.trainable and any(_tokens(call) for call in self.calls)
 
     def record(self) -> JsonObject:
         """Return the whole trace."""
@@ -108,12 +108,12 @@ class _Trace:
         assert isinstance(call.messages, list)  # noqa: S101 - others were left out
         start = call.at.timestamp()
         messages = [self._message(item) for item in call.messages if isinstance(item, dict)]
-        said: JsonObject = {"role": "assistant", "content": call.reply}
+        reply: JsonObject = {"role": "assistant", "content": call.reply}
         ids = (call.prompt_token_ids or (), call.completion_token_ids or ())
         prompt, completion = ids if _tokens(call) else ((), ())
         logprobs = call.completion_logprobs or ()
         fit = logprobs if len(logprobs) == len(completion) else ()
-        node = self._graph.call(messages, Sampled(said, prompt, completion, fit), at=start)
+        node = self._graph.call(messages, Sampled(reply, prompt, completion, fit), at=start)
         return {
             "node": node,
             "model": call.model,
@@ -168,8 +168,8 @@ class _Trace:
         content: list[JsonValue] = [{"type": "text", "text": came}] if came else []
         content.append(self._picture(after))
         if seen.actor is not Actor.AGENT:
-            said = canonical_json(seen.action.model_dump(mode="json"))
-            yield {"role": "user", "content": [{"type": "text", "text": said}, *content]}
+            text = canonical_json(seen.action.model_dump(mode="json"))
+            yield {"role": "user", "content": [{"type": "text", "text": text}, *content]}
             return
         call: JsonObject = {
             "id": f"call-{seen.step}",
@@ -186,7 +186,7 @@ class _Trace:
         }
 
     def _task(self) -> JsonObject:
-        task, episode = self._told.task, self._episode
+        task, episode = self._source.task, self._episode
         return {
             "type": "StepmillTask",
             "data": {
@@ -210,7 +210,7 @@ class _Trace:
         return {"config": config, "name": episode.policy, "trainable": self.trainable}
 
     def _metrics(self) -> JsonObject:
-        acceptance = self._told.acceptance
+        acceptance = self._source.acceptance
         return {
             "accepted": float(acceptance.accepted),
             "steps": float(self._episode.n_steps),
@@ -231,7 +231,7 @@ class _Trace:
             "stop_reason": episode.stop_reason.value,
             "viewport": [episode.viewport_width, episode.viewport_height],
             "sent": [[*size] for size in sorted(sent, key=str)],
-            **self._told.acceptance.model_dump(mode="json"),
+            **self._source.acceptance.model_dump(mode="json"),
         }
 
 

@@ -4,12 +4,9 @@ Delta refuses a second commit of an application transaction only if the first on
 the writer's snapshot; one that the snapshot already shows is accepted, and the table has its rows
 twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
 the transaction, and commit with it only if the answer is no. An error from a commit means nothing
-by itself (the commit may be in, and its answer lost), so the three steps are repeated. A table
-that an older version created gets the columns that came later before it is asked.
-
-`Handle` is those steps, blocking. `Table` runs a handle in a thread of its own, one call after the
-other; cancelling a caller cancels no call that has begun. A process that used `deltalake` must
-never fork.
+by itself (the commit may be in, and its answer lost), so the three steps are repeated. A table that
+an older version created first gets the columns that came later. `Handle` is those steps, blocking.
+`Table` runs a handle in a thread, one call after the other; no call that has begun is cancelled.
 
 What an error of Delta's client means after the last try (`_ERRORS`):
 
@@ -20,6 +17,8 @@ What an error of Delta's client means after the last try (`_ERRORS`):
 | `OSError`, `TableNotFoundError`: the disk is full, the table is gone | yes | `Unwritable` |
 | `CommitFailedError`: another writer was first | yes | `Conflict` |
 | any other `DeltaError` | yes | `Damaged` |
+
+A process that used `deltalake` must never fork.
 """
 
 import asyncio

@@ -1,21 +1,20 @@
-"""Rows as Parquet, the way every reader and the Hub like it.
+"""The Parquet writer: one set of settings for every file, committed or published.
 
-One set of settings for everything this program writes, committed or published:
+The settings suit readers and the Hub:
 
-* pictures lie raw, without compression and without a dictionary, so that a later export that
-  changes a few of them uploads a few of them; all other columns are zstd;
-* the page index and statistics on every scalar column, so that readers skip what they need not;
-* row groups of at most 32 MB before compression: whoever reads or writes one has it in memory, and
-  several are in memory where many units are written or read at once;
+* pictures are stored raw, without compression and dictionary, so that a later publication that
+  changes a few of them uploads only these; all other columns are zstd;
+* the page index and statistics on every scalar column, so that readers can skip pages;
+* row groups of at most 32 MB before compression: readers and writers hold one in memory, or several
+  where many units are written or read at once;
 * content-defined chunks for tables without pictures, where they halve a repeated upload (for
   raw pictures they triple it);
 * a `huggingface` entry in the footer that says which column is an image.
 
-The bytes of a file depend on its rows alone: not on how many calls brought them, nor on the day.
-That is what lets a shard be named by its hash and two workers write the same one.
+The bytes of a file depend on its rows alone, not on how they were batched or on the time. So a shard
+can be named by its hash, and two workers write the same one.
 
-A file grows group by group in a draft, which takes memory or, where the store gives one, does
-not.
+A file grows group by group in a draft, in memory or in a temporary file.
 """
 
 import io
@@ -36,27 +35,27 @@ from storage.lake.row_group import PICTURE, RowGroup, Rows, picture_columns
 from storage.objects.temp_object import Draft
 
 ROW_GROUP_BYTES = 32_000_000
-"""The most a row group holds, before compression."""
+"""The maximum size of a row group, before compression."""
 
 MEGABYTE = 1 << 20
-"""What `storage.shard_mb` counts in."""
+"""The unit of `storage.shard_mb`."""
 
 _PAGE_BYTES = 1 << 20
-_PICTURES_AT_ONCE = 8
-"""Values encoded before a page's size is looked at; a thousand pictures make a page of 100 MB."""
-_ROWS_AT_ONCE = 64
+_PICTURE_BATCH = 8
+"""Values encoded before the page size is checked; a thousand pictures make a page of 100 MB."""
+_BATCH_ROWS = 64
 _FULL = 0.75
 _HF_NAMES = {"double": "float64", "float": "float32"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shard:
-    """A whole Parquet file; whoever takes it closes its draft, or lets memory be memory."""
+    """A complete Parquet file; its receiver closes the draft."""
 
     draft: Draft = field(repr=False)
     """The file."""
     rows: int
-    """How many."""
+    """The number of rows."""
 
     @property
     def data(self) -> bytes:
@@ -65,24 +64,24 @@ class Shard:
 
     @property
     def sha256(self) -> str:
-        """Of the file, hex."""
+        """SHA-256 of the file, hex."""
         return self.draft.sha256
 
     def __eq__(self, other: object) -> bool:
-        """Say whether it is the same file."""
+        """Return whether both files have the same bytes."""
         return isinstance(other, Shard) and self.sha256 == other.sha256
 
     def __hash__(self) -> int:
-        """Return the same for the same file."""
+        """Return a hash of the file's bytes."""
         return hash(self.sha256)
 
 
 class ShardWriter:
-    """Cuts a stream of rows into Parquet files of about a size.
+    """Splits a stream of rows into Parquet files of about `shard_bytes`.
 
-    At most one unfinished file and one row group are at hand. Push rows in with `write`, which
-    returns the files that they filled, and take the last one from `close`; or `abandon` it. Each
-    file is written to a draft that `begin` returns.
+    It holds at most one unfinished file and one row group. `write` takes rows and returns the files
+    that they filled, `close` returns the last one, or `abandon` discards it. Each file is written
+    to a draft that `begin` returns.
     """
 
     def __init__(
@@ -96,8 +95,8 @@ class ShardWriter:
         self._schema = schema.with_metadata(footer(schema))
         self._shard_bytes = shard_bytes
         self._group_bytes = min(group_bytes or ROW_GROUP_BYTES, shard_bytes)
-        # Where groups are small a page is a whole one: the head of a page is new bytes, and pages
-        # end elsewhere after a row that went, so many pages are many bytes to be uploaded again.
+        # A small group is a single page: page headers are new bytes, and after a removed row the
+        # pages end elsewhere, so many pages would mean many bytes to upload again.
         self._page_bytes = max(group_bytes or 0, _PAGE_BYTES)
         self._begin = begin
         self._sink: Draft | None = None
@@ -108,41 +107,41 @@ class ShardWriter:
 
     @property
     def file_bytes(self) -> int:
-        """Bytes of the unfinished file that are written."""
+        """Bytes written to the unfinished file."""
         return 0 if self._sink is None else len(self._sink)
 
     @property
     def pending_bytes(self) -> int:
-        """About the bytes of the rows that wait to be written, before compression."""
+        """Estimated bytes of the buffered rows, before compression."""
         return self._pending_bytes
 
     def write(self, rows: pa.RecordBatch | pa.Table | Rows) -> list[Shard]:
-        """Take `rows`, of the writer's columns; return the files that are full.
+        """Append `rows`, of the writer's columns; return the files that are full.
 
         Raises:
-            ValueError: the columns are other ones.
+            ValueError: `rows` has other columns.
         """
-        some = rows if isinstance(rows, Rows) else Rows.read_from(rows, self._schema)
+        batch = rows if isinstance(rows, Rows) else Rows.read_from(rows, self._schema)
         full: list[Shard] = []
         start = 0
-        for row, size in enumerate(sizes := some.sizes()):
+        for row, size in enumerate(sizes := batch.sizes()):
             if not self._fits(size):
-                self._pending.add(some.part(start, row))
+                self._pending.add(batch.part(start, row))
                 start = row
                 self.flush()
                 if self.file_bytes + size > self._shard_bytes * _FULL:
                     full += [shard for shard in [self._finish()] if shard is not None]
             self._pending_bytes += size
-        self._pending.add(some.part(start, len(sizes)))
+        self._pending.add(batch.part(start, len(sizes)))
         return full
 
     def close(self) -> Shard | None:
-        """Return the file of the rows that are left; None if there are none."""
+        """Return the last file; None if no rows are left."""
         self.flush()
         return self._finish()
 
     def abandon(self) -> None:
-        """Let the unfinished file go."""
+        """Discard the unfinished file."""
         if self._sink is None:
             return
         self._sink.mute()
@@ -154,12 +153,12 @@ class ShardWriter:
         self._pending.clear()
 
     def flush(self) -> None:
-        """Write what was gathered as one row group, in one piece: pages must not show the calls."""
+        """Write the buffered rows as one row group, at once: pages must not depend on the calls."""
         if not self._pending:
             return
         if self._sink is None or self._writer is None:
             self._sink = self._begin()
-            sink = cast("IO[bytes]", self._sink)  # as much of one as Arrow asks for
+            sink = cast("IO[bytes]", self._sink)  # it has the methods that Arrow calls
             settings = writer_settings(self._schema, picture_page_bytes=self._page_bytes)
             self._writer = pq.ParquetWriter(sink, self._schema, **settings)
         group = self._pending.table()
@@ -169,7 +168,7 @@ class ShardWriter:
         self._pending_bytes = 0
 
     def _fits(self, size: int) -> bool:
-        """Whether a row of `size` may join the row group that is being gathered."""
+        """Return whether a row of `size` fits into the current row group."""
         group = self._pending_bytes + size
         small = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
         return small or self._pending_bytes == self.file_bytes == 0
@@ -191,11 +190,11 @@ def shards(
     group_bytes: int | None = None,
     begin: Callable[[], Draft] = Draft.in_memory,
 ) -> Iterator[Shard]:
-    """Yield the files that `rows` come to, as they fill up, each in a draft that `begin` returns."""
+    """Yield the files of `rows` as they fill up, each in a draft that `begin` returns."""
     writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes, begin=begin)
     try:
-        for some in rows:
-            yield from writer.write(some)
+        for batch in rows:
+            yield from writer.write(batch)
         last = writer.close()
         if last is not None:
             yield last
@@ -204,14 +203,14 @@ def shards(
 
 
 def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[Rows]:
-    """Yield `rows` as rows of `schema`, a few at a time."""
+    """Yield `rows` as rows of `schema`, in batches."""
     source = iter(rows)
-    while some := list(islice(source, _ROWS_AT_ONCE)):
-        yield Rows.made_of(some, schema)
+    while batch := list(islice(source, _BATCH_ROWS)):
+        yield Rows.made_of(batch, schema)
 
 
 def shard_name(unit_id: str, number: int, shard: Shard) -> str:
-    """Return the file name of a unit's shard: any other bytes would have another."""
+    """Return the file name of a unit's shard, which includes its hash."""
     return f"{unit_id}-{number}-{shard.sha256}.parquet"
 
 
@@ -247,7 +246,7 @@ def writer_settings(schema: pa.Schema, *, picture_page_bytes: int = _PAGE_BYTES)
         "data_page_size": picture_page_bytes if pictures else _PAGE_BYTES,
         "use_content_defined_chunking": not pictures,
     }
-    return settings | ({"write_batch_size": _PICTURES_AT_ONCE} if pictures else {})
+    return settings | ({"write_batch_size": _PICTURE_BATCH} if pictures else {})
 
 
 @cache

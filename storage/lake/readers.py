@@ -21,11 +21,11 @@ from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.objects.error_messages import unread
 
-_FEW = 100
-"""Units that a reader is told of; it holds each of them against every file."""
+_MAX_FILTER_UNITS = 100
+"""The maximum of units in a filter, each of which is compared with every file."""
 
 Datasets = Mapping[str, Dataset | None]
-"""Tables by name; None where nobody wrote to one."""
+"""Tables by name; None for one that does not exist yet."""
 
 R = TypeVar("R", Task, Verdict)
 
@@ -41,7 +41,7 @@ class Parts:
 
     @property
     def prompts(self) -> frozenset[str]:
-        """The prompts that the rows refer to."""
+        """Hashes of the prompts that the rows refer to."""
         calls = (row for rows_ in self.owned["calls"].values() for row in rows_)
         return frozenset(row["prompt_sha256"] for row in (*self.heads, *calls)) - {None}
 
@@ -65,7 +65,7 @@ def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = Non
 
 
 def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str, Row]:
-    """Return the rows of the prompts of these hashes that there are; of several of one, one.
+    """Return the rows of the prompts of these hashes that exist, one row per hash.
 
     Raises:
         Damaged: they cannot be read.
@@ -75,30 +75,30 @@ def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str,
 
 
 def read_episodes(parts: Parts, prompts: Mapping[str, Row]) -> list[Episode]:
-    """Return the episodes that these rows make, by task and attempt.
+    """Return the episodes of these rows, by task and attempt.
 
     Raises:
-        Damaged: they make none.
+        Damaged: the rows of an episode do not fit together.
     """
     episodes = [_episode(head, parts, prompts) for head in parts.heads]
     return sorted(episodes, key=lambda episode: (episode.task_id, episode.attempt))
 
 
 def unit_of(episodes: Dataset | None, episode_id: str) -> str | None:
-    """Return the unit an episode was committed with; None if it was not."""
-    found = rows(episodes, where=pc.field("episode_id") == episode_id, columns=["unit_id"])
-    return found[0]["unit_id"] if found else None
+    """Return the unit an episode was committed with; None if it is not committed."""
+    heads = rows(episodes, where=pc.field("episode_id") == episode_id, columns=["unit_id"])
+    return heads[0]["unit_id"] if heads else None
 
 
 def read_tasks(tasks: Dataset | None, task_ids: AbstractSet[str]) -> list[Task]:
-    """Return the tasks of these ids that there are, by id.
+    """Return the tasks of these ids that exist, by id.
 
     Raises:
-        Damaged: the rows cannot be read or are no tasks.
+        Damaged: the rows cannot be read or are not tasks.
     """
     where = pc.field("task_id").isin(sorted(task_ids))
-    found = {row["task_id"]: row for row in rows(tasks, where=where)}
-    return [_record(Task, found[key]) for key in sorted(found)]
+    unique = {row["task_id"]: row for row in rows(tasks, where=where)}
+    return [_record(Task, unique[key]) for key in sorted(unique)]
 
 
 def read_verdicts(
@@ -107,14 +107,14 @@ def read_verdicts(
     """Return every verdict, or every one of some units, all rounds.
 
     Raises:
-        Damaged: the rows cannot be read or are no verdicts.
+        Damaged: the rows cannot be read or are not verdicts.
     """
     if units is None or verdicts is None:
         return [_record(Verdict, row) for row in rows(verdicts)]
     wanted = pa.array(sorted(units), pa.string())
-    few = pc.field("unit_id").isin(wanted) if len(wanted) <= _FEW else None
-    found = read(verdicts, where=few)
-    of_units = found.filter(pc.is_in(found["unit_id"], value_set=wanted))
+    few = pc.field("unit_id").isin(wanted) if len(wanted) <= _MAX_FILTER_UNITS else None
+    table = read(verdicts, where=few)
+    of_units = table.filter(pc.is_in(table["unit_id"], value_set=wanted))
     return [_record(Verdict, row) for row in of_units.to_pylist()]
 
 
@@ -124,7 +124,7 @@ def rows(
     where: pc.Expression | None = None,
     columns: Sequence[str] | None = None,
 ) -> list[Row]:
-    """Return the rows of a table that are as asked; none where there is no table.
+    """Return the rows of a table that match `where`; none if there is no table.
 
     Raises:
         Damaged: a file of it cannot be read.
@@ -138,13 +138,13 @@ def read(
     where: pc.Expression | None = None,
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
-    """Return the rows of a table that are as asked, as Arrow.
+    """Return the rows of a table that match `where`, as Arrow.
 
     Raises:
         Damaged: a file of it cannot be read.
     """
     try:
-        # The footers of ten thousand files would be kept: a gigabyte and more.
+        # Without it the footers of ten thousand files stay in memory: a gigabyte and more.
         return dataset.to_table(
             columns=None if columns is None else list(columns), filter=where, cache_metadata=False
         )
@@ -152,15 +152,15 @@ def read(
         raise unread(error, "a committed file cannot be read") from None
 
 
-def _by_episode(found: Iterable[Row]) -> Mapping[str, list[Row]]:
+def _by_episode(rows_: Iterable[Row]) -> Mapping[str, list[Row]]:
     out: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in found:
+    for row in rows_:
         out[row["episode_id"]].append(row)
     return out
 
 
 def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
-    own = {table: found.get(head["episode_id"], []) for table, found in parts.owned.items()}
+    own = {table: rows_.get(head["episode_id"], []) for table, rows_ in parts.owned.items()}
     used = {row["prompt_sha256"] for row in (head, *own["calls"])}
     try:
         return episode_from_rows(
@@ -171,11 +171,13 @@ def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
             prompts=[prompts[key] for key in sorted(used & prompts.keys())],
         )
     except ValueError as error:
-        raise Damaged(f"episode {head['episode_id']}: its rows are no episode: {error}") from error
+        raise Damaged(
+            f"episode {head['episode_id']}: its rows do not form an episode: {error}"
+        ) from error
 
 
 def _record(kind: type[R], row: Row) -> R:
     try:
         return record(kind, row)
     except ValueError as error:
-        raise Damaged(f"a row is no {kind.__name__}: {error}") from error
+        raise Damaged(f"a row is not a {kind.__name__}: {error}") from error

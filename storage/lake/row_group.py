@@ -1,9 +1,9 @@
-"""The rows of a row group on their way into it.
+"""The buffer of a row group: the rows that are to be written together.
 
-Pictures are nearly all of a row group's bytes, and what they cost is being copied. So they travel
-apart from the other columns: each stays where it came from until it is known which row group it
-is in, and is copied once, to its place in the memory that the Parquet writer reads. That memory is
-used again for the next row group. The other columns are small, and wait as Arrow tables.
+Pictures are nearly all of a row group's bytes, and copying them is what costs time. So they are kept
+apart from the other columns: each stays in its source until its row group is known, and is copied
+once, into the memory that the Parquet writer reads. That memory is reused for the next row group.
+The other columns are small, and are kept as Arrow tables.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string(
 
 
 _FIXED = 8
-"""Bytes that a value of a type of fixed width counts as."""
+"""Estimated bytes of a value of a fixed-width type."""
 
 
 class Picture(NamedTuple):
@@ -30,7 +30,7 @@ class Picture(NamedTuple):
     data: bytes | pa.Buffer | None
     """The file's bytes."""
     path: str | None
-    """The name it is told under."""
+    """The file name that readers see."""
 
     @property
     def size(self) -> int:
@@ -50,29 +50,31 @@ class Rows:
 
     @classmethod
     def made_of(cls, rows: Sequence[Row], schema: pa.Schema) -> "Rows":
-        """Return `rows` as rows of `schema`; what is no column of it is left out.
+        """Return `rows` as rows of `schema`, without keys that are not columns of it.
 
         Raises:
             pyarrow.ArrowException: a value is not of its column's type.
         """
         names = picture_columns(schema)
         plain = pa.Table.from_pylist(list(rows), schema=_without(schema, names))
-        return cls(plain, {name: [_given(row.get(name)) for row in rows] for name in names})
+        return cls(plain, {name: [_to_picture(row.get(name)) for row in rows] for name in names})
 
     @classmethod
     def read_from(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "Rows":
-        """Return the rows of a table of the columns of `schema`, its pictures where they lie.
+        """Return the rows of a table with the columns of `schema`; its pictures are not copied.
 
         Raises:
-            ValueError: its columns are other ones.
+            ValueError: it has other columns.
         """
         whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
         whole = whole.cast(schema)
         names = picture_columns(schema)
-        return cls(whole.drop_columns(names), {name: _lying(whole[name]) for name in names})
+        return cls(
+            whole.drop_columns(names), {name: _arrow_pictures(whole[name]) for name in names}
+        )
 
     def sizes(self) -> list[int]:
-        """Return about how many bytes each row holds; the same however the rows came."""
+        """Return the estimated bytes of each row; independent of how the rows were batched."""
         varying = [column for column in self.plain.columns if not _is_fixed(column.type)]
         columns = [_value_bytes(column) for column in varying]
         columns += [
@@ -91,9 +93,9 @@ class Rows:
 
 
 class RowGroup:
-    """Rows of `schema` that are to lie together; empty at first.
+    """A buffer of rows of `schema`, empty at first.
 
-    `capacity` is how many bytes of pictures it is made for; more find room too.
+    `capacity` is the initial size for the bytes of pictures; it grows when needed.
     """
 
     def __init__(self, schema: pa.Schema, *, capacity: int) -> None:
@@ -102,7 +104,7 @@ class RowGroup:
         self._pictures = {name: _Pictures(capacity) for name in picture_columns(schema)}
 
     def add(self, rows: Rows) -> None:
-        """Take `rows`; whatever held their pictures may go."""
+        """Append `rows`; their pictures are copied, so the source may be freed."""
         if not rows.plain.num_rows:
             return
         self._plain.append(rows.plain)
@@ -110,11 +112,11 @@ class RowGroup:
             self._pictures[name].add(pictures)
 
     def __bool__(self) -> bool:
-        """Say whether there is a row."""
+        """Return whether it has a row."""
         return bool(self._plain)
 
     def table(self) -> pa.Table:
-        """Return the rows, each column in one piece, which stays as it is until `clear`."""
+        """Return the rows, each column in one chunk; valid until `clear`."""
         plain = pa.concat_tables(self._plain).combine_chunks()
         columns = [
             self._pictures[name].array() if name in self._pictures else plain[name]
@@ -123,14 +125,14 @@ class RowGroup:
         return pa.Table.from_arrays(columns, schema=self._schema)
 
     def clear(self) -> None:
-        """Be empty again."""
+        """Remove all rows, and keep the memory."""
         self._plain.clear()
         for column in self._pictures.values():
             column.clear()
 
 
 class _Pictures:
-    """A column of pictures that grows, in memory that is used again and again."""
+    """A growing column of pictures, in memory that is reused."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -152,7 +154,7 @@ class _Pictures:
             self._with_data.append(data is not None)
 
     def array(self) -> pa.StructArray:
-        """Return the column; its bytes are this memory."""
+        """Return the column, as a view of this memory."""
         valid = None if all(self._with_data) else pa.array(self._with_data).buffers()[1]
         ends = pa.py_buffer(pack(f"={len(self._ends)}i", *self._ends))
         memory = self._memory or pa.py_buffer(b"")
@@ -162,7 +164,7 @@ class _Pictures:
         return pa.StructArray.from_arrays(parts, fields=list(PICTURE), mask=absent)
 
     def _copy(self, data: bytes | pa.Buffer) -> int:
-        """Copy a picture behind the last one; return where it ends."""
+        """Append a copy of a picture; return its end."""
         source = memoryview(data).cast("B")
         start = self._ends[-1]
         stop = start + source.nbytes
@@ -184,15 +186,15 @@ def _without(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
     return pa.schema([item for item in schema if item.name not in names])
 
 
-def _given(value: Any) -> Picture | None:
+def _to_picture(value: Any) -> Picture | None:
     return None if value is None else Picture(value["bytes"], value["path"])
 
 
-def _lying(column: "pa.ChunkedArray[Any]") -> list[Picture | None]:
-    """Return the pictures of a column, their bytes where they are."""
+def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[Picture | None]:
+    """Return the pictures of a column, without copying their bytes."""
     data, paths = column.flatten()
-    found = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
-    return [Picture(picture.as_buffer(), path) if there else None for there, picture, path in found]
+    items = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
+    return [Picture(picture.as_buffer(), path) if valid else None for valid, picture, path in items]
 
 
 def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
@@ -210,5 +212,5 @@ def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
 
 
 def _is_fixed(kind: pa.DataType) -> bool:
-    """Say whether every value takes as much."""
+    """Return whether every value of the type has the same size."""
     return not (pa.types.is_nested(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind))

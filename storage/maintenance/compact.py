@@ -75,24 +75,24 @@ async def compact(
         }
         version = await lake.seal()
         vacuum = Vacuum(store, tables, now=now or await store_clock(store))
-        gone = await vacuum.run()
+        vacuumed = await vacuum.run()
     finally:
         await lake.close()
         for _, table in tables.values():
             table.close()
     return CompactReport(
         version=version,
-        tables={name: _told(found) for name, found in merged.items() if found.files},
-        removed=gone.files,
-        removed_bytes=gone.size,
-        let_go=gone.versions,
+        tables={name: _table_report(result) for name, result in merged.items() if result.files},
+        removed=vacuumed.files,
+        removed_bytes=vacuumed.size,
+        let_go=vacuumed.versions,
         spooled=spooled,
-        unfinished=gone.unfinished,
+        unfinished=vacuumed.unfinished,
     )
 
 
 async def _clear_spool(lake: Lake, spool: Spool) -> int:
-    """Remove from the spool what a kill left of committed units; return of how many."""
+    """Remove committed units from the spool, as a kill leaves them; return how many."""
     listed = await spool.listing()
     left = sorted(listed.keys() & await lake.committed_units()) if listed else []
     for unit_id in left:
@@ -100,5 +100,5 @@ async def _clear_spool(lake: Lake, spool: Spool) -> int:
     return len(left)
 
 
-def _told(merged: Merged) -> TableReport:
+def _table_report(merged: Merged) -> TableReport:
     return TableReport(merged=merged.files, into=merged.into, bytes=merged.size)

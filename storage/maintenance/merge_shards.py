@@ -1,14 +1,13 @@
-"""One table's small shards made into large ones, while units go on being committed.
+"""Merges a table's small shards into large ones, while units are still being committed.
 
-Delta's own `optimize` would compress the pictures and drop what the footer says of them, so the
-rows are written anew by our own writer, in the order of the units, and the log is told in one
-commit that one file replaces the others. Delta accepts two compactors that started from the same
-version, and every row would be there twice; so each such commit carries the application
-transaction `compact` with the next number, asked for on the handle that commits. Whoever finds
-the number taken looks at the table anew. A unit's commit in between is no conflict: it adds a file,
-and nobody else takes one away.
+Delta's own `optimize` would compress the pictures and drop the footer's metadata, so our own writer
+rewrites the rows, in the order of the units, and one commit replaces the old files by the new one.
+Delta accepts two compactors that started from the same version, and the table would have every row
+twice; so each such commit carries the application transaction `compact` with the next number, checked
+on the handle that commits. A compactor that finds the number taken reads the table again. A unit's
+commit in between is not a conflict: it adds a file, and only compactors remove files.
 
-Each shard is held against the hash in its name before its rows count in another one.
+Each shard is checked against the hash in its name before its rows are merged.
 """
 
 import asyncio
@@ -39,53 +38,53 @@ COMPACT = "compact"
 _SMALL = 0.5
 """A shard smaller than this share of the target is small; a merged one is not."""
 
-_ROWS_AT_ONCE = 64
+_BATCH_ROWS = 64
 _PAGE_BUFFER = 1 << 20
-_LOOKS = 20
-"""How often another compactor may come first."""
+_MAX_CONFLICTS = 20
+"""How often another compactor may commit first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """A file that counts."""
+    """A live file of a table."""
 
     path: str
     """Below the table."""
     size: int
     """Bytes."""
     rows: int
-    """As the log tells."""
+    """By the log."""
     unit_id: str
-    """The first unit in it, as far as the log or its name tells."""
+    """The first unit in it, by the log or its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A table at one moment."""
+    """The state of a table at one moment."""
 
     number: int
-    """The last compaction's."""
+    """The number of the last compaction."""
     files: tuple[Live, ...]
-    """What counts, in the order of the units."""
+    """The live files, in the order of the units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """One file in the place of others."""
+    """The replacement of several files by one."""
 
     number: int
-    """The compaction's."""
+    """The number of the compaction."""
     added: Added
-    """The file."""
+    """The new file."""
     removed: tuple[Live, ...]
-    """The others."""
+    """The old files."""
 
 
 class SwapHandle(Handle):
     """A Delta table whose files can be replaced by others that hold the same rows."""
 
     def look(self) -> Look:
-        """Return the table as it is now; without a file if nobody made it yet."""
+        """Return the state of the table now; without files if it does not exist yet."""
         table = self.refresh()
         if table is None:
             return Look(0, ())
@@ -93,31 +92,31 @@ class SwapHandle(Handle):
         return Look(number, tuple(sorted(_live(files_of(table)), key=_in_order)))
 
     def has(self, transaction: str) -> bool:
-        """Say whether an application transaction is committed."""
+        """Return whether an application transaction is committed."""
         return self.ask(transaction) is not None
 
     def paths(self, version: int | None = None) -> frozenset[str]:
-        """Return the files that count now, or counted at a Delta version."""
+        """Return the live files of now, or of a Delta version."""
         table = self.refresh()
         if table is not None and version is not None:
             table = DeltaTable(self.url, version=version, storage_options=self._options)
         return frozenset() if table is None else frozenset(_paths(files_of(table)))
 
     def swap(self, swap: Swap) -> bool:
-        """Commit `swap` unless a compaction of its number is in; return whether its file counts."""
+        """Commit `swap` unless its number is taken; return whether its file is live afterwards."""
         table = self.refresh()
         if table is None:
             return False
         live = frozenset(_paths(files_of(table)))
         if swap.number <= (table.transaction_version(COMPACT) or 0):
-            return swap.added.path in live  # ours, and the answer was lost; or another one's
+            return swap.added.path in live  # our own commit, whose response was lost, or another's
         if not live.issuperset(file.path for file in swap.removed):
             return False
         self.exchange(table, swap)
         return True
 
     def exchange(self, table: DeltaTable, swap: Swap) -> None:
-        """Write `swap` to the log with the very handle that was asked."""
+        """Write `swap` to the log with the handle that was asked for the number."""
         now = int(time() * 1_000)
         added = AddAction(
             path=swap.added.path,
@@ -143,14 +142,14 @@ class SwapHandle(Handle):
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What became of a table's small shards."""
+    """The result of merging a table's small shards."""
 
     files: int = 0
-    """Shards that were merged into others."""
+    """Shards that were merged."""
     into: int = 0
-    """Shards that they were merged into."""
+    """Shards that were written."""
     size: int = 0
-    """Bytes of those."""
+    """Bytes of the shards written."""
 
 
 class Merging:
@@ -167,17 +166,17 @@ class Merging:
         self._schema = arrow_schema(handle.name)
 
     async def run(self) -> Merged:
-        """Merge the shards that are small now; those that come in meanwhile are left.
+        """Merge the shards that are small now, without those that are committed meanwhile.
 
         Raises:
-            Damaged: a shard is not what its name says, or the log cannot be read.
-            Conflict: other compactors kept coming first.
+            Damaged: a shard does not match the hash in its name, or the log cannot be read.
+            Conflict: other compactors kept committing first.
             Unwritable: the run cannot be written.
         """
         done = Merged()
         wanted: frozenset[str] | None = None
-        lost = 0
-        while lost < _LOOKS:
+        conflicts = 0
+        while conflicts < _MAX_CONFLICTS:
             look = await self._table.read(self._handle.look)
             small = [file for file in look.files if file.size < self._target * _SMALL]
             if wanted is None:
@@ -187,20 +186,22 @@ class Merging:
                 return done
             swap = await self._merge(look.number + 1, left)
             if swap is None:
-                lost += 1
+                conflicts += 1
             elif await self._table.insist(partial(self._handle.swap, swap)):
                 done = Merged(
                     done.files + len(swap.removed), done.into + 1, done.size + swap.added.size
                 )
             else:
-                lost += 1
-        raise Conflict(f"{self._handle.url}: other compactions keep coming first; run it again")
+                conflicts += 1
+        raise Conflict(
+            f"{self._handle.url}: other compactions kept committing first; run this again"
+        )
 
     async def _merge(self, number: int, files: Sequence[Live]) -> Swap | None:
-        """Write as many of `files` as one shard takes; None if one is gone by now."""
+        """Write as many of `files` as fit into one shard; None if one was removed meanwhile."""
         writer = ShardWriter(
             self._schema,
-            shard_bytes=4 * self._target,  # it is closed here, not there
+            shard_bytes=4 * self._target,  # `_full` decides when it is closed
             begin=partial(self._store.draft, self._folder),
         )
         merged: list[Live] = []
@@ -217,20 +218,20 @@ class Merging:
         finally:
             writer.abandon()
         if shard is None or shard.rows != sum(file.rows for file in merged):
-            raise Damaged(f"{self._handle.url}: the log counts other rows than there are")
+            raise Damaged(f"{self._handle.url}: the files have other numbers of rows than the log")
         key = f"{self._folder}/{COMPACT}-{number}-{shard.sha256}.parquet"
         added = await put_shard(self._store, key, shard)
         return Swap(number, added, tuple(merged))
 
     def _full(self, writer: ShardWriter, more: int) -> bool:
-        """Say whether `more` bytes do not fit; what waits counts as it will lie there."""
+        """Return whether `more` bytes do not fit; buffered rows are flushed to learn their size."""
         if writer.file_bytes + writer.pending_bytes + more <= self._target:
             return False
         writer.flush()
         return writer.file_bytes > 0 and writer.file_bytes + more > self._target
 
     async def _copy(self, file: Live, writer: ShardWriter) -> None:
-        """Write a shard's rows to `writer`, by way of a draft in which it is whole."""
+        """Write a shard's rows to `writer`, after its bytes were checked in a draft."""
         key = f"{self._folder}/{file.path}"
         draft = await asyncio.to_thread(self._store.draft, self._folder)
         try:
@@ -246,18 +247,18 @@ class Merging:
 
     def _write(self, draft: Draft, key: str, writer: ShardWriter) -> None:
         with draft.reader() as reader, pq.ParquetFile(reader, buffer_size=_PAGE_BUFFER) as file:
-            for batch in file.iter_batches(_ROWS_AT_ONCE):
-                writer.write(self._conformed(batch, key))
+            for batch in file.iter_batches(_BATCH_ROWS):
+                writer.write(self._conform(batch, key))
 
-    def _conformed(self, batch: pa.RecordBatch, key: str) -> pa.RecordBatch:
-        """Return rows with the columns of today; those that came later are null."""
+    def _conform(self, batch: pa.RecordBatch, key: str) -> pa.RecordBatch:
+        """Return rows with the current columns; those that the file lacks are null."""
         unknown = sorted(set(batch.schema.names) - set(self._schema.names))
         lacking = [f for f in self._schema if f.name not in batch.schema.names]
         if unknown or not all(field.nullable for field in lacking):
-            told = unknown or [field.name for field in lacking]
+            names = unknown or [field.name for field in lacking]
             raise Damaged(
                 f"{self._store.url}/{key}: was written by another version of stepmill "
-                f"({', '.join(told)}); compact the run with that one"
+                f"({', '.join(names)}); compact the run with that one"
             )
         columns = [
             batch.column(field.name)

@@ -1,14 +1,14 @@
-"""What nobody needs any more, found and removed; every doubt keeps a file.
+"""Finds and removes the files that are no longer needed; in doubt a file stays.
 
-A shard stays if it counts now, if it counted at any moment of the last 30 days (somebody may be
-reading what they opened then), or if a version that is kept counts it: the last one, those that
-were published, those of the last 30 days. One that counts nowhere stays for 7 days, and longer
-as long as somebody could still commit it: a unit's until the unit is committed, a compaction's
-until one of its number is. Time is told by the store's own clock.
+A shard stays if it is live, if it was live at any moment of the last 30 days (a reader may still use
+the table that it opened then), or if it is live in a version that is kept: the last one, published
+ones, those of the last 30 days. A shard that is in no log stays for 7 days, and longer while a worker
+could still commit it: a unit's until the unit is committed, a compaction's until one of its number is.
+All times are the store's own.
 
-A version that is neither is let go first, so that nobody publishes it while its files go.
+Any other version is released first, so that it cannot be published while its files are removed.
 
-What is left of a write that never ended goes after 7 days too, unless its writer is seen to live.
+Unfinished writes are removed after 7 days too, unless their writer is running.
 """
 
 import json
@@ -31,40 +31,40 @@ from storage.objects.protocol import ObjectInfo, ObjectStore
 T = TypeVar("T")
 
 KEPT = timedelta(days=30)
-"""How long a version that nobody published is kept, and what it counts."""
+"""How long an unpublished version and its shards are kept."""
 
 ORPHANED = timedelta(days=7)
-"""How long a shard that never counted is kept, and a write that never ended."""
+"""How long a shard that is in no log is kept, and an unfinished write."""
 
 _SHARD = re.compile(r"tables/([a-z]+)/([^/]+\.parquet)")
 _ENTRY = re.compile(r"tables/([a-z]+)/_delta_log/(\d{20})\.json")
-_DELETED_AT_ONCE = 500
+_DELETE_BATCH = 500
 
 
 @dataclass
 class Lying:
-    """What lies in a table's folder."""
+    """The files in a table's folder."""
 
     shards: dict[str, ObjectInfo] = field(default_factory=dict)
     """Its shards, by path."""
     entries: dict[int, ObjectInfo] = field(default_factory=dict)
     """Its log's entries, by number."""
     staged: list[ObjectInfo] = field(default_factory=list)
-    """What Delta's client is writing or did not end to write."""
+    """Unfinished writes of Delta's client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vacuumed:
-    """What was removed."""
+    """The result of a clean-up."""
 
     files: int = 0
     """Shards."""
     size: int = 0
     """Bytes of them."""
     versions: int = 0
-    """Versions that were let go."""
+    """Versions that were released."""
     unfinished: int = 0
-    """Writes that never ended."""
+    """Unfinished writes that were removed."""
 
 
 class Vacuum:
@@ -78,94 +78,94 @@ class Vacuum:
         self._now = now
 
     async def run(self) -> Vacuumed:
-        """Remove what nobody needs.
+        """Remove what is no longer needed.
 
         Raises:
             Damaged: a log or a version cannot be read; nothing of that table is removed.
             Unwritable: the run cannot be written.
         """
         kept, released = await self._versions()
-        lying = await self._lying()
-        unfinished = await self._unfinished(lying)
+        tables = await self._table_files()
+        unfinished = await self._unfinished(tables)
         files = size = 0
         for name in self._tables:
             pins = {version[name] for version in kept if name in version}
-            needless = await self._needless(name, lying[name], pins)
-            for some in _batches(needless, _DELETED_AT_ONCE):
+            unneeded = await self._unneeded(name, tables[name], pins)
+            for batch in _batches(unneeded, _DELETE_BATCH):
                 live = await self._read(name, partial(self._tables[name][0].paths))
-                gone = [path for path in some if path not in live]
-                await self._store.delete([f"tables/{name}/{path}" for path in gone])
-                files += len(gone)
-                size += sum(lying[name].shards[path].size for path in gone)
+                removable = [path for path in batch if path not in live]
+                await self._store.delete([f"tables/{name}/{path}" for path in removable])
+                files += len(removable)
+                size += sum(tables[name].shards[path].size for path in removable)
         return Vacuumed(files=files, size=size, versions=released, unfinished=unfinished)
 
-    async def _unfinished(self, lying: Mapping[str, Lying]) -> int:
-        """Remove what is left of old writes: our own, Delta's, and questions for the time."""
+    async def _unfinished(self, tables: Mapping[str, Lying]) -> int:
+        """Remove old unfinished writes: our own, Delta's, and objects written to read the clock."""
         before = self._now - ORPHANED
         clocks = [item async for item in self._store.list(retention.PREFIX)]
         asked = [item for item in clocks if retention.CLOCK.fullmatch(item.key)]
-        staged = [item for table in lying.values() for item in table.staged]
+        staged = [item for table in tables.values() for item in table.staged]
         left = [item.key for item in (*asked, *staged) if item.modified < before]
-        for some in _batches(left, _DELETED_AT_ONCE):
-            await self._store.delete(some)
+        for batch in _batches(left, _DELETE_BATCH):
+            await self._store.delete(batch)
         return len(left) + await self._store.give_up(before)
 
     async def _versions(self) -> tuple[list[versions.Versions], int]:
-        """Return the versions that are kept, and how many were let go just now."""
-        found = [item async for item in self._store.list(versions.PREFIX)]
+        """Return the versions that are kept, and how many were released now."""
+        items = [item async for item in self._store.list(versions.PREFIX)]
         made = {
             int(match[1]): item.modified
-            for item in found
+            for item in items
             for match in [versions.KEY.fullmatch(item.key)]
             if match
         }
-        said = await self._said()
+        decisions = await self._decisions()
         kept: list[versions.Versions] = []
         released = 0
         for number, modified in sorted(made.items()):
-            stays = number == max(made) or modified > self._now - KEPT or said.get(number)
-            if not stays and (number in said or await retention.let_go(self._store, number)):
-                released += number not in said
+            stays = number == max(made) or modified > self._now - KEPT or decisions.get(number)
+            if not stays and (number in decisions or await retention.let_go(self._store, number)):
+                released += number not in decisions
                 continue
             kept.append(await versions.read_version(self._store, number))
         return kept, released
 
-    async def _said(self) -> dict[int, bool]:
-        """Return of which versions it is said whether they are kept."""
-        found = [item.key async for item in self._store.list(retention.PREFIX)]
-        keys = {key: match for key in found if (match := retention.KEY.fullmatch(key))}
+    async def _decisions(self) -> dict[int, bool]:
+        """Return for which versions it is decided whether they are kept."""
+        stored = [item.key async for item in self._store.list(retention.PREFIX)]
+        keys = {key: match for key in stored if (match := retention.KEY.fullmatch(key))}
         return {
             int(match[1]): retention.parse_keeping(await self._store.get(key), key)
             for key, match in keys.items()
         }
 
-    async def _lying(self) -> Mapping[str, Lying]:
-        lying: defaultdict[str, Lying] = defaultdict(Lying)
+    async def _table_files(self) -> Mapping[str, Lying]:
+        tables: defaultdict[str, Lying] = defaultdict(Lying)
         async for item in self._store.list("tables/"):
             if match := _SHARD.fullmatch(item.key):
-                lying[match[1]].shards[match[2]] = item
+                tables[match[1]].shards[match[2]] = item
             elif match := _ENTRY.fullmatch(item.key):
-                lying[match[1]].entries[int(match[2])] = item
+                tables[match[1]].entries[int(match[2])] = item
             elif match := STAGED.fullmatch(item.key):
-                lying[match["table"]].staged.append(item)
-        return lying
+                tables[match["table"]].staged.append(item)
+        return tables
 
-    async def _needless(self, name: str, lying: Lying, pins: Iterable[int]) -> list[str]:
-        """Return the shards of a table that nobody needs."""
-        old = [path for path, item in lying.shards.items() if item.modified < self._now - ORPHANED]
+    async def _unneeded(self, name: str, files: Lying, pins: Iterable[int]) -> list[str]:
+        """Return the shards of a table that are not needed."""
+        old = [path for path, item in files.shards.items() if item.modified < self._now - ORPHANED]
         if not old:
             return []
         handle = self._tables[name][0]
-        past = [n for n, item in lying.entries.items() if item.modified <= self._now - KEPT]
+        past = [n for n, item in files.entries.items() if item.modified <= self._now - KEPT]
         since = max(past, default=None)
         needed = set(await self._read(name, partial(handle.paths)))
         for version in {*pins, *([] if since is None else [since])}:
             needed |= await self._read(name, partial(handle.paths, version))
         left = [path for path in old if path not in needed]
         if left:
-            recent = [n for n in lying.entries if since is None or n > since]
+            recent = [n for n in files.entries if since is None or n > since]
             needed |= await self._added(name, recent)
-        return [path for path in left if path not in needed and await self._settled(name, path)]
+        return [path for path in left if path not in needed and await self._is_obsolete(name, path)]
 
     async def _added(self, name: str, numbers: Sequence[int]) -> set[str]:
         """Return the files that these entries of a table's log added."""
@@ -176,17 +176,17 @@ class Vacuum:
                 actions = [json.loads(line) for line in (data or b"?").splitlines()]
                 out |= {action["add"]["path"] for action in actions if "add" in action}
             except (ValueError, TypeError, KeyError):
-                raise Damaged(f"{self._store.url}/{key}: is no log entry") from None
+                raise Damaged(f"{self._store.url}/{key}: is not a log entry") from None
         return out
 
-    async def _settled(self, name: str, path: str) -> bool:
-        """Say whether nobody will ever commit a shard that does not count."""
+    async def _is_obsolete(self, name: str, path: str) -> bool:
+        """Return whether no worker can commit a shard any more that is in no log."""
         handle, table = self._tables[name]
         unit_id, _, rest = path.partition("-")
         if unit_id == COMPACT:
             number = rest.partition("-")[0]
-            look = await table.read(handle.look)
-            return number.isdigit() and int(number) <= look.number
+            state = await table.read(handle.look)
+            return number.isdigit() and int(number) <= state.number
         if name not in UNIT_TABLES:
             return True
         return await table.read(partial(handle.has, unit_id))
@@ -196,7 +196,7 @@ class Vacuum:
 
 
 async def store_clock(store: ObjectStore) -> datetime:
-    """Return what time it is for the store.
+    """Return the time by the store's clock.
 
     Raises:
         Unwritable: the store cannot be written.

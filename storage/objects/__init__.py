@@ -1,1 +1,1 @@
-"""Object stores under one protocol: a folder, memory, a bucket; their URLs, errors and retries."""
+"""Object stores under one protocol: a folder and a bucket; their URLs and errors."""

@@ -43,7 +43,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "InvalidBucketName": "the store allows no bucket of this name; correct the URL",
     "AccessDenied": f"the credentials do not allow it; {SEE} for the rights it takes",
     "403": f"the credentials do not allow it, or are not known; {SEE}",
-    "AllAccessDisabled": "the store has closed this bucket; ask whoever pays for it",
+    "AllAccessDisabled": "the store has closed this bucket; ask its owner",
     "ExpiredToken": _EXPIRED,
     "ExpiredTokenException": _EXPIRED,
     "RequestExpired": _EXPIRED,

@@ -1,12 +1,11 @@
-"""A plan carried out at a destination, by as few writes as that takes.
+"""Applies a plan to a destination, with as few writes as possible.
 
-The order is the same for every kind of place: data files that are missing, then plots and the
-card, then the manifest, then what the plan no longer has goes. Whatever is there already is left
-alone, to the byte and the time of day. Killed anywhere, the next publication finds what is missing
-and ends in the same bytes; until the card is replaced, readers of the card see the version before.
+The order is the same for every kind of destination: missing data files, then plots and the card, then
+the manifest, then the files that the plan no longer has are removed. A file that exists already is not
+written again. After a kill the next publication writes what is missing, and ends in the same bytes;
+until the card is replaced, readers of the card see the previous version.
 
-A file is built in a draft and put from there: what is in memory is a row group, however large the
-file is.
+A file is built in a draft and put from there: only a row group is in memory, however large the file.
 """
 
 import asyncio
@@ -28,17 +27,17 @@ from storage.publish.plan.plan import Plan, PlannedFile
 from storage.publish.plan.rows import Tables
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many planned files are at the destination."""
+"""Called with the number of planned files at the destination and the number of all."""
 
 Describe = Callable[[Sequence[PublishedFile]], Mapping[str, bytes]]
 """Makes the texts that go with the data files, by path, the manifest last."""
 
 
 class Outcome(Record):
-    """What carrying out a plan changed."""
+    """What a publication changed."""
 
     files: tuple[PublishedFile, ...]
-    """Every data file there is now."""
+    """Every data file of the destination."""
     texts: int
     """How many files describe them, the manifest not counted."""
     text_bytes: int
@@ -54,7 +53,7 @@ class Publication:
     """A plan, what it is made from, and how it is described."""
 
     plan: Plan
-    """What should lie at a destination."""
+    """The files that the destination should have."""
     tables: Tables
     """The rows it is made of."""
     describe: Describe
@@ -63,16 +62,16 @@ class Publication:
     async def carry_out(
         self, destination: Destination, *, progress: Progress | None = None
     ) -> Outcome:
-        """Make `destination` hold exactly what the plan says, by as few writes as that takes.
+        """Make `destination` hold exactly the planned files, with as few writes as possible.
 
         Raises:
             Unfinished: it cannot be written any longer.
         """
         stock = await destination.stock(self.plan.run_id)
-        settled = self._settled(stock)
-        if settled is not None:
+        unchanged = self._unchanged(stock)
+        if unchanged is not None:
             await destination.finish(self.plan.version)
-            return settled
+            return unchanged
         async with destination.hold():
             stock = await destination.stock(self.plan.run_id)
             try:
@@ -82,11 +81,11 @@ class Publication:
                 raise Unfinished(str(error)) from error
             return outcome
 
-    def _settled(self, stock: Stock) -> Outcome | None:
-        """Return the outcome if there is nothing to do."""
-        kept = _kept(stock)
-        files = [file for planned in self.plan.files for file in kept.get(planned.recipe, ())]
-        complete = all(planned.recipe in kept for planned in self.plan.files)
+    def _unchanged(self, stock: Stock) -> Outcome | None:
+        """Return the outcome if nothing has to be written; else None."""
+        existing = _complete_files(stock)
+        files = [file for planned in self.plan.files for file in existing.get(planned.recipe, ())]
+        complete = all(planned.recipe in existing for planned in self.plan.files)
         if not complete or stock.unfinished or _stale(stock, files):
             return None
         texts = self.describe(files)
@@ -97,10 +96,10 @@ class Publication:
     ) -> Outcome:
         if stock.manifest is None and MARK not in stock.sizes:
             await destination.put(MARK, self.plan.run_id.encode())
-        kept = _kept(stock)
+        existing = _complete_files(stock)
         files: list[PublishedFile] = []
         for number, planned in enumerate(self.plan.files, start=1):
-            files += kept.get(planned.recipe) or await self._make(planned, destination, stock)
+            files += existing.get(planned.recipe) or await self._make(planned, destination, stock)
             if progress is not None:
                 progress(number, len(self.plan.files))
         texts = self.describe(files)
@@ -115,7 +114,7 @@ class Publication:
     async def _make(
         self, planned: PlannedFile, destination: Destination, stock: Stock
     ) -> list[PublishedFile]:
-        """Build a planned file and put whatever part of it is not there."""
+        """Build a planned file and put those parts of it that do not exist yet."""
         files: list[PublishedFile] = []
         parts = build(
             self.tables,
@@ -126,8 +125,8 @@ class Publication:
         with closing(parts):
             while (shard := await _next(parts)) is not None:
                 with closing(shard.draft):
-                    files.append(_described(planned, len(files), shard))
-                    if not _is_there(stock, files[-1]):
+                    files.append(_published_file(planned, len(files), shard))
+                    if not _has_file(stock, files[-1]):
                         await destination.put(files[-1].path, shard.draft)
         return files
 
@@ -145,7 +144,7 @@ async def _next(parts: Iterator[Shard]) -> Shard | None:
         raise
 
 
-def _described(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
+def _published_file(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
     sha256 = shard.sha256
     return PublishedFile(
         path=planned.path(part, sha256),
@@ -158,8 +157,8 @@ def _described(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
     )
 
 
-def _kept(stock: Stock) -> dict[str, list[PublishedFile]]:
-    """Return the files that are there whole, by the recipe they were made by."""
+def _complete_files(stock: Stock) -> dict[str, list[PublishedFile]]:
+    """Return the complete files, by the recipe they were built by."""
     recipes: defaultdict[str, list[PublishedFile]] = defaultdict(list)
     for file in stock.manifest.files if stock.manifest else ():
         if file.recipe is not None:
@@ -167,18 +166,18 @@ def _kept(stock: Stock) -> dict[str, list[PublishedFile]]:
     return {
         recipe: parts
         for recipe, parts in recipes.items()
-        if all(_is_there(stock, part) for part in parts)
+        if all(_has_file(stock, part) for part in parts)
     }
 
 
-def _is_there(stock: Stock, file: PublishedFile) -> bool:
-    """Tell whether a file lies there whole, as far as its place tells."""
+def _has_file(stock: Stock, file: PublishedFile) -> bool:
+    """Return whether the destination has a complete file, by what its listing shows."""
     digest = stock.digests.get(file.path, file.sha256)
     return stock.sizes.get(file.path) == file.bytes and digest == file.sha256
 
 
 def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
-    """Return what a publication of ours left there and the plan does not have."""
+    """Return the files of earlier publications that the plan does not have."""
     listed = {file.path for file in stock.manifest.files} if stock.manifest else set()
     keep = {*TEXTS} | {file.path for file in files}
     return sorted(
@@ -189,7 +188,7 @@ def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
 
 
 def _outcome(files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: Stock) -> Outcome:
-    put = [file for file in files if not _is_there(stock, file)]
+    put = [file for file in files if not _has_file(stock, file)]
     described = [text for path, text in texts.items() if path != MANIFEST]
     return Outcome(
         files=tuple(files),

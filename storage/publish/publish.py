@@ -1,7 +1,7 @@
-"""The way in: publish a version of a run to a destination.
+"""Publishes a version of a run to a destination.
 
 `publish` chooses the kind of destination by its URL: a folder, a bucket or a repository on the
-Hugging Face Hub. The plan, the files and the order of things are the same for every kind.
+Hugging Face Hub. The plan, the files and the order of writes are the same for every kind.
 """
 
 import asyncio
@@ -35,20 +35,20 @@ from storage.run_file import RunFile
 
 
 class PublishReport(Record):
-    """What a publication came to."""
+    """The result of a publication."""
 
     destination: str
-    """Where the dataset lies."""
+    """The destination's URL or path."""
     version: int
     """The version of the run published."""
     episodes: int
     """Committed in this version."""
     accepted: int
-    """Of them meet the rule."""
+    """Of these, episodes that meet the rule."""
     rejected: int
-    """Of them do not."""
+    """Of these, episodes that do not."""
     unjudged: int
-    """Of them lack a judgement that the rule asks for."""
+    """Of these, episodes that lack a verdict that the rule needs."""
     rows: dict[str, int]
     """Rows by config."""
     files: int
@@ -56,11 +56,11 @@ class PublishReport(Record):
     bytes: int
     """Their size."""
     put: int
-    """Files written now; 0 if the dataset was there already."""
+    """Files written now; 0 if the dataset was complete already."""
     deleted: int
     """Files removed now."""
     loading: tuple[str, ...]
-    """The lines of Python that load it."""
+    """The lines of Python that load the dataset."""
 
 
 def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:
@@ -80,11 +80,11 @@ OPENERS: dict[str, Opener] = {
 
 
 def open_destination(to: str, terms: PublishSection, storage: StorageSection) -> Destination:
-    """Return the destination that `to` names; nothing is asked or written there yet.
+    """Return the destination at `to`; nothing is requested or written yet.
 
     Raises:
         BadConfig: nothing can be published to such a URL.
-        Unwritable: there is a file where the folder should be.
+        Unwritable: the path is a file, not a folder.
     """
     opener = OPENERS.get(to.partition("://")[0].lower())
     return Folder(folder(to)) if opener is None else opener(to, terms, storage)
@@ -100,15 +100,15 @@ async def publish(
     storage: StorageSection,
     progress: Progress | None = None,
 ) -> PublishReport:
-    """Publish what `rule` accepts of `snapshot` to the destination that `to` names.
+    """Publish the episodes of `snapshot` that `rule` accepts to the destination at `to`.
 
     Raises:
-        BadConfig: nothing can be published there, or whoever asks is not allowed to.
-        NotFound: the version holds no episode.
-        OtherRun: the dataset of another run lies there.
-        Unwritable: something else lies there, or nothing can be written there.
-        Conflict: somebody else changed the dataset there.
-        Damaged: the run's tables are not whole.
+        BadConfig: nothing can be published to `to`, or the credentials do not allow it.
+        NotFound: the version has no episodes.
+        OtherRun: the destination holds the dataset of another run.
+        Unwritable: the destination holds something else, or cannot be written.
+        Conflict: another writer changed the dataset.
+        Damaged: the run's tables are not complete.
     """
     destination = open_destination(to, terms, storage)
     return await publish_to(
@@ -132,7 +132,7 @@ async def publish_to(
     shard_mb: int,
     progress: Progress | None = None,
 ) -> PublishReport:
-    """Publish what `rule` accepts of `snapshot` to any kind of destination; see `publish`."""
+    """Publish the episodes of `snapshot` that `rule` accepts to `destination`; see `publish`."""
     await destination.stock(run_file.run_id)  # refuse before the tables are read
     tables = await open_tables(snapshot)
     plan = await asyncio.to_thread(
@@ -174,7 +174,7 @@ def _plan(
 
 
 def _texts(facts: CardFacts) -> Mapping[str, bytes]:
-    """Return what describes the data files, the manifest last."""
+    """Return the files that describe the data files, by path, the manifest last."""
     texts = {
         YIELD_PLOT: yield_plot(facts.plan.selection),
         LENGTH_PLOT: length_plot(facts.plan.selection),

@@ -1,9 +1,9 @@
-"""The proof that a published copy is what its manifest says, wherever it lies.
+"""The verification of a published copy against its manifest, at any kind of destination.
 
-It asks a destination what lies there, and changes nothing. The names and sizes of all files, the
-hashes that the place tells for nothing and the texts are held against the manifest; a deep proof
-reads every byte as well, part by part. What a publication that was killed left behind, or one that
-goes on has not come to yet, is told apart and is no finding: the next publication clears it.
+It lists the files of a destination, and changes nothing. The names and sizes of all files, the hashes
+that the destination gives at no cost, and the texts are compared with the manifest; a deep
+verification also reads every byte, in parts. What a killed publication left behind, or a running one
+has not replaced yet, is reported separately and is not a finding: the next publication clears it.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,14 +25,14 @@ from storage.publish.plan.manifest import (
 )
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many files were looked at; first of none."""
+"""Called with the number of files verified and the number of all; first with none."""
 
-_LOOKS = 5
-"""How often the manifest may be replaced while it is proven."""
+_MAX_PASSES = 5
+"""How often the manifest may be replaced during the verification."""
 
 _RESTORE = "delete it and publish again to restore it"
 _RESTORE_MANIFEST = (
-    "restore it (on the Hub, revert the commit that changed it), or empty the place, and publish "
+    "restore it (on the Hub, revert the commit that changed it), or empty the destination, and publish "
     "again"
 )
 
@@ -41,15 +41,15 @@ class Discrepancy(StrEnum):
     """How a published copy differs from its manifest."""
 
     MISSING = "missing"
-    """The manifest lists it, and it is not there."""
+    """The manifest lists it, and it does not exist."""
     ALTERED = "altered"
-    """It is there, and is not what it was."""
+    """Its bytes are not those that were published."""
     FOREIGN = "foreign"
-    """It is there, and no publication put it there."""
+    """It exists, and no publication wrote it."""
 
 
 class PublishedFinding(Record):
-    """One file that is not as it should be."""
+    """One file that differs from the manifest."""
 
     kind: Discrepancy
     """How it differs."""
@@ -60,20 +60,20 @@ class PublishedFinding(Record):
 
 
 class Proof(Record):
-    """What is to be said of a published copy."""
+    """The result of a verification."""
 
     destination: str
-    """Where it lies."""
+    """The destination's URL or path."""
     version: int | None
-    """The run's version that it is; None: no publication has ended there, as far as can be seen."""
+    """The published version of the run; None: no publication has ended there."""
     files: int
     """Files that its manifest lists."""
     bytes: int
-    """Their size, as it says."""
+    """Their size, by the manifest."""
     findings: tuple[PublishedFinding, ...]
-    """What is not as it should be, by path."""
+    """The differences, by path."""
     leftovers: tuple[str, ...]
-    """Paths of what a publication that did not end left there."""
+    """Paths of the files of a publication that has not ended."""
 
 
 async def verify_published(
@@ -83,26 +83,26 @@ async def verify_published(
     deep: bool = False,
     progress: Progress | None = None,
 ) -> Proof:
-    """Prove the copy at `destination` whole, or name what is not.
+    """Verify the copy at `destination`.
 
-    `run_id` is the run it must be of; None: of any. `deep` reads every byte.
+    `run_id` is the run it must be of; None: any. `deep` reads every byte.
 
     Raises:
-        Refusal: the place cannot be looked at.
+        Refusal: the destination cannot be read.
     """
     content = await destination.content()
-    looks = 0
+    passes = 0
     while True:
-        looks += 1
-        proof = await _Proving(destination, content, deep=deep, progress=progress).prove(run_id)
-        again = await destination.content() if proof.findings else content
-        if looks == _LOOKS or again.texts.get(MANIFEST) == content.texts.get(MANIFEST):
+        passes += 1
+        proof = await _Verification(destination, content, deep=deep, progress=progress).run(run_id)
+        current = await destination.content() if proof.findings else content
+        if passes == _MAX_PASSES or current.texts.get(MANIFEST) == content.texts.get(MANIFEST):
             return proof
-        content = again  # a publication ended meanwhile, and what was found is its doing
+        content = current  # a publication ended meanwhile, which explains the findings
 
 
-class _Proving:
-    """One look at a copy."""
+class _Verification:
+    """One pass over a copy."""
 
     def __init__(
         self, destination: Destination, content: Content, *, deep: bool, progress: Progress | None
@@ -114,8 +114,8 @@ class _Proving:
         self._findings: list[PublishedFinding] = []
         self._leftovers = list(content.unfinished)
 
-    async def prove(self, run_id: str | None) -> Proof:
-        """Return the proof."""
+    async def run(self, run_id: str | None) -> Proof:
+        """Return the result."""
         manifest = self._manifest()
         mark = self._content.texts.get(MARK, b"").decode(errors="replace")
         owner = manifest.run if manifest else mark
@@ -123,11 +123,11 @@ class _Proving:
             self._find(
                 Discrepancy.FOREIGN,
                 MANIFEST if manifest else MARK,
-                f"is of another run ({owner}); take the place out of publish.to, or empty it and "
+                f"is of another run ({owner}); remove it from publish.to, or empty it and "
                 "publish again",
             )
         elif manifest is not None:
-            await self._hold_against(manifest)
+            await self._compare_all(manifest)
         files = manifest.files if manifest else ()
         return Proof(
             destination=self._destination.address,
@@ -139,7 +139,7 @@ class _Proving:
         )
 
     def _manifest(self) -> Manifest | None:
-        """Return the manifest; None if there is none that can be read."""
+        """Return the manifest; None if it is missing or cannot be read."""
         text = self._content.texts.get(MANIFEST)
         if text is not None:
             try:
@@ -152,28 +152,28 @@ class _Proving:
         if MARK in self._content.sizes:
             self._leftovers += filter(is_ours, self._content.sizes)
         elif data:
-            what = f"is gone, and {data[0]} is there; {_RESTORE_MANIFEST}"
+            what = f"is missing, but {data[0]} exists; {_RESTORE_MANIFEST}"
             self._find(Discrepancy.MISSING, MANIFEST, what)
         return None
 
-    async def _hold_against(self, manifest: Manifest) -> None:
-        """Hold every file against what the manifest says, and the manifest against itself."""
+    async def _compare_all(self, manifest: Manifest) -> None:
+        """Compare every file with the manifest, and the manifest with itself."""
         for problem in _contradictions(manifest):
             self._find(Discrepancy.ALTERED, MANIFEST, f"{problem}; {_RESTORE_MANIFEST}")
         others = sorted(self._content.sizes.keys() - {file.path for file in manifest.files})
         pending = [path for path in others if is_ours(path) and path != MANIFEST]
         replaced = bool(pending or self._content.unfinished)
-        looks = {
+        checks = {
             file.path: partial(self._compare, file, replaced=replaced) for file in manifest.files
         }
-        looks |= {path: partial(self._weigh, path) for path in pending}
-        self._tell(0, len(looks))
-        for number, (path, look) in enumerate(looks.items(), start=1):
+        checks |= {path: partial(self._classify, path) for path in pending}
+        self._report(0, len(checks))
+        for number, (path, check) in enumerate(checks.items(), start=1):
             try:
-                await look()
+                await check()
             except Damaged as error:
-                self._alter(path, f"cannot be read: {error}")
-            self._tell(number, len(looks))
+                self._find_altered(path, f"cannot be read: {error}")
+            self._report(number, len(checks))
         for path in others:
             if not is_ours(path):
                 self._find(
@@ -183,21 +183,21 @@ class _Proving:
                 )
 
     async def _compare(self, file: PublishedFile, *, replaced: bool) -> None:
-        """Hold one file against the manifest; `replaced`: a publication that did not end began."""
+        """Compare one file with the manifest; `replaced`: a publication has begun and not ended."""
         size, sha256 = self._content.sizes.get(file.path), await self._digest(file.path)
         if size is None or (self._deep and sha256 is None):
-            self._find(Discrepancy.MISSING, file.path, "is gone; publish again to restore it")
+            self._find(Discrepancy.MISSING, file.path, "is missing; publish again to restore it")
         elif size == file.bytes and sha256 in (None, file.sha256):
             pass
         elif replaced and file.path in TEXTS:
             self._leftovers.append(file.path)
         elif size != file.bytes:
-            self._alter(file.path, f"is {size:,} bytes, not {file.bytes:,}")
+            self._find_altered(file.path, f"is {size:,} bytes, not {file.bytes:,}")
         else:
-            self._alter(file.path, f"its SHA-256 is {sha256}, not {file.sha256}")
+            self._find_altered(file.path, f"its SHA-256 is {sha256}, not {file.sha256}")
 
-    async def _weigh(self, path: str) -> None:
-        """Tell what a publication that did not end left from what only bears such a name."""
+    async def _classify(self, path: str) -> None:
+        """Tell a file of a publication that has not ended from another file of such a name."""
         sha256, name = await self._digest(path), named_hash(path)
         if None in (sha256, name) or str(sha256).startswith(str(name)):
             self._leftovers.append(path)
@@ -205,34 +205,34 @@ class _Proving:
             self._find(
                 Discrepancy.FOREIGN,
                 path,
-                f"is not in {MANIFEST}, and its bytes are not those its name speaks of; delete it",
+                f"is not in {MANIFEST}, and its bytes do not match the hash in its name; delete it",
             )
 
     async def _digest(self, path: str) -> str | None:
-        """Return a file's hash; None if it is gone, or may not be read for it."""
+        """Return a file's hash; None if it is missing, or only a deep verification may read it."""
         if path in self._content.texts or not self._deep or path not in self._content.sizes:
             return self._content.digests.get(path)
         return await self._destination.digest(path)
 
-    def _alter(self, path: str, what: str) -> None:
+    def _find_altered(self, path: str, what: str) -> None:
         self._find(Discrepancy.ALTERED, path, f"{what}; {_RESTORE}")
 
     def _find(self, kind: Discrepancy, path: str, message: str) -> None:
         self._findings.append(PublishedFinding(kind=kind, path=path, message=message))
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report(self, done: int, total: int) -> None:
         if self._progress is not None:
             self._progress(done, total)
 
 
 def _contradictions(manifest: Manifest) -> Iterator[str]:
-    """Yield where a manifest contradicts itself: it was not we who wrote that."""
+    """Yield where a manifest contradicts itself, which ours never do."""
     for file in manifest.files:
         if (name := named_hash(file.path)) is not None and not file.sha256.startswith(name):
             yield f"gives {file.path} another hash than its name does"
     rows = rows_by_config(manifest.files)
-    told = manifest.counts.model_dump()
+    counts = manifest.counts.model_dump()
     for config in ("trajectories", "steps", "tasks"):
-        held = sum(rows.get(config, {}).values())
-        if held != told[config]:
-            yield f"counts {told[config]:,} {config}, and its files hold {held:,}"
+        rows_in_files = sum(rows.get(config, {}).values())
+        if rows_in_files != counts[config]:
+            yield f"counts {counts[config]:,} {config}, and its files hold {rows_in_files:,}"

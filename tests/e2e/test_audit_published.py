@@ -140,7 +140,7 @@ def test_what_somebody_changed_is_named_with_what_to_do(copy: Copy) -> None:
     shallow, deep = copy.named(deep=False), copy.named(deep=True)
 
     told = {
-        gone: (_MISSING, "is gone; publish again to restore it"),
+        gone: (_MISSING, "is missing; publish again to restore it"),
         torn: (_ALTERED, "is 4 bytes, not "),
         changed: (_ALTERED, "its SHA-256 is "),
         "data/steps/mine.parquet": (_FOREIGN, "is not in manifest.json; move it elsewhere"),

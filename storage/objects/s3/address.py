@@ -1,8 +1,7 @@
-"""What names a place in a bucket: `s3://bucket/prefix`, and the endpoint that serves it.
+"""URLs of buckets, `s3://bucket/prefix`, and of the endpoints that serve them.
 
-A URL here is a name and nothing else: no credentials, no parameters, no escapes. What Delta's
-client, AWS's and a listing would each read in a way of its own is refused before any of them sees
-it.
+A URL has no credentials, no parameters and no escapes. One that Delta's client, AWS's and a listing
+would read differently is refused before any of them gets it.
 """
 
 import re
@@ -14,34 +13,34 @@ from schemas.redaction import blotted
 from storage.objects.protocol import checked_key
 
 SCHEME = "s3://"
-"""What the URL of a bucket begins with."""
+"""The scheme of a bucket's URL."""
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _PREFIX = re.compile(r"[A-Za-z0-9!$&'()*+,./:;=@_~-]*")
-_LONGEST = 700
-"""Characters of a prefix, so that every key below it stays under the 1,024 bytes there are."""
+_MAX_CHARS = 700
+"""Of a prefix, so that every key below it fits into the 1,024 bytes that S3 allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place in a bucket."""
+    """A bucket and a prefix in it."""
 
     bucket: str
     """The bucket's name."""
     prefix: str
-    """What every key there begins with: empty, or parts that each end in `/`."""
+    """The prefix of every key: empty, or parts that each end in `/`."""
 
     @property
     def url(self) -> str:
-        """The place as a URL, without a slash at its end."""
+        """The URL, without a slash at its end."""
         return f"{SCHEME}{self.bucket}/{self.prefix}".rstrip("/")
 
     @classmethod
     def parse(cls, url: str) -> "Address":
-        """Return the place that `url` names.
+        """Return the bucket and prefix of `url`.
 
         Raises:
-            BadConfig: it names none, or holds credentials.
+            BadConfig: it is not the URL of a bucket, or holds credentials.
         """
         shown = blotted(url)
         if shown != url:
@@ -66,20 +65,20 @@ def _prefix(url: str, path: str) -> str:
     except ValueError:
         plain = False
     else:
-        plain = _PREFIX.fullmatch(path) is not None and len(path) <= _LONGEST
+        plain = _PREFIX.fullmatch(path) is not None and len(path) <= _MAX_CHARS
     if not plain:
         raise BadConfig(
-            f"{url}: no run or dataset can lie there; use letters, digits and !$&'()*+,.:;=@_~- "
-            f"in parts divided by single slashes, {_LONGEST} characters at most"
+            f"{url}: invalid prefix of a run or dataset; use letters, digits and !$&'()*+,.:;=@_~- "
+            f"in parts divided by single slashes, {_MAX_CHARS} characters at most"
         )
     return f"{path}/"
 
 
 def checked_endpoint(url: str | None) -> str | None:
-    """Return `url` if it is one a store can be reached at.
+    """Return `url` if it is the URL of an endpoint.
 
     Raises:
-        BadConfig: it is none, or holds more than scheme, host and port.
+        BadConfig: it is not, or holds more than scheme, host and port.
     """
     if url is None:
         return None
@@ -92,7 +91,7 @@ def checked_endpoint(url: str | None) -> str | None:
     extra = "@" in parts.netloc or parts.path.strip("/") or parts.query or parts.fragment
     if not whole or extra:
         raise BadConfig(
-            f"storage.endpoint_url: {shown}: is no endpoint; write https://host or "
+            f"storage.endpoint_url: {shown}: is not an endpoint; write https://host or "
             "http://host:port and nothing more (credentials come from the environment or the "
             "AWS files)"
         )

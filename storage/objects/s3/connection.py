@@ -1,8 +1,8 @@
-"""The client of a bucket: made once, when it is first needed, from the standard places.
+"""The client of a bucket: made once, when it is first needed, from the standard settings.
 
 AWS's client finds credentials, region and endpoint (environment, AWS files, the machine's role) and
-keeps credentials fresh. It asks nothing twice: `storage.objects.s3.retry` does, and no other layer.
-`options` is the same knowledge for Delta's own client, which looks for nothing itself.
+renews credentials. It retries nothing: `storage.objects.s3.retry` does, and no other layer. `options`
+gives the same settings to Delta's own client, which does not look for them itself.
 """
 
 import threading
@@ -23,36 +23,36 @@ if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
 
 CONCURRENCY = 32
-"""Requests on their way at the same time, and the connections kept for them."""
+"""The maximum of concurrent requests, and of connections."""
 
 CONNECT_SECONDS = 10.0
-"""How long a connection may take."""
+"""Time-out of a connection."""
 
 READ_SECONDS = 60.0
-"""How long the store may be silent; a loser of a race may wait for seconds."""
+"""Time-out of a response; the loser of a race may wait for seconds."""
 
-_MANNERS = {
+_DELTA_OPTIONS = {
     "aws_conditional_put": "etag",
     "connect_timeout": f"{CONNECT_SECONDS:.0f}s",
     "timeout": f"{READ_SECONDS:.0f}s",
     "max_retries": "8",
     "retry_timeout": "60s",
 }
-"""How Delta's client asks, whose retries are its own; left alone it would try for minutes."""
+"""Options of Delta's client, which has retries of its own; by default it would try for minutes."""
 
 _AWS = (".amazonaws.com", ".amazonaws.com.cn")
-_ANYWHERE = "us-east-1"
-"""What stores other than AWS are told where no region is set."""
+_DEFAULT_REGION = "us-east-1"
+"""The region for stores other than AWS, unless one is set."""
 
 
 class Connection:
     """A client of one bucket, to be shared by threads."""
 
     def __init__(self, address: Address, storage: StorageSection) -> None:
-        """Name everything; nothing is looked for yet.
+        """Keep the settings; nothing is looked up yet.
 
         Raises:
-            BadConfig: `storage.endpoint_url` is no endpoint.
+            BadConfig: `storage.endpoint_url` is not an endpoint.
         """
         self.address = address
         self._endpoint = checked_endpoint(storage.endpoint_url)
@@ -69,10 +69,10 @@ class Connection:
             return self._client
 
     def options(self) -> Mapping[str, str]:
-        """Return what lets Delta's client in; other credentials make other options.
+        """Return the options of Delta's client, with the credentials of this moment.
 
         Raises:
-            Unwritable: there are no credentials, or they cannot be had.
+            Unwritable: there are no credentials, or they cannot be obtained.
             BadConfig: the AWS files or variables make no client.
         """
         with self._lock:
@@ -82,10 +82,10 @@ class Connection:
     def _credentials(self) -> Mapping[str, str]:
         self.client()
         try:
-            found = self._session.get_credentials()
-            if found is None:
+            credentials = self._session.get_credentials()
+            if credentials is None:
                 raise NoCredentialsError
-            keys = found.get_frozen_credentials()
+            keys = credentials.get_frozen_credentials()
         except FAILURES as error:
             raise told(error, self.address.url, doing=READ) from None
         options = {
@@ -112,7 +112,7 @@ class Connection:
         try:
             return self._session.client(
                 "s3",
-                region_name=self._region or self._session.region_name or _ANYWHERE,
+                region_name=self._region or self._session.region_name or _DEFAULT_REGION,
                 endpoint_url=self._endpoint,
                 config=config,
             )
@@ -121,9 +121,9 @@ class Connection:
 
     @cached_property
     def _place(self) -> Mapping[str, str]:
-        """Where the bucket is, for Delta's client."""
+        """The options of Delta's client but for the credentials."""
         client = self.client()
-        place = {**_MANNERS, "AWS_REGION": self._bucket_region(client)}
+        place = {**_DELTA_OPTIONS, "AWS_REGION": self._bucket_region(client)}
         endpoint = urlsplit(client.meta.endpoint_url)
         if str(endpoint.hostname).endswith(_AWS):
             return place
@@ -132,7 +132,7 @@ class Connection:
         return {**place, "AWS_ENDPOINT_URL": client.meta.endpoint_url}
 
     def _bucket_region(self, client: "S3Client") -> str:
-        """Return the bucket's own region: Delta's client follows nobody to another one."""
+        """Return the bucket's own region: Delta's client follows no redirect."""
         own = client.meta.region_name
         try:
             headers = client.head_bucket(Bucket=self.address.bucket)["ResponseMetadata"][

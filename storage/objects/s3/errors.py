@@ -1,11 +1,11 @@
-"""What goes wrong between us and a bucket, told apart and told in words.
+"""Errors of requests to a bucket: which the caller expects, which are retried, what the others mean.
 
-Three kinds. An `Answer` is no failure: the store says that a key is not there, or that a condition
-did not hold, and the caller expected that it might. A failure that passes is asked again. All
+There are three kinds. An `Answer` is not a failure: the key does not exist, or a condition did not
+hold, and the caller expected that it might. A failure that a retry may overcome is retried. All
 others become one of our errors, which says what to do.
 
-Only a failure's code and status are repeated, never what the store wrote beside them: an answer
-about a credential may quote it.
+Only a failure's code and status are repeated, never the rest of the response: one about a
+credential may quote it.
 """
 
 import ssl
@@ -48,33 +48,33 @@ from storage.objects.error_messages import (
 )
 
 READ, WRITTEN, LISTED = "read", "written", "listed"
-"""What was to be done with a place."""
+"""What a request was to do with a key."""
 
 Failure = ClientError | BotoCoreError | ResponseParserError | OSError | RecursionError
-"""What a call of AWS's client may end with; it goes round in circles after a region nobody names."""
+"""What a call of AWS's client may raise; it recurses on a redirect that names no region."""
 
 FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError, RecursionError)
-"""The same, to be caught."""
+"""The same, for `except`."""
 
 
 class Answer(Exception):
-    """Something that a store says and its caller expects."""
+    """A response that the caller expects and handles."""
 
 
 class Absent(Answer):
-    """There is no object under the key."""
+    """The key has no object."""
 
 
 class Changed(Answer):
-    """The condition did not hold. It says nothing of who made that so: it may have been us."""
+    """The condition did not hold; the first try of this very request may be the cause."""
 
 
 class UploadGone(Answer):
-    """The upload in parts is not open any more: it was ended, perhaps by us, or given up."""
+    """The multipart upload has ended: completed, perhaps by this very request, or aborted."""
 
 
 class OutOfRange(Answer):
-    """The object has no bytes from there on."""
+    """The object is shorter than the start of the range."""
 
 
 _ANSWERS: Mapping[str, type[Answer]] = {
@@ -90,13 +90,13 @@ _ANSWERS: Mapping[str, type[Answer]] = {
 
 
 def answer(error: Failure) -> Answer | None:
-    """Return what the store says, if it is something a caller may expect."""
+    """Return the answer in an error; None if it is a failure."""
     kind = _ANSWERS.get(code_of(error)) if isinstance(error, ClientError) else None
     return None if kind is None else kind()
 
 
 def passes(error: Failure) -> bool:
-    """Say whether the same request may well succeed in a moment."""
+    """Return whether a retry may overcome the failure."""
     if isinstance(error, ClientError):
         return passing_code(code_of(error)) or passing_code(str(_status(error)))
     if isinstance(error, SSLError):
@@ -106,9 +106,9 @@ def passes(error: Failure) -> bool:
 
 
 def told(error: Failure, what: str, *, doing: str) -> StepmillError:
-    """Return a failure in our words; `what` says of which place, `doing` what was to be done."""
+    """Return our error for a failure; `what` is the URL, `doing` what was to be done with it."""
     if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
-        return Damaged(f"{what}: cannot be {doing}: its bytes are not those of its checksum")
+        return Damaged(f"{what}: cannot be {doing}: its bytes do not match their checksum")
     words = _client_words(error) if isinstance(error, ClientError) else _other_words(error)
     text = f"{what}: cannot be {doing}: {words}"
     if doing != WRITTEN and isinstance(error, ClientError) and code_of(error) == NO_BUCKET:
@@ -117,14 +117,14 @@ def told(error: Failure, what: str, *, doing: str) -> StepmillError:
 
 
 def told_of_settings(error: BotoCoreError | ValueError, what: str) -> BadConfig:
-    """Return in our words that no client can be made at all."""
+    """Return our error where no client can be made from the settings."""
     if isinstance(error, ProfileNotFound):
         return BadConfig(f"{what}: AWS_PROFILE names a profile that is not in the AWS files")
     return BadConfig(f"{what}: no client can be made: {type(error).__name__}; check the AWS files")
 
 
 def code_of(error: ClientError) -> str:
-    """Return the store's own name of an error, or its HTTP status."""
+    """Return the store's error code; empty if it sent none."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
@@ -151,10 +151,10 @@ def _client_words(error: ClientError) -> str:
 
 def _skew(headers: Mapping[str, str]) -> str:
     try:
-        there = parsedate_to_datetime(headers["date"])
+        store_time = parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError):
         return "is not"
-    off = (datetime.now(UTC) - there).total_seconds()
+    off = (datetime.now(UTC) - store_time).total_seconds()
     return f"is {abs(off):.0f} s {'ahead of' if off > 0 else 'behind'}"
 
 
@@ -165,7 +165,7 @@ def _other_words(error: Failure) -> str:
             f"or AWS_PROFILE, or give the machine a role; {SEE}"
         )
     if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError):
-        return f"the credentials cannot be had ({type(error).__name__}); {GET_NEW}"
+        return f"the credentials cannot be obtained ({type(error).__name__}); {GET_NEW}"
     if isinstance(error, RecursionError):
         return elsewhere(None)
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):

@@ -1,8 +1,8 @@
-"""What lies below a prefix, a page of a thousand at a time; and removing it by the thousand.
+"""Listing and removing the objects below a prefix, a thousand per request.
 
-A listing shows objects; what is being uploaded in parts is listed apart. Each page is asked for
-on its own, so that a broken connection costs one page. What a listing says of the time is the
-store's, cut to the second, which is all that its other answers say.
+Multipart uploads are listed separately. Each page is requested on its own, so that a broken
+connection costs one page. Times are the store's, truncated to the second, because its other
+responses have no fraction.
 """
 
 import asyncio
@@ -25,53 +25,53 @@ if TYPE_CHECKING:
         ListObjectsV2OutputTypeDef,
     )
 
-_AT_ONCE = 1_000
-"""Keys in one request to remove them: the most there may be."""
+_MAX_KEYS = 1_000
+"""The maximum of keys in one request."""
 
 
 async def objects(ask: Asker, address: Address, prefix: str) -> AsyncIterator[ObjectInfo]:
     """Yield every object below `address` whose key begins with `prefix`.
 
     Raises:
-        NotFound: there is no such bucket.
-        Unwritable: the store does not answer, or does not let us list.
+        NotFound: the bucket does not exist.
+        Unwritable: the store does not answer, or denies listing.
     """
     place = {"Bucket": address.bucket, "Prefix": f"{address.prefix}{prefix}"}
     after: dict[str, str] | None = {}
     while after is not None:
-        page = await ask.list(partial(_objects, asked={**place, **after}), place["Prefix"])
-        for found in page.get("Contents", ()):
-            key = found["Key"].removeprefix(address.prefix)
+        page = await ask.list(partial(_objects, query={**place, **after}), place["Prefix"])
+        for item in page.get("Contents", ()):
+            key = item["Key"].removeprefix(address.prefix)
             if key:  # some tools make an empty object to stand for the folder
-                yield info_of(key, found["Size"], found["LastModified"])
+                yield info_of(key, item["Size"], item["LastModified"])
         more = page.get("IsTruncated")
         after = {"ContinuationToken": page["NextContinuationToken"]} if more else None
 
 
 class Upload(NamedTuple):
-    """An upload in parts that has not ended."""
+    """A multipart upload in progress."""
 
     key: str
-    """What it is to become, whole."""
+    """The whole key of the object that it becomes."""
     upload_id: str
-    """The store's name for it."""
+    """The store's id of the upload."""
     begun: datetime
     """When it was begun, by the store's clock."""
 
 
 async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
-    """Yield every upload in parts below `address` that has not ended.
+    """Yield every multipart upload in progress below `address`.
 
     Raises:
-        NotFound: there is no such bucket.
-        Unwritable: the store does not answer, or does not let us list.
+        NotFound: the bucket does not exist.
+        Unwritable: the store does not answer, or denies listing.
     """
     place = {"Bucket": address.bucket, "Prefix": address.prefix}
     after: dict[str, str] | None = {}
     while after is not None:
-        page = await ask.list(partial(_uploads, asked={**place, **after}), place["Prefix"])
-        for found in page.get("Uploads", ()):
-            yield Upload(found["Key"], found["UploadId"], found["Initiated"].astimezone(UTC))
+        page = await ask.list(partial(_uploads, query={**place, **after}), place["Prefix"])
+        for item in page.get("Uploads", ()):
+            yield Upload(item["Key"], item["UploadId"], item["Initiated"].astimezone(UTC))
         after = None
         if page.get("IsTruncated"):
             after = {
@@ -81,35 +81,35 @@ async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
 
 
 async def delete(ask: Asker, bucket: str, keys: Sequence[str]) -> None:
-    """Remove objects; one that is not there is no error.
+    """Remove objects; a key without an object is not an error.
 
     Raises:
         Unwritable: one cannot be removed.
     """
-    for first in range(0, len(keys), _AT_ONCE):
-        left = list(keys[first : first + _AT_ONCE])
+    for first in range(0, len(keys), _MAX_KEYS):
+        left = list(keys[first : first + _MAX_KEYS])
         for pause in pauses():
             errors = await ask.write(partial(_delete, bucket=bucket, keys=tuple(left)), left[0])
             left = [error["Key"] for error in errors if passing_code(error["Code"])]
             stuck = [error for error in errors if error["Key"] not in left or pause is None]
             if stuck:
-                raise _unremoved(bucket, stuck)
+                raise _removal_error(bucket, stuck)
             if not left:
                 break
             await asyncio.sleep(pause or 0.0)
 
 
 def info_of(key: str, size: int, modified: datetime) -> ObjectInfo:
-    """Return what is known of an object."""
+    """Return an object's entry, its time truncated to the second."""
     return ObjectInfo(key=key, size=size, modified=modified.astimezone(UTC).replace(microsecond=0))
 
 
-def _objects(client: "S3Client", asked: Mapping[str, str]) -> "ListObjectsV2OutputTypeDef":
-    return client.list_objects_v2(**asked)  # type: ignore[arg-type] # names of arguments
+def _objects(client: "S3Client", query: Mapping[str, str]) -> "ListObjectsV2OutputTypeDef":
+    return client.list_objects_v2(**query)  # type: ignore[arg-type] # names of arguments
 
 
-def _uploads(client: "S3Client", asked: Mapping[str, str]) -> "ListMultipartUploadsOutputTypeDef":
-    return client.list_multipart_uploads(**asked)  # type: ignore[arg-type] # names of arguments
+def _uploads(client: "S3Client", query: Mapping[str, str]) -> "ListMultipartUploadsOutputTypeDef":
+    return client.list_multipart_uploads(**query)  # type: ignore[arg-type] # names of arguments
 
 
 def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> "list[ErrorTypeDef]":
@@ -119,7 +119,7 @@ def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> "list[Error
     return answer.get("Errors", [])
 
 
-def _unremoved(bucket: str, errors: "Sequence[ErrorTypeDef]") -> Unwritable:
+def _removal_error(bucket: str, errors: "Sequence[ErrorTypeDef]") -> Unwritable:
     first = errors[0]
     words = words_for(first["Code"]) or "the store refuses it"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -1,8 +1,8 @@
-"""Writing one object whole: in one request, or in parts that become an object at their end.
+"""Writing one object as a whole: in one request, or in parts that are joined at the end.
 
-Every write carries a mark of its own in the object's metadata. A write whose answer was lost is
-asked again and is then told that the key is taken; by the mark it knows whether that was itself.
-Until its parts are joined an upload is no object: no reader and no listing shows it.
+Every write puts a unique mark into the object's metadata. A write whose response was lost is
+repeated, and then the store reports that the key is taken; the mark shows whether its own first try
+did that. Until its parts are joined an upload is not an object: no listing shows it.
 """
 
 import asyncio
@@ -26,45 +26,45 @@ if TYPE_CHECKING:
     from types_boto3_s3.type_defs import CompletedPartTypeDef
 
 MARK = "stepmill-write"
-"""The metadata's name for a write's mark."""
+"""The metadata key of a write's mark."""
 
 MULTIPART_BYTES = 64 << 20
-"""An object larger than this goes up in parts."""
+"""An object larger than this is uploaded in parts."""
 
 PART_BYTES = 16 << 20
-"""The size of a part; 10,000 of them are the most there may be."""
+"""The size of a part; S3 allows 10,000 parts."""
 
-_PARTS_AT_ONCE = 4
+_PART_CONCURRENCY = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One object to be written."""
+    """One object to write."""
 
     bucket: str
-    """Where."""
+    """The bucket."""
     key: str
     """Its whole key."""
     data: Source = field(repr=False)
-    """Its bytes, which are read part by part."""
+    """Its bytes, read in parts."""
     condition: Mapping[str, str] = field(default_factory=dict)
-    """`IfNoneMatch` or `IfMatch`, or nothing."""
+    """`IfNoneMatch` or `IfMatch`; empty: unconditional."""
     mark: str = field(default_factory=lambda: secrets.token_hex(16))
-    """What tells this write from all others."""
+    """Identifies this write among all."""
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the object says of itself."""
+        """The object's metadata."""
         return {MARK: self.mark}
 
 
 async def carry_out(ask: Asker, write: Write) -> None:
-    """Write an object whole.
+    """Write an object as a whole.
 
     Raises:
-        Changed: its condition did not hold, or this very write made that so.
-        Absent: it was to replace what is not there.
-        UploadGone: its parts were joined by this very write, or were given up by somebody.
+        Changed: its condition did not hold, perhaps because its own first try was carried out.
+        Absent: the object to replace does not exist.
+        UploadGone: its parts were joined by its own first try, or the upload was aborted.
         Unwritable: it cannot be written.
     """
     if len(write.data) <= MULTIPART_BYTES:
@@ -82,7 +82,7 @@ async def carry_out(ask: Asker, write: Write) -> None:
 
 
 async def _put_parts(ask: Asker, write: Write, upload: str) -> "list[CompletedPartTypeDef]":
-    turns = asyncio.Semaphore(_PARTS_AT_ONCE)
+    turns = asyncio.Semaphore(_PART_CONCURRENCY)
 
     async def put(number: int) -> "CompletedPartTypeDef":
         async with turns:
@@ -94,13 +94,13 @@ async def _put_parts(ask: Asker, write: Write, upload: str) -> "list[CompletedPa
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(put(number)) for number in range(1, count + 1)]
-    except* (Answer, StepmillError) as several:
-        raise first(several) from None
+    except* (Answer, StepmillError) as errors:
+        raise first(errors) from None
     return [task.result() for task in tasks]
 
 
 async def _give_up(ask: Asker, write: Write, upload: str) -> None:
-    """Let the store forget the parts; one that it keeps is told of by `unfinished`."""
+    """Abort the upload; if that fails, `unfinished` lists it."""
     try:
         await ask.write(lambda client: _abort(client, write, upload), write.key)
     except (Answer, StepmillError):
@@ -108,10 +108,10 @@ async def _give_up(ask: Asker, write: Write, upload: str) -> None:
 
 
 async def give_up(ask: Asker, bucket: str, upload: Upload) -> None:
-    """Have the store forget an upload, whoever began it; one that ended is no error.
+    """Abort an upload, of any writer; one that has ended is not an error.
 
     Raises:
-        Unwritable: the store does not let us.
+        Unwritable: the store denies it.
     """
     with suppress(UploadGone, Absent):
         await ask.write(

@@ -1,10 +1,10 @@
-"""Rows out of a pinned version's tables, in an order the caller names, a bounded piece at a time.
+"""Rows of a pinned version's tables, in an order that the caller gives, in pieces of bounded size.
 
-The tables' files lie as commits and compaction left them; a published file holds the rows of many
+The rows are in files as commits and compaction wrote them; a published file holds the rows of many
 episodes in the order of publication. `in_order` reads a few episodes' worth of row groups at a time
-(see `row_index`) and puts them in order; what is in memory is one piece and one row group, however
-large the table or a unit is. Nothing leaves here that is not complete: an episode that lacks a
-step, or a picture that is not the one recorded, stops the publication.
+(see `row_index`) and puts them in order; only one piece and one row group are in memory, however
+large the table or a unit is. Only complete episodes are returned: a missing step, or a picture that
+is not the one recorded, stops the publication.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ PIECE_BYTES = 32 << 20
 """Rows are read and written in pieces of about this size."""
 
 PIECE_KEYS = 256
-"""The most ids in a piece, for rows without pictures."""
+"""The maximum of ids in a piece, for rows without pictures."""
 
 _ORDER = ("step", "call")
 
 
 class Snapshot(Protocol):
-    """What publication asks of a `storage.lake.lake.Snapshot`: a sealed version of a run's tables."""
+    """A sealed version of a run's tables: the part of `LakeReader`'s snapshot that publication uses."""
 
     @property
     def version(self) -> int:
@@ -40,7 +40,7 @@ class Snapshot(Protocol):
         ...
 
     async def dataset(self, table: str) -> ds.Dataset | None:
-        """Return the table at this version; None if nobody had written to it."""
+        """Return the table at this version; None if it did not exist yet."""
         ...
 
 
@@ -53,10 +53,10 @@ class Tables:
         self._located: tuple[str, Located] | None = None
 
     def located(self, table: str, key: str) -> Located:
-        """Return where the rows of `table` lie by the column `key`.
+        """Return the index of the rows of `table` by the column `key`.
 
         Raises:
-            Damaged: nobody wrote to the table.
+            Damaged: the table does not exist.
         """
         if table not in self.datasets:
             raise Damaged(f"version {self.version} of the run has no table `{table}`")
@@ -68,19 +68,19 @@ class Tables:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Say in our words why the tables' files cannot be read.
+    """Translate errors of reading the tables' files.
 
     Raises:
-        Damaged: one is not whole.
-        Unwritable: the store refuses it, or does not answer.
+        Damaged: a file is torn or altered.
+        Unwritable: the store denies access, or does not answer.
     """
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        named = unread(error, f"{what} cannot be read")
-        if isinstance(named, Damaged):
-            named = Damaged(f"{named}; `stepmill audit RUN --deep` names the file")
-        raise named from None
+        translated = unread(error, f"{what} cannot be read")
+        if isinstance(translated, Damaged):
+            translated = Damaged(f"{translated}; `stepmill audit RUN --deep` names the file")
+        raise translated from None
 
 
 async def open_tables(snapshot: Snapshot) -> Tables:
@@ -89,22 +89,22 @@ async def open_tables(snapshot: Snapshot) -> Tables:
     opened = {name: await snapshot.dataset(name) for name in names}
     return Tables(
         version=snapshot.version,
-        datasets={name: found for name, found in opened.items() if found is not None},
+        datasets={name: dataset for name, dataset in opened.items() if dataset is not None},
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which rows of a table, in which order."""
+    """A request for rows of a table, in order."""
 
     table: str
     """The table."""
     key: str
     """The column that holds the ids."""
     ids: Sequence[str]
-    """The ids, in the order wanted."""
+    """The ids, in the order of the result."""
     weigh: Callable[[int], int]
-    """Estimates the bytes of the rows of an id, by its place in `ids`; 0 if nothing is known."""
+    """Estimates the bytes of the rows of an id, by its index in `ids`; 0 if unknown."""
 
 
 def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.Table]:
@@ -127,7 +127,7 @@ def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.T
 
 
 def _stretch(wanted: Wanted, start: int, *, limit: float) -> tuple[int, int]:
-    """Return where the ids that are read together with that at `start` end, and their weight."""
+    """Return the end of the ids that are read together from `start`, and their weight."""
     size = wanted.weigh(start)
     for place in range(start + 1, min(start + PIECE_KEYS, len(wanted.ids))):
         more = wanted.weigh(place)
@@ -177,7 +177,7 @@ def one_each(table: pa.Table, key: str) -> pa.Table:
 
 
 def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
-    """Prove that the steps of each episode are contiguous and as many as `expected` says.
+    """Check that the steps of each episode are contiguous and as many as `expected`.
 
     Raises:
         Damaged: they are not; the episode is named.
@@ -186,15 +186,15 @@ def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
     for row in table.select(["episode_id", "step"]).to_pylist():
         episode = row["episode_id"]
         if row["step"] != steps[episode]:
-            raise Damaged(f"episode {episode}: step {steps[episode]} is missing, or is there twice")
+            raise Damaged(f"episode {episode}: step {steps[episode]} is missing, or exists twice")
         steps[episode] += 1
     for episode, count in steps.items():
         if count != expected.get(episode, count):
-            raise Damaged(f"episode {episode}: {count} of its {expected[episode]} steps are there")
+            raise Damaged(f"episode {episode}: it has {count} of its {expected[episode]} steps")
 
 
 def check_pictures(table: pa.Table) -> None:
-    """Prove that every picture is the one recorded.
+    """Check that every picture is the one recorded.
 
     Raises:
         Damaged: one is not; its episode and step are named.

@@ -1,11 +1,11 @@
 """Which episodes a version of a run publishes, and in which order.
 
 `select` joins every committed episode with its task and its verdicts and asks the run's rule what
-it makes of them. It reads narrow columns only, never a picture and never a verdict's evidence, but
-that of `outcome`, which names the threshold, and of `duplicates`, which names the original. The order depends on nothing but the
-episodes themselves: units by when their last episode ended, then task and attempt. Units that are
-committed later ended later, so what a later version adds comes at the end, wherever the tables'
-files lie and however they were compacted.
+whether it accepts them. It reads narrow columns only: no pictures, and of the verdicts' evidence only
+that of `outcome`, which has the threshold, and of `duplicates`, which has the original. The order depends on the
+episodes alone: units by when their last episode ended, then task and attempt. Units that are
+committed later ended later, so what a later version adds comes at the end, however the
+tables were compacted.
 """
 
 from collections import Counter
@@ -29,15 +29,15 @@ from schemas.verdict import Acceptance, Verdict
 from storage.publish.plan.rows import Tables
 
 BYTES_PER_PIXEL = 0.15
-"""What a JPEG of a web page comes to, at most as a rule: it decides where files are cut, nothing else."""
+"""The usual maximum for a JPEG of a web page; it decides only where files are cut."""
 
 _BATCH_ROWS = 4_096
 
 ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
-"""Columns of `episodes` that say what made an episode."""
+"""Columns of `episodes` with the origin of an episode."""
 
 _EVIDENCE_OF = ("outcome", "duplicates")
-"""Verifiers of whose evidence columns are made."""
+"""Verifiers whose evidence becomes columns."""
 
 _EPISODE_COLUMNS = (
     "episode_id",
@@ -56,8 +56,8 @@ _EPISODE_COLUMNS = (
 )
 
 
-class _Opinion(NamedTuple):
-    """What the rule makes of one episode."""
+class _Judgement(NamedTuple):
+    """The rule's result for one episode."""
 
     standing: Standing
     acceptance: Acceptance
@@ -88,9 +88,9 @@ class Candidate:
     picture_bytes: int
     """What one of its pictures comes to, estimated from the viewport."""
     standing: Standing
-    """Where it stands under the rule."""
+    """Its standing under the rule."""
     acceptance: Acceptance
-    """The columns that the rule gives it."""
+    """The columns with the rule's result."""
     unit_ended_at: datetime
     """When the last episode of its unit ended."""
 
@@ -112,19 +112,19 @@ class Selection:
         return (item for item in self.candidates if self.publishes(item))
 
     def publishes(self, candidate: Candidate) -> bool:
-        """Tell whether `candidate` is published."""
+        """Return whether `candidate` is published."""
         return self.include_rejected or candidate.acceptance.accepted
 
     def count(self, where: Standing) -> int:
-        """Return how many episodes stand at `where`."""
+        """Return how many episodes have the standing `where`."""
         return sum(item.standing is where for item in self.candidates)
 
 
 def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:
-    """Return every episode of `tables` with what `rule` makes of it, in publication order.
+    """Return every episode of `tables` with the result of `rule`, in publication order.
 
     Raises:
-        NotFound: the version holds no episode.
+        NotFound: the version has no episodes.
         Damaged: an episode's task has no row.
     """
     episodes = tables.datasets.get("episodes")
@@ -135,15 +135,15 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
             "Run `stepmill generate` first."
         )
     templates = _templates_of(tables, table)
-    opinions = _opinions(tables, rule, templates)
+    judgements = _judgements(tables, rule, templates)
     ended = _unit_ends(table)
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
     candidates = []
     for row in _rows(table):
         template_id = templates[row["episode_id"]]
-        opinion = opinions.get(row["episode_id"]) or _opinion(rule, {}, template_id)
-        candidates.append(_candidate(row, template_id, opinion, ended[row["unit_id"]]))
-        if include_rejected or opinion.acceptance.accepted:
+        judgement = judgements.get(row["episode_id"]) or _judge(rule, {}, template_id)
+        candidates.append(_candidate(row, template_id, judgement, ended[row["unit_id"]]))
+        if include_rejected or judgement.acceptance.accepted:
             for name in ORIGINS:
                 origins[name][row[name] or ""] += 1
     candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
@@ -179,10 +179,10 @@ def _unit_ends(episodes: pa.Table) -> dict[str, datetime]:
     return {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
 
 
-def _opinions(
+def _judgements(
     tables: Tables, rule: AcceptSection, templates: Mapping[str, str]
-) -> dict[str, _Opinion]:
-    """Return what the rule makes of every episode that has a verdict."""
+) -> dict[str, _Judgement]:
+    """Return the rule's result for every episode that has a verdict."""
     dataset = tables.datasets.get("verdicts")
     if dataset is None:
         return {}
@@ -195,18 +195,18 @@ def _opinions(
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
     return {
-        episode: _opinion(rule, latest(record(Verdict, row) for row in rows), templates[episode])
+        episode: _judge(rule, latest(record(Verdict, row) for row in rows), templates[episode])
         for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
         if episode in templates
     }
 
 
-def _opinion(rule: AcceptSection, verdicts: Mapping[str, Verdict], template_id: str) -> _Opinion:
-    return _Opinion(standing(rule, verdicts), acceptance(rule, verdicts, template_id=template_id))
+def _judge(rule: AcceptSection, verdicts: Mapping[str, Verdict], template_id: str) -> _Judgement:
+    return _Judgement(standing(rule, verdicts), acceptance(rule, verdicts, template_id=template_id))
 
 
 def _candidate(
-    row: Mapping[str, Any], template_id: str, opinion: _Opinion, unit_ended_at: datetime
+    row: Mapping[str, Any], template_id: str, judgement: _Judgement, unit_ended_at: datetime
 ) -> Candidate:
     pixels = row["viewport_width"] * row["viewport_height"] * row["device_scale_factor"] ** 2
     return Candidate(
@@ -220,7 +220,7 @@ def _candidate(
         n_steps=row["n_steps"],
         whole=row["stop_reason"] != StopReason.FAILED.value,
         picture_bytes=int(pixels * BYTES_PER_PIXEL),
-        standing=opinion.standing,
-        acceptance=opinion.acceptance,
+        standing=judgement.standing,
+        acceptance=judgement.acceptance,
         unit_ended_at=unit_ended_at,
     )

@@ -195,9 +195,9 @@ def _other_picture(table: pa.Table) -> pa.Table:
 @pytest.mark.parametrize(
     ("table", "harm", "message"),
     [
-        ("steps", _without_step, "step 1 is missing, or is there twice"),
-        ("steps", _without_last_step, "2 of its 3 steps are there"),
-        ("steps", _twice, "step 1 is missing, or is there twice"),
+        ("steps", _without_step, "step 1 is missing, or exists twice"),
+        ("steps", _without_last_step, "it has 2 of its 3 steps"),
+        ("steps", _twice, "step 1 is missing, or exists twice"),
         ("steps", _other_picture, "picture of step 0 is not the one recorded"),
         ("steps", lambda table: table.slice(0, 0), "steps: no row of episode_id"),
     ],
