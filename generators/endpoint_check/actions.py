@@ -25,7 +25,7 @@ async def look_at_action(subject: Subject) -> list[Line]:
     """Say whether replies to the dialect's own prompt are actions, and where they act.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server does not take such a request.
     """
     if not subject.pictures:

@@ -1,7 +1,7 @@
-"""A whole examination of an endpoint: every question in order, a few lines from each.
+"""The whole check of an endpoint: every check in order, a few results from each.
 
-What the server says of itself comes first, then whether it replies at all: an endpoint that does
-not is not asked further. A question that breaks is a line that says so, and the next one is asked.
+The context comes first, then whether the endpoint replies at all: where it does not, the check ends.
+A check that fails with an error becomes a result that says so, and the next one follows.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -31,13 +31,13 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
     ("action", look_at_action),
     ("coordinates", look_at_coordinates),
 )
-"""By name, in order: later ones know what earlier ones found."""
+"""By name, in order: later ones use what earlier ones found."""
 
 
 async def examine(
     engine: OpenAIEngine, dialect: Dialect, *, say: Callable[[str], None]
 ) -> AsyncIterator[Line]:
-    """Yield a line for each thing that a run in `dialect` needs; `say` is told what is asked now."""
+    """Yield a result for each need of a run in `dialect`; `say` gets the name of each check."""
     subject = Subject(engine, dialect)
     yield _model_result(subject)
     for name, look in _CHECKS:
@@ -57,11 +57,11 @@ def _model_result(subject: Subject) -> Line:
 
 
 async def _run_check(subject: Subject, name: str, look: _Check) -> tuple[list[Line], bool]:
-    """Return the lines of a question, and whether it broke."""
+    """Return the results of a check, and whether it failed with an error."""
     why = ""
     try:
         return await look(subject), False
-    except* (Refused, RolloutFailure) as broken:  # questions are put several at a time
+    except* (Refused, RolloutFailure) as broken:  # a check sends several requests at a time
         why = _first_error(broken)
     line = Line(
         name=name,
@@ -73,7 +73,7 @@ async def _run_check(subject: Subject, name: str, look: _Check) -> tuple[list[Li
 
 
 def _first_error(group: BaseExceptionGroup[BaseException]) -> str:
-    """Return what the first error in a group says."""
+    """Return the message of the first error in a group."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

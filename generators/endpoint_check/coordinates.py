@@ -36,7 +36,7 @@ async def look_at_coordinates(subject: Subject) -> list[Line]:
     """Say which convention fits, and whether it is the dialect's.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server does not take such a request.
     """
     if not subject.pictures:

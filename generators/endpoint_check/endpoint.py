@@ -1,7 +1,7 @@
-"""The endpoint under examination, and how a run would speak to it.
+"""The endpoint under test, asked as a run would ask it.
 
-Every question goes through the client that runs use, so that what is found here is what a run
-finds. A refusal by the server is an answer too: it comes back as `Refused`, with its words.
+Every request goes through the client that runs use, so that a check finds what a run would find. A
+refusal by the server is a result too: it is raised as `Refused`, with the server's message.
 """
 
 import asyncio
@@ -28,18 +28,18 @@ from schemas.errors import NoEngine, RolloutFailure, StepmillError
 from schemas.sections import MODEL_VIEWPORT
 
 GONE_SECONDS = 20.0
-"""An endpoint that has been away for so long is not waited for."""
+"""How long an endpoint may be down before the check gives up."""
 
 _POLL_SECONDS = 0.5
 _REFUSAL = ": HTTP 4"
 
 
 class Refused(StepmillError):
-    """The server does not take such a request; the text is what it says."""
+    """The server does not take such a request; the text is its message."""
 
 
 class Subject:
-    """One endpoint and the dialect it is to be asked in."""
+    """One endpoint, with the dialect that a run would use."""
 
     def __init__(
         self, engine: OpenAIEngine, dialect: Dialect, *, gone_seconds: float = GONE_SECONDS
@@ -47,17 +47,17 @@ class Subject:
         self._engine = engine
         self._gone_seconds = gone_seconds
         self.dialect = dialect
-        """How it would be spoken to."""
+        """The dialect of the prompts."""
         self.frame = frame_of(dialect)
-        """Of a run with the usual viewport."""
+        """The frame of a run with the default viewport."""
         self.salt = secrets.token_hex(6)
-        """Begins prompts that must not lie in any cache yet."""
+        """Begins prompts that must not be in any cache yet."""
         self.pictures = 0
-        """How many a prompt may hold, once that was asked."""
+        """The most pictures in a prompt; 0 before it was measured."""
 
     @property
     def card(self) -> EngineCard:
-        """What it said of itself."""
+        """What discovery found."""
         return self._engine.card
 
     async def ask(
@@ -74,7 +74,7 @@ class Subject:
 
         Raises:
             Refused: the server does not take such a request.
-            RolloutFailure: there is no reply for another reason.
+            RolloutFailure: the endpoint gave no reply, for another reason.
             NoEngine: the endpoint has gone away.
         """
         sampling = Sampling(
@@ -90,7 +90,7 @@ class Subject:
             raise
 
     async def _reply(self, prompt: EnginePrompt, sampling: Sampling) -> Reply:
-        """Return the reply, unless the endpoint goes: the client would wait for its return."""
+        """Return the reply, unless the endpoint goes down: the client alone would wait for it."""
         stopwatch, begun = Stopwatch(), time.perf_counter()
         session = f"check-{self.salt}"
         task = asyncio.create_task(
@@ -107,7 +107,7 @@ class Subject:
         return await task
 
     async def metrics(self) -> EngineMetrics | None:
-        """Return what the server says of itself; None: nothing."""
+        """Return the server's metrics; None: it has none."""
         return next(iter((await self._engine.metrics()).values()))
 
 

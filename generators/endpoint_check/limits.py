@@ -44,7 +44,7 @@ async def look_at_pictures(subject: Subject) -> list[Line]:
     """Say whether it sees, and how many pictures a prompt may hold; the subject keeps the number.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server refuses text alone.
     """
     without = (await subject.ask([user("What is on the pictures?")], tokens=4)).prompt_tokens

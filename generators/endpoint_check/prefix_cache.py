@@ -52,7 +52,7 @@ async def look_at_cache(subject: Subject) -> list[Line]:
     """Say what the cache serves of a grown, of a related and of an evicted prompt.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the prompts are too long for the server.
     """
     if not subject.pictures:

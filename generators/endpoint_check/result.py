@@ -1,4 +1,4 @@
-"""What a check of an endpoint says: a line for each thing that a run needs of it."""
+"""The results of an endpoint check: one for each thing that a run needs."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -7,7 +7,7 @@ from schemas.base import Record
 
 
 class Fitness(StrEnum):
-    """How it stands with one thing."""
+    """Whether an endpoint has what a run needs."""
 
     FIT = "fit"
     """As a run needs it."""
@@ -18,18 +18,18 @@ class Fitness(StrEnum):
 
 
 class Line(Record):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
-    """What."""
+    """The name of the check."""
     fitness: Fitness
-    """How it stands."""
+    """Whether a run can use it."""
     found: str
-    """What was found."""
+    """The finding, for the user."""
     remedy: str = ""
-    """What to do; empty where nothing need be done."""
+    """What the user can do; empty: nothing is needed."""
 
 
 def fit(lines: Iterable[Line]) -> bool:
-    """Say whether nothing is unfit."""
+    """Return whether no result is unfit."""
     return all(line.fitness is not Fitness.UNFIT for line in lines)

@@ -37,7 +37,7 @@ async def look_at_structure(subject: Subject) -> list[Line]:
     """Say whether schemas are followed, and whether strings are JSON's.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server does not take such a request.
     """
     plain = await _samples(subject, "Say in a sentence what a web browser is.", _PROBE_SCHEMA, 128)

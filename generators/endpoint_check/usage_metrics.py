@@ -28,7 +28,7 @@ async def look_at_reply(subject: Subject) -> list[Line]:
     """Say what comes with a plain reply.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server does not take such a request.
     """
     reply = await subject.ask([user("Say what a web browser is.")], tokens=16, logprobs=True)
@@ -64,7 +64,7 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
     """Say whether a reply tells how its prompt's tokens divide, and how long it took.
 
     Raises:
-        RolloutFailure: there is no reply.
+        RolloutFailure: the endpoint gave no reply.
         Refused: the server does not take such a request.
     """
     pictures = [board(_SMALL)] if subject.pictures else []

@@ -1,10 +1,9 @@
-"""What an engine is to everybody else: a prompt with pictures goes in, a reply comes out.
+"""What an engine is to its callers: a prompt with pictures goes in, a reply comes out.
 
-An engine serves a model to many episodes at once. Asking changes nothing outside, so an engine
-asks again by itself when a reply did not arrive whole; a reply that did arrive is final, good or
-bad. Whatever a server does not say (tokens, log-probabilities, times) is None and never 0.
-Implementations are `OpenAIEngine`, which speaks to any OpenAI-compatible server, and whatever a
-test writes down.
+An engine serves a model to many episodes at once. A request has no side effects, so an engine
+retries by itself when a reply did not arrive whole; a reply that did arrive is final, good or bad.
+Whatever a server does not report (tokens, log-probabilities, times) is None and never 0.
+Implementations are `OpenAIEngine`, for any OpenAI-compatible server, and the stubs of tests.
 """
 
 import base64
@@ -121,9 +120,9 @@ class Reply(Record):
     completion_token_ids: tuple[int, ...] | None = None
     """Of the whole reply."""
     completion_logprobs: tuple[float, ...] | None = None
-    """One for each completion token; None too where the server gave something that is no number."""
+    """One for each completion token; None too where the server sent something other than a number."""
     logprobs_mode: str | None = None
-    """`raw` or `processed`; None without log-probabilities or where nobody knows."""
+    """`raw` or `processed`; None without log-probabilities or where it is not known."""
     queue_ms: float | None = None
     """Waiting for its turn inside the server, ms."""
     ttft_ms: float | None = None
@@ -165,7 +164,7 @@ class Engine(Protocol):
 
     @property
     def card(self) -> EngineCard:
-        """What it serves, as it said when it was opened."""
+        """What the servers reported when the engine was opened."""
         ...
 
     async def reply(

@@ -1,7 +1,7 @@
 """Seconds that count against an episode: those spent waiting for a dead engine do not.
 
-An episode has a limit of wall seconds. When its engine dies and is started again, the wait is
-nobody's slowness, so whoever waits holds the stopwatch meanwhile, and the limit moves with it.
+An episode has a limit of wall seconds. When its engine dies and is started again, the wait is not
+the policy's fault, so the client holds the stopwatch meanwhile, and the limit moves with it.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Stopwatch:
-    """Counts from when it is made; `held` stops it."""
+    """Counts seconds from its creation; `held` stops it."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)

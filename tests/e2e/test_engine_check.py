@@ -51,7 +51,7 @@ async def test_an_endpoint_of_another_convention_is_unfit_and_programs_are_told_
     ("argv", "told"),
     [
         (("http://127.0.0.1:9/v1",), "no engine answers: http://127.0.0.1:9/v1"),
-        (("ftp://127.0.0.1/",), "is no HTTP URL"),
+        (("ftp://127.0.0.1/",), "is not an HTTP URL"),
         (("http://127.0.0.1:9/v1", "--dialect", "holotrn"), "did you mean 'holotron'?"),
         (("http://127.0.0.1:9/v1", "--dialect", "claude"), "read and written only"),
         (("http://127.0.0.1:9/v1", "--modl", "x"), "did you mean '--model'?"),

@@ -23,7 +23,7 @@ def key_variable(url: str) -> str:
     Dots and colons become `_`, dashes `__`, so that no two hosts share a variable.
 
     Raises:
-        NoEngine: `url` is no HTTP URL.
+        NoEngine: `url` is not an HTTP URL.
     """
     place = urlsplit(without_credentials(base_url(url))).netloc.strip("[]").upper()
     return f"{KEY}_{place.replace('-', '__').replace('.', '_').replace(':', '_')}"
@@ -37,7 +37,7 @@ def endpoint_keys(
     A URL with a user and password of its own is sent these and no key.
 
     Raises:
-        NoEngine: one is no HTTP URL.
+        NoEngine: one is not an HTTP URL.
     """
     own = {_origin(url) for url in main}
     found: dict[str, str] = {}

@@ -1,11 +1,11 @@
 """The engine behind OpenAI's chat protocol: vLLM, SGLang, TensorRT-LLM, llama.cpp, a hosted API.
 
-It owns the connections to its endpoints and nothing else: whoever starts a server stops it. A
-request goes to the endpoint that the conversation belongs to, waits for its turn there, and is
-asked again until a whole reply came, the server refused it for good, or the total time is over. A
-whole reply is never asked again, whatever it says. Requests go out as bytes and replies come back
-whole, not streamed: reading a stream token by token would cost several times what all the rest of a
-request does, so the time to the first token is known where the server says it in its reply.
+It owns the connections to its endpoints and nothing else: it starts and stops no server. A request
+goes to the endpoint that the conversation belongs to, waits for its turn there, and is sent again
+until a whole reply arrives, the server refuses it for good, or the total time is over. A whole reply
+is final, whatever it says. Requests go out as bytes and replies come back whole, not streamed:
+reading a stream token by token would cost several times what all the rest of a request does, so the
+time to the first token is known only where the server reports it.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _TOKEN_ID_PRODUCTS = frozenset({"vllm", "scripted"})
 
 
 class OpenAIEngine:
-    """Asks any OpenAI-compatible server; an async context manager."""
+    """The engine over any OpenAI-compatible servers; an async context manager."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class OpenAIEngine:
         retry_policy: RetryPolicy | None = None,
         seed: int = 0,
     ) -> None:
-        """Make an engine of the servers at `urls`; nothing is asked before it is entered.
+        """Make an engine of the servers at `urls`; nothing is sent before it is entered.
 
         `model` None takes the only one served. `keys` holds the API key of each URL; a URL
         that is not in it is sent none. At most `requests` requests are on their way to one endpoint
@@ -74,7 +74,7 @@ class OpenAIEngine:
 
     @property
     def card(self) -> EngineCard:
-        """What it serves, as it said when it was opened."""
+        """What the servers reported when the engine was opened."""
         if self._card is None:
             raise RuntimeError("the engine is not open")
         return self._card
@@ -143,7 +143,7 @@ class OpenAIEngine:
             ) from error
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
-        """Return what each endpoint says of itself; None: nothing."""
+        """Return the metrics of each endpoint; None: it has none."""
         return {end.name: await metrics_over(end.wire) for end in self._open_pool.endpoints}
 
     @property

@@ -1,8 +1,8 @@
-"""What a server says of itself before it is asked anything: its model, product and limits.
+"""What a server serves, discovered before the first request: its model, product and limits.
 
-The list of models is OpenAI's own; product, version and context length are told by every product
-in its own way, and are None where none of the ways leads anywhere. Everything that makes a server
-unfit is a refusal that says what was found and what to do.
+The list of models is OpenAI's own; each product reports its name, version and context length in a
+way of its own, and they are None where none of these works. Everything that makes a server unfit is
+a refusal that says what was found and what to do.
 """
 
 import json
@@ -24,7 +24,7 @@ _PRODUCTS = {
     "llamacpp": "llama.cpp",
     "stepmill": "scripted",
 }
-"""By what the list of models says owns one."""
+"""By the owner that the list of models names."""
 
 _UNKNOWN_KEY = frozenset({401, 403})
 

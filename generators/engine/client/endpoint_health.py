@@ -1,19 +1,19 @@
-"""Which endpoint a conversation asks, and what is known of each one's health.
+"""Which endpoint a conversation asks, and the state machine of an endpoint's health.
 
-Everything here is a pure function of what was seen and of the time that is passed in; it asks no
+Everything here is a pure function of what happened and of the time that is passed in; it calls no
 server and reads no clock. The rules:
 
 1. A conversation's endpoint is the one whose hash with it is the highest (rendezvous hashing), so
    that it stays where its prefix is cached, and the loss of one endpoint moves only that one's.
-2. An endpoint is left at once when a request is lost there. It is probed immediately: if it
-   answers, that was all, and it is asked as before.
-3. If it does not, it is dead, and probed again after pauses that double up to a limit.
-4. An endpoint that was dead is waking when it answers again, for a while: a conversation may ask
-   it once the share of that while that has passed exceeds the conversation's own number in [0, 1),
-   its hash with the endpoint. So they return one by one, each once, and in no burst. The while is
-   long where others live meanwhile, and short where all wait for this one.
-5. While requests wait for it, a living endpoint is probed too; when several probes in a row fail,
-   it hangs or its host is gone, and what waits there is abandoned.
+2. An endpoint is suspect as soon as a request fails there, and gets no more. It is probed at once:
+   if it answers, it is live again.
+3. If it does not answer, it is dead, and probed again after pauses that double up to a limit.
+4. A dead endpoint that answers again recovers for a while: a conversation may ask it once the share
+   of that while that has passed exceeds the conversation's own number in [0, 1), its hash with the
+   endpoint. So conversations return one by one and not in a burst. The while is long where other
+   endpoints are live, and short where all conversations wait for this one.
+5. While requests wait for it, a live endpoint is probed too; when several probes in a row fail, it
+   hangs or its host is gone, and its requests are abandoned.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ _PROBES = Backoff(first_seconds=0.5, max_seconds=10.0)
 
 
 class Phase(StrEnum):
-    """What an endpoint is good for."""
+    """Whether an endpoint gets requests."""
 
     LIVE = "live"
-    """It is asked."""
+    """It gets requests."""
     DOUBTED = "doubted"
-    """A request was lost there; it is being probed and meanwhile not asked."""
+    """A request failed there; it is being probed and gets no requests."""
     DEAD = "dead"
-    """It does not answer; it is probed now and then and not asked."""
+    """It does not answer; it is probed now and then and gets no requests."""
     WAKING = "waking"
     """It answers again; its conversations return one by one."""
 
@@ -62,25 +62,25 @@ class Health:
     """What is known of one endpoint."""
 
     phase: Phase = Phase.LIVE
-    """What it is good for."""
+    """Whether it gets requests."""
     failures: int = 0
-    """Probes that failed in a row."""
+    """Failed probes in a row."""
     woke_at: float | None = None
     """When it last came back from the dead; None: never."""
     reason: str = ""
-    """What was last seen of it that was not good; empty: nothing."""
+    """The last problem; empty: none."""
 
     @property
     def lives(self) -> bool:
-        """It is asked, by some conversations at least."""
+        """It gets the requests of some conversations at least."""
         return self.phase in {Phase.LIVE, Phase.WAKING}
 
     def answered(self) -> "Health":
-        """Return the health after a whole answer, which is as good as a probe while it lives."""
+        """Return the health after a whole answer, which counts as a good probe of a live endpoint."""
         return replace(self, failures=0) if self.lives and self.failures else self
 
     def lost(self, reason: str) -> "Health":
-        """Return the health after a request was lost there."""
+        """Return the health after a request failed there."""
         if self.phase in {Phase.DEAD, Phase.DOUBTED}:
             return self
         return replace(self, phase=Phase.DOUBTED, reason=reason)
@@ -98,15 +98,15 @@ class Health:
         )
 
     def waking(self, now: float, rhythm: Rhythm) -> bool:
-        """Return whether it came back from the dead only lately."""
+        """Return whether it was dead until recently."""
         return self.woke_at is not None and now - self.woke_at < rhythm.ramp
 
     def gone(self, rhythm: Rhythm) -> bool:
-        """Return whether nothing that waits there will ever be answered."""
+        """Return whether its waiting requests will never be answered."""
         return self.failures >= rhythm.failures
 
     def next_probe(self, rhythm: Rhythm, *, waited_for: bool) -> float | None:
-        """Return the seconds until the next probe; None: not before something happens."""
+        """Return the seconds until the next probe; None: not before the next event."""
         if self.phase is Phase.DOUBTED:
             return 0.0
         if self.phase is Phase.DEAD:

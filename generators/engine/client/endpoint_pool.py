@@ -1,9 +1,9 @@
-"""The endpoints of an engine while it is used: who lives, who is asked, what waits where.
+"""The endpoints of an engine in use: which are up, which one is asked, and what waits for which.
 
-The rules are those of `endpoint_health`; here they meet the clock and the servers. Every endpoint has a
-watcher, which probes it when the rules say so and abandons what waits at one that is gone. One that
-was away when the engine was opened, or died since, is greeted again before it is asked: what comes
-back must serve what the engine's card says.
+The rules are those of `endpoint_health`; this module applies them to the clock and the servers. Every
+endpoint has a watcher, which probes it when the rules say so and abandons the requests at one that
+is gone. An endpoint that was down when the engine was opened, or went down since, is discovered
+again before it is asked: it must serve what the engine's card says.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _IDLE_SECONDS = 60.0
 
 
 class Abandoned(NotWhole):
-    """An answer is waited for no longer, because its endpoint is gone."""
+    """A request was given up because its endpoint is gone."""
 
 
 @dataclass(eq=False)
@@ -42,19 +42,19 @@ class Endpoint:
     """One endpoint while it is used."""
 
     wire: Wire
-    """How it is reached."""
+    """The connections to it."""
     slots: asyncio.Semaphore
     """One for each request that it may be sent at a time."""
     manners: Manners = field(default_factory=Manners)
-    """What it takes."""
+    """What its requests have to avoid."""
     health: Health = field(default_factory=Health)
-    """What is known of it."""
+    """What its probes and requests have shown."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    """Something happened that its watcher should know."""
+    """Wakes its watcher."""
     waiting: set[asyncio.Timeout] = field(default_factory=set)
     """What ends the requests that wait for it."""
     probe_path: str = _HEALTH
-    """Where it says that it is well."""
+    """The path of its health check."""
 
     @property
     def name(self) -> str:
@@ -67,7 +67,7 @@ class Endpoint:
         Raises:
             Abandoned: the endpoint is gone.
             NotWhole: no answer came, or not all of it.
-            TooLarge: it is larger than anything a model says.
+            TooLarge: the answer has more than 64 MiB.
         """
         try:
             async with asyncio.timeout(None) as leash:
@@ -120,12 +120,12 @@ class Roster:
 
     @property
     def living(self) -> int:
-        """How many are asked."""
+        """How many endpoints take requests."""
         return sum(endpoint.health.lives for endpoint in self.endpoints)
 
     @property
     def troubles(self) -> str:
-        """What is wrong with those that are not well; empty: nothing."""
+        """What is wrong with the endpoints that are not healthy; empty: nothing."""
         ill = [end for end in self.endpoints if end.health.reason]
         return "; ".join(f"{end.name}: {end.health.reason}" for end in ill)
 
@@ -142,12 +142,12 @@ class Roster:
         return endpoint
 
     async def rest(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
-        """Wait before a request is asked again; nobody's seconds where no endpoint lives."""
+        """Wait before a request is sent again; the wait does not count where no endpoint is up."""
         with _paused(None if self.living else stopwatch):
             await asyncio.sleep(seconds)
 
     def lost(self, endpoint: Endpoint, reason: str) -> None:
-        """Take note that a request was lost at an endpoint."""
+        """Record that a request failed at an endpoint."""
         self._set_health(endpoint, endpoint.health.lost(reason))
         endpoint.stirred.set()
 
@@ -167,7 +167,7 @@ class Roster:
                 await self._changed.wait()
 
     def _set_health(self, endpoint: Endpoint, health: Health) -> None:
-        """Give an endpoint its new health, and tell whoever waits for one."""
+        """Set the health of an endpoint, and wake the requests that wait for one."""
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:
             return
@@ -192,7 +192,7 @@ class Roster:
                 endpoint.abandon()
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
-        """Return what a probe finds wrong with an endpoint; None: nothing."""
+        """Return what a probe found wrong with an endpoint; None: nothing."""
         seconds = self._timings.probe_patience
         try:
             answer = await endpoint.wire.get(endpoint.probe_path, seconds=seconds)
@@ -208,7 +208,7 @@ class Roster:
 
 
 async def probe_path_of(wire: Wire, *, seconds: float) -> str:
-    """Return where a server that answers says that it is well."""
+    """Return the path of a server's health check."""
     try:
         answer = await wire.get(_HEALTH, seconds=seconds)
     except (NotWhole, TooLarge):

@@ -1,4 +1,4 @@
-"""What a server says of itself on its Prometheus page, in one form for every product.
+"""A server's Prometheus metrics, in one form for every product.
 
 Products name the same things differently and drop or rename them between versions, so every field
 is None where the page lacks it. The page is read line by line and by tolerance: a line that cannot
@@ -145,7 +145,7 @@ async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | Non
     """Return what the server of the API at `url` says of itself; None if it has no such page.
 
     Raises:
-        NoEngine: `url` is no HTTP URL.
+        NoEngine: `url` is not an HTTP URL.
     """
     async with Wire(url) as wire:
         return await metrics_over(wire, seconds=seconds)

@@ -33,10 +33,10 @@ _MAX_BROKEN_AT_ENDPOINT = 3
 
 @dataclass(frozen=True)
 class Loss:
-    """An asking that brought no whole reply."""
+    """One try that brought no whole reply."""
 
     reason: str
-    """On one line."""
+    """The reason, on one line."""
     reached: bool = False
     """The server may have worked for it."""
     broken: bool = False
@@ -51,7 +51,7 @@ class Loss:
 
 @dataclass
 class Losses:
-    """What a request has been through."""
+    """The failed tries of one request."""
 
     all: list[Loss] = field(default_factory=list)
     """In order."""
@@ -59,7 +59,7 @@ class Losses:
     """By endpoint, losses that may be the request's own fault."""
 
     def add(self, loss: Loss, endpoint: str) -> None:
-        """Take note of another."""
+        """Add one."""
         self.all.append(loss)
         self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + loss.broken
 
@@ -70,11 +70,11 @@ class Losses:
 
     @property
     def avoid(self) -> frozenset[str]:
-        """The endpoints to ask only where there is no other."""
+        """The endpoints to use only where no other is up."""
         return frozenset(name for name, n in self.broken_at.items() if n >= _MAX_BROKEN_AT_ENDPOINT)
 
     def wasted(self, prompt_tokens: int | None) -> int | None:
-        """Return the tokens spent in vain; None: none were, or nobody knows how many.
+        """Return the tokens that failed tries took; None: none, or the number is unknown.
 
         A part reply that does not say counts as its prompt, which is the prompt of the whole
         reply; what had been generated of it cannot be known and is left out.
@@ -94,7 +94,7 @@ _SERVER_BROKE = 500
 
 
 class Request:
-    """A question on its way to a whole reply."""
+    """One request, from its first try to a whole reply."""
 
     def __init__(
         self,
@@ -119,12 +119,12 @@ class Request:
 
     @property
     def trouble(self) -> str:
-        """What was last lost, and how; empty: nothing."""
+        """The last failure and the number of tries; empty: none failed."""
         lost = self._failed_tries.all
         return f"{lost[-1].reason} (asked {len(lost)} times)" if lost else ""
 
     async def until_whole(self, *, logprobs_mode: str | None) -> Reply:
-        """Ask until a whole reply came.
+        """Send the request until a whole reply arrives.
 
         Raises:
             RolloutFailure: a server refuses it for good, or breaks on it again and again.
@@ -135,7 +135,7 @@ class Request:
             )
             async with endpoint.slots:
                 if not endpoint.health.lives:
-                    continue  # it went while this waited for its turn
+                    continue  # it died while this request waited for a slot
                 found = await self._ask(endpoint, logprobs_mode)
             if isinstance(found, Reply):
                 return found
@@ -143,7 +143,7 @@ class Request:
                 await self._pause_after(endpoint, found)
 
     async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | Loss | None:
-        """Ask once; None: to be asked again at once, in other manners."""
+        """Send it once; None: send it again at once, adapted to the server."""
         manners = self._quirks.get(endpoint.name, endpoint.manners)
         body = self._body.body(manners)
         now = asyncio.get_running_loop().time
@@ -183,7 +183,7 @@ class Request:
         )
 
     async def _pause_after(self, endpoint: Endpoint, loss: Loss) -> None:
-        """Take note of a loss and wait for as long as it asks."""
+        """Record a failed try and wait before the next one."""
         self._failed_tries.add(loss, endpoint.name)
         if loss.doubtful:
             self._pool.lost(endpoint, loss.reason)
@@ -197,7 +197,7 @@ class Request:
         await self._pool.rest(seconds, stopwatch=self._stopwatch)
 
     def _adapt_to(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
-        """Put up with what a server does not take; it is remembered once that led to a reply.
+        """Adapt the request to what the server does not take; kept for others once a reply came.
 
         Raises:
             RolloutFailure: it is about the request itself.

@@ -1,8 +1,8 @@
-"""A prompt as the body of a request, in the manner that the server at hand takes.
+"""A prompt as the body of a request, in the form that the server at hand takes.
 
-Servers that speak OpenAI's protocol differ in a few fields, and say so only by refusing them. What
-one has refused is remembered in its `Manners`, and the same question is put again without it; which
-refusal means which field is decided here, from the words of the message.
+Servers that speak OpenAI's protocol differ in a few fields, and say so only by refusing them. What a
+server has refused is kept in its quirks, and the same request is sent again without it; which
+refusal means which field is decided here, from the text of the message.
 """
 
 import json
@@ -39,7 +39,7 @@ _UNKNOWN_FIELD_WORDS = (
 
 @dataclass(frozen=True)
 class Manners:
-    """What one server takes."""
+    """How one server deviates from the others."""
 
     token_ids: bool = False
     """It may be asked for the ids of tokens."""
@@ -53,7 +53,7 @@ class Manners:
         return self.ways.get(schema, StructuredMode.JSON_SCHEMA)
 
     def with_what(self, learnt: "Manners") -> "Manners":
-        """Return these manners with what another request has learnt."""
+        """Return these quirks with those that another request found."""
         usual = Manners.length_field
         return Manners(
             token_ids=self.token_ids and learnt.token_ids,
@@ -62,7 +62,7 @@ class Manners:
         )
 
     def after_refusal(self, message: str, *, schema: str | None) -> "Manners | None":
-        """Return the manners to ask again with after a refusal of this message; None: as they are.
+        """Return the quirks to retry with after a refusal with this message; None: no retry helps.
 
         `schema` is the canonical JSON of the one that was sent; None: none was.
         """
@@ -99,7 +99,7 @@ class Question:
         """The canonical JSON of the schema that is sent; None: none is."""
 
     def body(self, manners: Manners) -> bytes:
-        """Return the body of the request for a server of these manners."""
+        """Return the body of the request for a server with these quirks."""
         fields: JsonObject = {"model": self._model, **self._sampling_fields(manners)}
         if self._prompt.tools:
             fields["tools"] = list(self._prompt.tools)

@@ -1,10 +1,10 @@
-"""What a server said, read from the bytes of its answer into the fields of a `Reply`.
+"""A server's answer, parsed from bytes into the fields of a `Reply`.
 
 Servers agree on the outline of a chat completion and on little else, so each field is taken where
-it has the right type and is None where it has not: a number nobody gave is unknown, never 0. Only
-an answer that is not a chat completion at all is no reply, which is for the caller to ask again.
-What could not be stored is mended here: halves of characters, log-probabilities that are no
-numbers, texts far beyond anything a policy could mean.
+it has the right type and is None where it has not: a missing number is unknown, never 0. An answer
+that is not a chat completion at all is an error, and the caller retries. Values that a table cannot
+hold are repaired here: halves of characters, log-probabilities that are not finite, texts far longer
+than any reply.
 """
 
 import json
@@ -31,7 +31,7 @@ class NoCompletion(ValueError):
 
 @dataclass(frozen=True)
 class Completion:
-    """What can be read from one chat completion."""
+    """The fields of one chat completion."""
 
     text: str
     """Content and tool calls, in order."""
@@ -55,7 +55,7 @@ class Completion:
 
 
 def read_completion(body: bytes) -> Completion:
-    """Return what the body of an answer says.
+    """Return the completion in the body of an answer.
 
     Raises:
         NoCompletion: it is not UTF-8, not whole JSON, or no chat completion.
@@ -98,7 +98,7 @@ def tokens_of_part(part: bytes) -> int | None:
 
 
 def complaint(body: bytes) -> str:
-    """Return what an answer that refuses says, on one line."""
+    """Return the error message of a refusal, on one line."""
     try:
         top = _object(_json(body))
     except NoCompletion:
@@ -207,7 +207,7 @@ def _arguments(function: dict[str, JsonValue]) -> JsonValue:
 
 
 def _logprobs(value: JsonValue, ids: tuple[int, ...] | None) -> tuple[float, ...] | None:
-    """Return the log-probability of every token; None if one is no number, or they do not fit."""
+    """Return the log-probability of every token; None if one is not finite, or their number is wrong."""
     content = _object(value).get("content")
     if not isinstance(content, list):
         return None

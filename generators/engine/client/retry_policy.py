@@ -1,10 +1,10 @@
-"""When a request is asked again, and after how long.
+"""When a request is sent again, and after how long.
 
-The rules, all in one place: an answer that did not arrive whole is asked again, and so is one that
-says the server is busy or broken; any other refusal is final. Asked again means after a pause that
-doubles from loss to loss, with jitter, or after what the server itself asks for. Whoever says
-"later" is believed for as long as the caller has time; whoever breaks on the same request again
-and again is not.
+The rules, all in one place: a request is sent again where its answer did not arrive whole, or says
+that the server is busy or broken; any other refusal is final. It is sent again after a pause that
+doubles with each failure, with jitter, or after the pause that the server requests. A server that
+says "later" is believed for as long as the caller has time; one that breaks on the same request
+`max_broken` times is not.
 """
 
 import email.utils
@@ -22,7 +22,7 @@ _BACKOFF = Backoff(first_seconds=0.25, max_seconds=30.0, jitter=0.5)
 
 
 class Meaning(StrEnum):
-    """What the status of an answer means for the request."""
+    """What the HTTP status of an answer means for the request."""
 
     DONE = "done"
     """It is the reply."""
@@ -35,7 +35,7 @@ class Meaning(StrEnum):
 
 
 def meaning(status: int) -> Meaning:
-    """Return what the status of an answer means."""
+    """Return what an HTTP status means."""
     if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
         return Meaning.DONE
     if status in {425, 429, 503}:
@@ -46,7 +46,7 @@ def meaning(status: int) -> Meaning:
 
 
 def asked_pause(headers: Mapping[str, str], *, now: datetime) -> float | None:
-    """Return the seconds that a server asks to be left alone for; None if it does not say."""
+    """Return the pause that a server requests, seconds; None: it requests none."""
     exact = _number(headers.get(_RETRY_MS))
     if exact is not None:
         return exact / 1_000

@@ -5,8 +5,8 @@ can say, mostly in silence: under a length limit one lets raw control characters
 a pattern beside it the limit is ignored, formats and multiples are skipped, an empty schema makes
 digits without end. So what is sent is a narrower schema that keeps the shape (closed objects,
 types, enumerations, bounds of integers) and leaves out what cannot be relied on. Strings are thus
-free, all of Unicode's printable characters allowed, and bounded by the tokens of the reply. It
-validates nothing: whoever wrote the schema checks each reply against the whole of it.
+free, with all of Unicode's printable characters, and bounded by the tokens of the reply. It
+validates nothing: the dialect that wrote the schema checks each reply against the whole of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ UNRELIABLE = frozenset(
         "uniqueItems",
     }
 )
-"""What at least one server ignores, bends or refuses; left out, and checked by whoever asked."""
+"""What at least one server ignores, bends or refuses; left out, and checked by the dialect."""
 
 _ANNOTATIONS = frozenset({"$comment", "default", "deprecated", "discriminator", "examples"})
 _LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems")

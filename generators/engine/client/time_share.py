@@ -1,4 +1,4 @@
-"""Whose time an engine's time is, when many wait for it at once.
+"""How an engine's time is shared among the replies that it works on at once.
 
 An engine that is paid by the hour works on many replies together. Each second in which it is asked
 is divided equally among the replies that are awaited then, so that the shares of all replies add
@@ -43,7 +43,7 @@ class SharedTime:
             share.seconds = self._seconds_each - begun
 
     def _settle(self) -> None:
-        """Give everyone who waits their part of the time that has passed."""
+        """Add the time that has passed to the share of each awaited reply."""
         now = self._clock()
         if self._awaited:
             self._seconds_each += (now - self._updated_at) / self._awaited

@@ -1,12 +1,12 @@
-"""One endpoint as bytes: a request goes out whole, and its answer comes back whole or not at all.
+"""The HTTP transport to one endpoint: a request's answer comes back whole or not at all.
 
-It is the only module that knows the HTTP client, the `openai` package, whose own retries are
-switched off: asking again is decided above, where other endpoints are known. Bodies are handed to
-it as bytes and taken from it as bytes, because building its typed models costs more than all the
-rest of a request; and it is run over aiohttp, because its usual transport looks at every connection
-it holds each time it needs one, which among hundreds of sessions costs more than the request too.
-Nothing here knows what a prompt is. Cancelling a call closes its connection, which is how a server
-learns that nobody waits any more.
+It is the only module that imports the HTTP client, the `openai` package, whose own retries are
+switched off: the caller decides on retries, because it knows the other endpoints. Bodies go in and
+come out as bytes, because building the client's typed models costs more than all the rest of a
+request; and the client runs over aiohttp, because its default transport scans every connection it
+holds each time it needs one, which among hundreds of sessions costs more than the request too.
+Nothing here knows what a prompt is. Cancelling a call closes its connection, so that the server
+stops working on it.
 """
 
 import asyncio
@@ -65,12 +65,12 @@ class NotWhole(StepmillError):
 
 
 class TooLarge(StepmillError):
-    """An answer is larger than anything a model says."""
+    """An answer has more than `MOST_BYTES`."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server sent back, whole."""
+    """A whole answer."""
 
     status: int
     """Of HTTP."""
@@ -81,7 +81,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """The server did what it was asked."""
+        """The status is 2xx."""
         return _OK <= self.status < _NOT_OK
 
 
@@ -126,7 +126,7 @@ class Wire:
 
         Raises:
             NotWhole: no answer came, or not all of it.
-            TooLarge: it is larger than anything a model says.
+            TooLarge: the answer has more than `MOST_BYTES`.
         """
         with _incomplete_response():
             try:
@@ -151,7 +151,7 @@ class Wire:
 
         Raises:
             NotWhole: no answer came, or not all of it in time.
-            TooLarge: it is larger than anything a server says of itself.
+            TooLarge: the answer has more than `MOST_BYTES`.
         """
         parts = urlsplit(self._base)
         root = parts.path.removesuffix("/v1")
@@ -175,7 +175,7 @@ class Wire:
                 raise NotWhole(f"no answer in {seconds:g} s", reached=False) from error
 
     def _refusal(self, error: APIStatusError) -> Answer:
-        """Return an answer that says no, without what we said to get in: some servers quote it."""
+        """Return a refusal without our credentials, which some servers quote."""
         body = error.response.content
         for secret in self._secrets:
             body = body.replace(secret.encode(), BLOT.encode())
@@ -205,7 +205,7 @@ async def _read(response: httpx2.Response) -> Answer:
 
 
 def _secrets(url: str, api_key: str | None) -> list[str]:
-    """Return what lets us in, as it is and as it is sent; longer ones first."""
+    """Return our credentials, plain and as they are sent; the longest first."""
     basic = (basic_header(url) or "").removeprefix("Basic ")
     password = unquote(urlsplit(url).password or "")
     found = {secret for secret in (api_key, basic, password) if secret}
@@ -226,14 +226,14 @@ def _incomplete_response() -> Iterator[None]:
 
 
 def _root_cause(error: BaseException) -> BaseException:
-    """Return what was raised first: the layers above it name it by guess."""
+    """Return the error at the root, which the layers above only guess at."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
 def _may_have_reached_server(error: BaseException) -> bool:
-    """Return whether a request may have come to the server before it was lost."""
+    """Return whether a request may have reached the server before it failed."""
     seen: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None:
@@ -244,6 +244,6 @@ def _may_have_reached_server(error: BaseException) -> bool:
 
 
 def _error_line(error: BaseException) -> str:
-    """Say in a line how an answer was lost."""
+    """Return an error as one line."""
     what = str(error).strip().splitlines()
     return f"{type(error).__name__}: {what[0]}" if what else type(error).__name__

@@ -1,4 +1,4 @@
-"""Where an engine is, as people write it: with or without a path, perhaps with credentials."""
+"""The URLs of engines as users write them: with or without a path, perhaps with credentials."""
 
 import base64
 import ipaddress
@@ -15,7 +15,7 @@ def base_url(url: str) -> str:
     """Return the base of an OpenAI-compatible API: `url`, with `/v1` where it names no path.
 
     Raises:
-        NoEngine: `url` is no HTTP URL.
+        NoEngine: `url` is not an HTTP URL.
     """
     try:
         parts = urlsplit(url.strip())
@@ -23,7 +23,7 @@ def base_url(url: str) -> str:
     except ValueError:  # whose words would quote a part of it, which may be of a password
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NoEngine(f"engine URL '{blotted(url)}' is no HTTP URL; write http://HOST:PORT/v1")
+        raise NoEngine(f"engine URL '{blotted(url)}' is not an HTTP URL; write http://HOST:PORT/v1")
     path = parts.path.rstrip("/") or "/v1"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
@@ -34,7 +34,7 @@ def without_credentials(url: str) -> str:
 
 
 def basic_header(url: str) -> str | None:
-    """Return the Authorization header that says the user and password in `url`; None: it holds none."""
+    """Return the Authorization header for the user and password in `url`; None: it has none."""
     parts = urlsplit(url)
     if parts.username is None:
         return None

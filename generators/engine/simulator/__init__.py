@@ -1,6 +1,6 @@
 """An OpenAI-compatible server that needs no model: for tests, demos and documentation.
 
-It looks at pictures only where a drawn target is asked for, answers with schema-valid nonsense
-otherwise, says what a puppeteer told it to, and misbehaves in whichever way it is asked to. Its
-tokens, caches and counters are toys, but true ones. It knows nothing of the clients that ask it.
+It decodes a picture only where the prompt asks for a drawn target, otherwise fills the schema at
+random, sends the replies that a test queued, and injects the faults that it is told to. Its tokens,
+caches and counters are toys but consistent. It knows nothing of its clients.
 """

@@ -1,8 +1,8 @@
 """Runs a scripted engine: `python -m generators.engine.simulator --port 8000`.
 
-The first line of standard output is its URL. It ends on SIGTERM or SIGINT, and by itself when
-whoever started it is gone: when standard input ends where that is a pipe, else when its parent
-process is no longer the same.
+The first line of standard output is its URL. It ends on SIGTERM or SIGINT, and by itself when its
+parent is gone: when standard input ends where that is a pipe, else when it has another parent
+process.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from generators.engine.simulator.server import ScriptedEngineServer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 POLL_SECONDS = 0.5
-"""How often it looks whether its parent is still there."""
+"""How often it checks that its parent still runs."""
 
 REFUSED = 2
 """The exit code when it does not start."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run an engine until it is told to end, or nobody is left to tell it."""
+    """Run a simulator until it is told to end, or its parent is gone."""
     try:
         command = read_command(sys.argv[1:] if arguments is None else arguments)
     except BadCommand as error:

@@ -1,7 +1,7 @@
-"""Where a chat is worked on: read, refused or admitted, answered, sent, and entered in the books.
+"""Handles chat requests: reads, checks, answers, sends and logs them.
 
-One desk holds everything that lasts: caches, counters, the puppet's texts, the faults. It knows
-what a chat needs of HTTP (a body in, a response out) and no other page of the server.
+The handler holds everything that lasts: caches, counters, queued replies, faults. It knows what a
+chat needs of HTTP (a body in, a response out) and no other page of the server.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ from generators.engine.simulator.tokenizer import Prompt, Tokenizer
 from schemas.base import JsonObject
 
 SESSION = "x-session-id"
-"""The header by which a client says which conversation a request belongs to."""
+"""The header that names the conversation of a request."""
 
 
 class Desk:
-    """Answers chats; holds what the engine remembers."""
+    """Answers chats; holds the simulator's state."""
 
     def __init__(self, options: ScriptedOptions) -> None:
         self.options = options
@@ -75,7 +75,7 @@ class Desk:
                 )
 
     async def misbehave(self, strikes: Strikes) -> None:
-        """Do what the faults that are the same for every path say.
+        """Apply the faults that are the same for every path.
 
         Raises:
             HttpRefusal: one is a status.
@@ -91,7 +91,7 @@ class Desk:
         """Return the chat that a body asks for, whether or not it can be served.
 
         Raises:
-            HttpRefusal: it is no chat.
+            HttpRefusal: it is not a chat.
         """
         unstructured = strikes.get(FaultKind.UNSTRUCTURED)
         deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
@@ -152,7 +152,7 @@ class Desk:
         strikes: Strikes,
         came: float,
     ) -> tuple[web.StreamResponse, bool]:
-        """Take as long as it should take, then send; the first token comes half-way."""
+        """Send a reply after its delay; the first token comes half-way."""
         delay = self._delay(chat, account.prompt)
         writer = Writer(chat, said, strikes, account)
         if not chat.stream and FaultKind.STREAM_ERROR in strikes:
@@ -185,7 +185,7 @@ class Desk:
 
     @asynccontextmanager
     async def _slot(self, prompt: Prompt) -> AsyncIterator[float]:
-        """Wait for a place among those that are worked on, and hold it; yields the wait, s."""
+        """Hold one of the slots for requests in progress; yields the seconds of the wait."""
         asked = perf_counter()
         self.meters.waiting += 1
         try:
@@ -205,7 +205,7 @@ class Desk:
 
     @contextmanager
     def _logged(self, entry: Entry) -> Iterator[None]:
-        """Enter in the books how a chat ended, whichever way it did."""
+        """Log how a chat ended, whichever way it did."""
         try:
             yield
         except HttpRefusal as refusal:
@@ -225,14 +225,14 @@ async def read_object(request: web.Request) -> JsonObject:
     """Return a request's body.
 
     Raises:
-        HttpRefusal: it is no JSON object.
+        HttpRefusal: it is not a JSON object.
     """
     try:
         body = json.loads(await request.read())
     except ValueError as error:
-        raise HttpRefusal(400, f"the body is no JSON: {error}") from None
+        raise HttpRefusal(400, f"the body is not JSON: {error}") from None
     if not isinstance(body, dict):
-        raise HttpRefusal(400, "the body is no JSON object")
+        raise HttpRefusal(400, "the body is not a JSON object")
     return body
 
 

@@ -1,4 +1,4 @@
-"""What a scripted engine is told on a command line, or by a run's `engine.args`."""
+"""The simulator's command line, which a run's `engine.args` use too."""
 
 import argparse
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ class BadCommand(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What was told."""
+    """A parsed command line."""
 
     options: ScriptedOptions
     """How the engine is set up."""
     port: int
-    """Where it listens; 0: anywhere."""
+    """The port to listen on; 0: any free one."""
     faults: tuple[Fault, ...]
-    """How it misbehaves from the start."""
+    """Its faults from the start."""
 
 
 def read_command(arguments: Sequence[str], *, model: str | None = None) -> Command:
-    """Return what `arguments` tell; `model` is served where they name none.
+    """Return the parsed `arguments`; `model` is served where they name none.
 
     Raises:
         BadCommand: a flag is unknown or its value out of range.
@@ -81,7 +81,7 @@ def _parser() -> _Parser:
     add("--cache-blocks", type=int, default=usual.cache_blocks, metavar="N")
     for flag in ("--enable-prompt-tokens-details", "--enable-per-request-metrics"):
         add(flag, action=argparse.BooleanOptionalAction, default=False, help="as with vLLM")
-    add("--puppet", action="store_true", help="say what PUT /puppet/{session} told")
+    add("--puppet", action="store_true", help="send the replies that PUT /puppet/{session} queues")
     add("--seed", type=int, default=usual.seed)
     add("--api-key", default=None, help="what /v1 must be asked with")
     add(

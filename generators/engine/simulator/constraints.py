@@ -1,4 +1,4 @@
-"""What made-up content should hold: where its points lie, and which address it goes to."""
+"""What a random reply should contain: where its points lie, and which address it goes to."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _KEYS = re.compile(r"(.*_)?keys?")
 
 @dataclass(frozen=True)
 class Wishes:
-    """What made-up content should hold."""
+    """What a random reply should contain."""
 
     anywhere: Callable[[Random], Spot] | None = None
     """Draws a point of the picture; None where there is no picture."""
@@ -25,11 +25,11 @@ class Wishes:
     address: str | None = None
     """The address to go to; None: any."""
     within_bounds: bool = True
-    """What a schema says of numbers is kept, whatever is wished for."""
+    """Numbers keep within the bounds of the schema."""
 
     @property
     def pointed(self) -> bool:
-        """Something is wished for that only some kinds of reply can hold."""
+        """It asks for something that only some kinds of reply can contain."""
         return self.target is not None or self.address is not None
 
     def spot(self, rng: Random) -> Spot | None:
@@ -39,7 +39,7 @@ class Wishes:
         return self.anywhere(rng) if self.anywhere else None
 
     def granted_by(self, name: str) -> bool:
-        """Say whether a property of that name can hold what is wished for."""
+        """Return whether a property of that name can hold the point or the address."""
         if self.address is not None:
             return is_address(name)
         return name in {"x", "y"} or is_pair(name)

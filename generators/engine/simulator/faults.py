@@ -1,7 +1,7 @@
-"""Ways in which the engine can be told to misbehave, and the board that says when it does.
+"""The faults that the simulator injects, and which requests they strike.
 
-A fault meets the requests of its path (and session) that come in after it was posted: it passes
-the first `after` of them by and strikes the next `times`. Several faults may strike one request.
+A fault applies to the requests of its path (and session) that come in after it was posted: it skips
+the first `after` of them and strikes the next `times`. Several faults may strike one request.
 """
 
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ _PATHS = {
 
 
 class Fault(Record):
-    """One way to misbehave, and when."""
+    """One fault, and which requests it strikes."""
 
     kind: FaultKind
     """What goes wrong."""
@@ -114,7 +114,7 @@ class _ActiveFault:
     struck: int = 0
 
     def strikes(self, path: str, session: str | None) -> bool:
-        """Say whether it strikes a request that comes in now; counts it."""
+        """Return whether it strikes a request that comes in now, and count it."""
         wanted = self.fault.path or _PATHS.get(self.fault.kind, CHAT)
         if path != wanted or self.fault.session not in {None, session}:
             return False
@@ -134,15 +134,15 @@ class FaultBoard:
     _posted: list[_ActiveFault] = field(default_factory=list)
 
     def post(self, fault: Fault) -> None:
-        """Misbehave so from now on."""
+        """Add a fault."""
         self._posted.append(_ActiveFault(fault))
 
     def clear(self) -> None:
-        """Behave again."""
+        """Remove every fault."""
         self._posted.clear()
 
     def strike(self, path: str, session: str | None) -> "Strikes":
-        """Return what goes wrong with a request that comes in now."""
+        """Return the faults of a request that comes in now, and count it."""
         return Strikes([posted.fault for posted in self._posted if posted.strikes(path, session)])
 
     @property
@@ -155,7 +155,7 @@ class FaultBoard:
 
 
 class Strikes:
-    """What goes wrong with one request."""
+    """The faults of one request."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self._faults = {fault.kind: fault for fault in reversed(faults)}
@@ -174,10 +174,10 @@ class Strikes:
 
 
 def fault_of(text: str) -> Fault:
-    """Return the fault that a command line says as `kind[:times[:field=value…]]`.
+    """Return the fault that a command line writes as `kind[:times[:field=value…]]`.
 
     Raises:
-        ValueError: it says none.
+        ValueError: the text is not of that form.
     """
     kind, *rest = text.split(":")
     said: dict[str, object] = {"kind": kind}

@@ -1,4 +1,4 @@
-"""How a scripted engine is set up: everything that its command line can say, as one record."""
+"""The simulator's options: everything that its command line sets, as one record."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from schemas.base import Record
 
 
 class Coordinates(StrEnum):
-    """What the numbers of the points that it names mean."""
+    """The unit of the points in its replies."""
 
     PX = "px"
     """Pixels of the picture as it was sent, whole numbers."""
@@ -21,7 +21,7 @@ class Coordinates(StrEnum):
 
 
 class ScriptedOptions(Record):
-    """What a scripted engine serves, and how."""
+    """What a simulator serves, and how."""
 
     model: str = Field(default="scripted", min_length=1)
     """The only model it serves."""
@@ -44,9 +44,9 @@ class ScriptedOptions(Record):
     request_metrics: bool = False
     """A reply says how long it waited, and how long its tokens took."""
     puppet: bool = False
-    """It says what it was told by `PUT /puppet/{session}`."""
+    """It sends the replies that `PUT /puppet/{session}` queued."""
     seed: int = 0
-    """Of everything it makes up; equal requests get equal replies."""
+    """Of every random reply; equal requests get equal replies."""
     api_key: str | None = Field(default=None, min_length=1)
     """What `/v1` must be asked with; None: nothing."""
 

@@ -55,7 +55,7 @@ class Pictures:
         """Return what a data URL shows.
 
         Raises:
-            HttpRefusal: it is no data URL of a picture.
+            HttpRefusal: it is not a data URL of a picture.
         """
         digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()
         self.queries += 1

@@ -31,7 +31,7 @@ from schemas.base import JsonObject, canonical_json
 
 
 class Puppet:
-    """Texts that wait for their session's next request."""
+    """Texts for the next requests of their sessions."""
 
     def __init__(self) -> None:
         self._texts: dict[str, deque[str]] = {}
@@ -69,7 +69,7 @@ _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
 
 @dataclass(frozen=True)
 class Answer:
-    """What is said in reply."""
+    """The content of a reply."""
 
     text: str
     """Every character of it, a tool call's too."""
@@ -78,13 +78,13 @@ class Answer:
     whole: bool = True
     """It ends by itself; False: it is broken off."""
     verbatim: bool = False
-    """It is the puppeteer's text, unaltered."""
+    """It is a queued text, unaltered."""
 
 
 async def answer(
     chat: Chat, prompt: Prompt, options: ScriptedOptions, *, strikes: Strikes, told: str | None
 ) -> Answer:
-    """Return what `chat` is answered with; `told` is what the puppeteer wants said.
+    """Return what `chat` is answered with; `told` is the queued text, None: none.
 
     Raises:
         HttpRefusal: the schema cannot be followed.

@@ -1,4 +1,4 @@
-"""What the engine was asked lately, without the bytes of pictures: for tests and for looking."""
+"""The latest requests, without the bytes of pictures: for tests and for debugging."""
 
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ KEPT = 64
 
 @dataclass
 class Entry:
-    """One chat request and what became of it."""
+    """One chat request and its outcome."""
 
     number: int
     session: str | None
@@ -28,7 +28,7 @@ class Entry:
     cached_tokens: int | None = None
     completion_tokens: int | None = None
     puppet: bool = False
-    """The puppeteer's text was said."""
+    """The reply was a queued text."""
 
 
 @dataclass
@@ -38,20 +38,20 @@ class Ledger:
     paths: Counter[str] = field(default_factory=Counter)
     """Requests by path."""
     outcomes: Counter[str] = field(default_factory=Counter)
-    """Chats by what became of them."""
+    """Chats by outcome."""
     chats: int = 0
     """Chats that came in."""
     _last: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT))
 
     def open(self, session: str | None, faults: list[str]) -> Entry:
-        """Enter a chat that came in."""
+        """Log a chat that came in."""
         self.chats += 1
         entry = Entry(self.chats, session, faults)
         self._last.append(entry)
         return entry
 
     def close(self, entry: Entry) -> None:
-        """Count what became of it."""
+        """Count its outcome."""
         self.outcomes[entry.outcome] += 1
 
     def last(self, count: int) -> Iterator[Entry]:

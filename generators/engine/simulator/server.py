@@ -21,25 +21,25 @@ from generators.engine.simulator.tokenizer import pieces
 from schemas.base import JsonObject, Record
 
 VERSION = "1.1.0"
-"""Grows when the engine answers differently."""
+"""Changes when the simulator answers differently."""
 
 LARGEST_BODY = 256 * 1_024**2
 
 _Kind = TypeVar("_Kind", bound=Record)
 
 Handler = Callable[[web.Request, Strikes], Awaitable[web.StreamResponse]]
-"""Serves a page, while some faults strike it."""
+"""Serves a page under the faults that apply to it."""
 
 
 class PuppetText(Record):
-    """What a puppeteer wants said."""
+    """The body of `PUT /puppet/{session}`."""
 
     text: str
     """Verbatim."""
 
 
 class Pages:
-    """Handlers over one desk."""
+    """The HTTP routes."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -65,7 +65,7 @@ class Pages:
         return app
 
     def _guarded(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-        """Count what comes to a page, let faults strike it, and turn refusals into answers."""
+        """Count the requests of a page, apply faults to them, and turn refusals into answers."""
 
         async def open_door(request: web.Request) -> web.StreamResponse:
             self._desk.ledger.paths[request.path] += 1
@@ -150,7 +150,7 @@ class Pages:
 
     async def _queue_reply(self, request: web.Request, _: Strikes) -> web.Response:
         if not self._desk.options.puppet:
-            raise HttpRefusal(404, "this engine is no puppet; start it with --puppet")
+            raise HttpRefusal(404, "this simulator takes no queued replies; start it with --puppet")
         text = _parse(PuppetText, await read_object(request)).text
         waiting = self._desk.puppet.tell(request.match_info["session"], text)
         return web.json_response({"waiting": waiting})
@@ -162,7 +162,7 @@ class Pages:
     async def _requests(self, request: web.Request, _: Strikes) -> web.Response:
         asked, ledger = request.query.get("last", "8"), self._desk.ledger
         if not asked.isdecimal():
-            raise HttpRefusal(400, f"last: {asked!r} is no number")
+            raise HttpRefusal(400, f"last: expected a number, got {asked!r}")
         return web.json_response(
             {
                 "chats": ledger.chats,
@@ -191,7 +191,7 @@ READ_AHEAD = 2**21
 
 
 class ScriptedEngineServer:
-    """Serves a scripted engine on 127.0.0.1 for as long as it is entered."""
+    """A simulator on 127.0.0.1 while the context is open."""
 
     def __init__(
         self, options: ScriptedOptions | None = None, *, port: int = 0, faults: Sequence[Fault] = ()
@@ -211,19 +211,19 @@ class ScriptedEngineServer:
 
     @property
     def ledger(self) -> Ledger:
-        """What it was asked."""
+        """The requests that it got."""
         return self._handler.ledger
 
     def fault(self, fault: Fault) -> None:
-        """Misbehave so from now on, as `POST /fault` does."""
+        """Add a fault, as `POST /fault` does."""
         self._handler.faults.post(fault)
 
     def behave(self) -> None:
-        """Forget every fault, as `DELETE /fault` does."""
+        """Remove every fault, as `DELETE /fault` does."""
         self._handler.faults.clear()
 
     def tell(self, session: str, text: str) -> None:
-        """Have a text said in reply to the session's next request, as `PUT /puppet` does."""
+        """Queue a text as the reply to the session's next request, as `PUT /puppet` does."""
         self._handler.puppet.tell(session, text)
 
     @property

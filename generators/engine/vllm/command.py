@@ -1,10 +1,9 @@
-"""What starts vLLM: the program, its arguments, its address and its environment.
+"""The command that starts vLLM: the program, its arguments, its address and its environment.
 
-Everything that can be told to be wrong without starting anything is refused here: a program that
-is not there, no model, a model's folder without a model, a port that is taken. The port is held
-while the server is not listening on it, so that a server that is started again is where it was;
-holding is binding without listening, and a server that reuses addresses, as they all do, may bind
-beside it.
+Everything that can be checked without starting anything is refused here: a missing program, no
+model, a model's folder without a model, a port that is taken. The port is held while the server does
+not listen on it, so that a restarted server keeps its address: this program binds it without
+listening, and a server that reuses addresses, as they all do, may bind beside it.
 """
 
 import os
@@ -24,29 +23,29 @@ BESIDE = Path(".venv-engine/bin/vllm")
 """Where `make engine-cpu` puts vLLM, seen from the folder the program was started in."""
 
 ACCOUNTS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
-"""Has each reply say how many tokens of its prompt came from the cache or are pictures, and how long
-it waited and worked; without them vLLM keeps that to itself. It knows the first one in every version
-that may be installed, counts pictures since 0.24, and knows the second one since 0.25."""
+"""Make each reply report how many tokens of its prompt came from the cache or are pictures, and how
+long it waited and worked. vLLM has the first one in every version that may be installed, counts
+pictures since 0.24, and has the second one since 0.25."""
 
 LOOPBACK = "127.0.0.1"
 EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
-"""Hosts a server listens at that nobody can ask."""
+"""Hosts to listen on that are no addresses to connect to."""
 
 _EXTRA_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
-"""Nobody is told about a use; lines reach the log when they are written."""
+"""No usage statistics are sent; lines reach the log when they are written."""
 
 _HIGHEST_PORT = 65_535
 
 
 class ServeCommand(Record):
-    """How a server is started."""
+    """The command line of a server and its address."""
 
     argv: tuple[str, ...]
     """The program and its arguments."""
     host: str
-    """Where it is asked."""
+    """The host that clients connect to."""
     port: int
-    """Where it is asked."""
+    """The port that clients connect to."""
 
     @property
     def origin(self) -> str:
@@ -86,7 +85,7 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     It listens on loopback at `port` and is told `ACCOUNTS`, unless its arguments say otherwise.
 
     Raises:
-        NoEngine: there is no such program or model, or a credential is among the arguments.
+        NoEngine: the program or model is missing, or a credential is among the arguments.
     """
     check_arguments(section.args)
     program, model = find_vllm(section), _model(section.model)
@@ -106,13 +105,15 @@ def chosen_port(section: EngineSection) -> int:
     """Return the port that the arguments name; 0: any.
 
     Raises:
-        NoEngine: what they name is no port.
+        NoEngine: `--port` is not a port.
     """
     named = value(section.args, "--port")
     if named is None:
         return 0
     if not named.isascii() or not named.isdigit() or not 0 < int(named[:6]) <= _HIGHEST_PORT:
-        raise NoEngine(f"engine.args: --port {named} is no port")
+        raise NoEngine(
+            f"engine.args: --port {named} is not a port; give a number from 1 to {_HIGHEST_PORT}"
+        )
     return int(named)
 
 
@@ -165,15 +166,15 @@ def without(args: Sequence[str], flag: str) -> tuple[str, ...]:
 
 
 def find_vllm(section: EngineSection) -> tuple[str, ...]:
-    """Return the program that serves, before its arguments.
+    """Return the program, before its arguments.
 
     Raises:
-        NoEngine: there is none; the message names every way to get one.
+        NoEngine: none is installed; the message names every way to get one.
     """
     if section.command is not None:
         program = section.command[0]
         if shutil.which(program) is None:
-            raise NoEngine(f"engine.command: '{program}' is no program that can be started")
+            raise NoEngine(f"engine.command: '{program}' is not on PATH or cannot be executed")
         return section.command
     if os.access(BESIDE, os.X_OK):
         return (str(BESIDE.absolute()),)

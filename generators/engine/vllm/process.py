@@ -1,9 +1,8 @@
-"""One life of a server: its processes from their start to the last one's end.
+"""The processes of one server, from their start to the end of the last one.
 
-The server is tied to this program by a pipe (`generators.parent_guard`), so it ends with it,
-however that comes about. All its processes are of one session, which nothing of theirs leaves, and
-that is how what is left of them is found: vLLM's workers outlive both their parent and a polite
-request.
+The server is tied to this program by a pipe (`generators.parent_guard`), so it ends when this program
+ends, for whatever reason. All its processes belong to one session, which none of them leaves; the
+rest of them is found by it, because vLLM's workers outlive both their parent and SIGTERM.
 """
 
 import asyncio
@@ -23,13 +22,13 @@ from generators import parent_guard
 from generators.engine.vllm.command import ServeCommand
 
 HEALTH_SECONDS = 20.0
-"""How long an answer about health is waited for; a server at work on few cores is slow."""
+"""The time-out of a health check; a busy server on few cores is slow."""
 
 _STOP_SECONDS = parent_guard.END_SECONDS
 
 
 class Serving:
-    """The processes of one life. As a context it starts them, and leaves none."""
+    """The processes of one server; an async context manager that leaves none running."""
 
     def __init__(self, command: ServeCommand, environ: Mapping[str, str], log: Path) -> None:
         self._command = command
@@ -38,23 +37,23 @@ class Serving:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def __aenter__(self) -> Self:
-        """Start them; not in a thread, where a cancelled start would go on unknown."""
+        """Start them; not in a thread, where a cancelled start would go on unnoticed."""
         self._process = self._start()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End them: they are asked to, and soon made to."""
+        """Stop them: first politely, soon by SIGKILL."""
         if self._process is not None:
             self._close_stdin(self._process)
             await asyncio.shield(asyncio.to_thread(self._end, self._process))
 
     @property
     def code(self) -> int | None:
-        """What the server ended with; None while it lives."""
+        """The exit code of the server; None while it runs."""
         return None if self._process is None else self._process.poll()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # By its path and without the folder it lies in: it takes nothing from any package.
+        # By its path and without its folder on sys.path: it imports nothing of any package.
         tie = [sys.executable, "-P", str(Path(parent_guard.__file__))]
         with self._log.open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - what the configuration asks for
@@ -92,7 +91,7 @@ def in_session(session: int) -> Iterator[psutil.Process]:
 
 
 async def health(http: aiohttp.ClientSession, command: ServeCommand) -> int | None:
-    """Return the status with which a server answers when it is asked how it is; None: not at all."""
+    """Return the HTTP status of a server's health check; None: no answer."""
     timeout = aiohttp.ClientTimeout(total=HEALTH_SECONDS)
     try:
         async with http.get(f"{command.origin}/health", timeout=timeout) as response:
@@ -102,10 +101,10 @@ async def health(http: aiohttp.ClientSession, command: ServeCommand) -> int | No
 
 
 def fine(status: int | None) -> bool:
-    """Say whether that answer is good."""
+    """Return whether a server with that status serves."""
     return status == HTTPStatus.OK
 
 
 def broken(status: int | None) -> bool:
-    """Say whether that answer is a server's that knows it is dead."""
+    """Return whether a server with that status reports that its engine is dead."""
     return status is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR

@@ -17,10 +17,10 @@ from pathlib import Path
 from generators.engine.vllm.command import ACCOUNTS, ServeCommand, value
 
 LAST_LINES = 12
-"""Lines of a log that are shown when something is wrong."""
+"""Lines at the end of a log that an error shows."""
 
 FIRST_ERRORS = 3
-"""Errors that are shown beside them: the first ones, which are the causes of the others."""
+"""Errors that are shown beside them: the first ones, which cause the others."""
 
 MOST_CHARACTERS = 500
 """Of one line that is shown."""
@@ -35,7 +35,7 @@ PHASES = (
     (re.compile(r"[Cc]apturing CUDA graph"), "capturing graphs"),
     (re.compile(r"init engine .*took"), "opening the door"),
 )
-"""What a line that is found in the log means, in the order of a start."""
+"""Which line of the log begins which phase, in the order of a start."""
 
 _TOO_MANY = re.compile(r"exceeds available Mamba cache blocks \((\d+)\)")
 _ERROR = re.compile(r"\b[A-Za-z]*(?:Error|Exception)\b: |\berror: ")
@@ -52,12 +52,12 @@ class StartupLog:
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._errors: list[str] = []
         self.sequences: int | None = None
-        """The most requests at once that fit, where the server died of being told more."""
+        """The most requests at once that fit, where the server died because it was set to more."""
         self.refused: set[str] = set()
         """Flags of ours that the server named in an error."""
 
     def read(self) -> Iterator[str]:
-        """Read what is new; yield the phases that were entered."""
+        """Read the new lines; yield the phases that they begin."""
         with self.path.open("rb") as file:
             file.seek(self._at)
             new = file.read()
@@ -68,11 +68,11 @@ class StartupLog:
 
     @property
     def size(self) -> int:
-        """Bytes read so far; while it grows, something is going on."""
+        """Bytes read so far; a start is alive while it grows."""
         return self._at
 
     def last_words(self) -> str:
-        """Return what to show of it: the first errors it names, its last lines, where it lies."""
+        """Return what an error shows of the log: its first errors, its last lines, its path."""
         last = list(self._last)
         if rest := self._unfinished.decode("utf-8", "replace").strip():
             last.append(rest[:MOST_CHARACTERS])
@@ -99,12 +99,12 @@ class StartupLog:
 
 
 def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, str] | None:
-    """Return a command for the next start, and what is said about it; None: there is no other."""
+    """Return a command for the next start and why it differs; None: the log names no remedy."""
     refused = sorted(startup.refused & set(command.argv))
     if refused:
         return command.silent_about(refused), (
-            f"this vLLM does not take {' and '.join(refused)}; starting again without, so what it "
-            "would say in its replies stays unknown"
+            f"this vLLM does not take {' and '.join(refused)}; starting again without, so its replies "
+            "will not report token details or times"
         )
     if startup.sequences and _exceeds(command, startup.sequences):
         return command.limited(startup.sequences), (
@@ -115,6 +115,6 @@ def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, s
 
 
 def _exceeds(command: ServeCommand, sequences: int) -> bool:
-    """Say whether the command asks for more requests at once than that."""
+    """Return whether the command asks for more requests at once than `sequences`."""
     told = value(command.argv, "--max-num-seqs")
     return told is None or not told.isdigit() or int(told) > sequences

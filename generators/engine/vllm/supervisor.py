@@ -1,9 +1,9 @@
-"""vLLM's whole life under supervision: started, watched, started again, stopped.
+"""vLLM under supervision: started, watched, restarted, stopped.
 
 `VllmServer` is a context. Entering it starts the server and waits until it answers; a server that
-cannot be started is refused before anything else is done. From then on a task of its own looks
-after it: a server that died or is stuck is ended to its last process and started again, at the same
-address, so that whoever asks there has only to ask again. Leaving the context leaves nothing behind.
+cannot be started is refused before anything else is done. From then on a task supervises it: a
+server that died or hangs is stopped to its last process and restarted at the same address, so that
+clients have only to retry. Leaving the context leaves nothing behind.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 
 _POLL_SECONDS = 0.25
-"""Between two looks at a server that is starting."""
+"""Between two health checks of a server that is starting."""
 
 _GONE = "the server was stopped"
 
@@ -41,7 +41,7 @@ def _ignore(_: str) -> None:
 
 
 class _Death(Exception):
-    """One life of the server is over: how it ended, and how long it had served, if it had."""
+    """The server died: how, and after how many seconds of serving, if it served."""
 
     def __init__(self, how: str, served_seconds: float | None = None) -> None:
         super().__init__(how)
@@ -50,7 +50,7 @@ class _Death(Exception):
 
 
 class VllmServer:
-    """A vLLM that runs as long as the context is open."""
+    """A vLLM that runs while the context is open."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class VllmServer:
         log: Path | None = None,
         patience: Patience | None = None,
     ) -> None:
-        """Say what to serve; `say` hears how far it is, `log` is where the server's log goes."""
+        """`say` is called with each step of a start; `log` is the file of the server's log."""
         self._section = section
         self._report = say
         self._environ = server_environment(os.environ if environ is None else environ)
@@ -72,7 +72,7 @@ class VllmServer:
         self._life: asyncio.Task[NoReturn] | None = None
         self._command: ServeCommand | None = None
         self.restarts = 0
-        """How often it was started again."""
+        """Restarts so far."""
 
     async def __aenter__(self) -> Self:
         """Start the server and wait until it answers.
@@ -95,7 +95,7 @@ class VllmServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stop the server, with everything it started."""
+        """Stop the server and every process of it."""
         await self._stack.aclose()
 
     @property
@@ -107,14 +107,14 @@ class VllmServer:
 
     @property
     def serving(self) -> bool:
-        """It answered when it was last looked at."""
+        """Its last health check was good."""
         return self._ready.is_set()
 
     async def ready(self) -> None:
-        """Wait until it serves, also while it is being started again.
+        """Wait until it serves, during a restart too.
 
         Raises:
-            NoEngine: it will not any more.
+            NoEngine: it was given up.
         """
         if self._life is None:
             raise NoEngine("the server was not started")
@@ -142,7 +142,7 @@ class VllmServer:
     async def _keep_running(
         self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
     ) -> NoReturn:
-        """Start the server again and again, until it is given up."""
+        """Start the server whenever it died, until it is given up."""
         deaths = Deaths(self._restart_policy)
         while True:
             startup = StartupLog(log)
@@ -174,10 +174,10 @@ class VllmServer:
         http: aiohttp.ClientSession,
         startup: StartupLog,
     ) -> NoReturn:
-        """Watch one life of the server.
+        """Watch the server from its start until it dies.
 
         Raises:
-            _Death: it is over.
+            _Death: it died.
         """
         begun = time.monotonic()
         await self._start(server, command, http=http, startup=startup)
@@ -229,15 +229,15 @@ class VllmServer:
 
 
 async def _stop(life: asyncio.Task[NoReturn]) -> None:
-    """End the task that looks after the server, and with it the server."""
+    """Stop the supervising task, and with it the server."""
     life.cancel()
     await asyncio.wait({life})
     if not life.cancelled():
-        life.exception()  # it was told already
+        life.exception()  # the caller has it already
 
 
 def _new_log() -> Path:
-    """Return a new file for a log; it is kept, because whoever wants it comes later."""
+    """Return a new file for a log; it is kept for the user to read later."""
     descriptor, name = tempfile.mkstemp(prefix="stepmill-vllm-", suffix=".log")
     os.close(descriptor)
     return Path(name)

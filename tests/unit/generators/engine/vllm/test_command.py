@@ -56,7 +56,7 @@ def test_arguments_say_where_a_server_listens() -> None:
 
 @pytest.mark.parametrize("port", ["0", "x", "65536", "²", "-1", ""])
 def test_what_is_no_port_is_refused(port: str) -> None:
-    with pytest.raises(NoEngine, match="is no port"):
+    with pytest.raises(NoEngine, match="is not a port"):
         chosen_port(NAMED.model_copy(update={"args": ("--port", port)}))
 
 
@@ -83,7 +83,7 @@ def test_what_can_be_no_folder_of_a_model_is_refused(model: str) -> None:
 
 
 def test_a_command_that_is_not_there_is_refused() -> None:
-    with pytest.raises(NoEngine, match=r"/no/vllm. is no program"):
+    with pytest.raises(NoEngine, match=r"/no/vllm. is not on PATH"):
         serve_command(NAMED.model_copy(update={"command": ("/no/vllm",)}), 1)
 
 
