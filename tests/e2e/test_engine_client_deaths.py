@@ -105,8 +105,14 @@ async def _all_ask(client: OpenAIEngine, sessions: int) -> list[str]:
 async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere() -> None:
     sessions = 12
     with held_port() as port:
+        patient = engine_servers.PATIENT
         rhythm = Rhythm(
-            **{**engine_servers.PATIENT.__dict__, "probe_waiting": 0.2, "probe_patience": 1.0}
+            probe_backoff=patient.probe_backoff,
+            probe_waiting=0.2,
+            probe_patience=1.0,
+            failures=patient.failures,
+            ramp=patient.ramp,
+            ramp_alone=patient.ramp_alone,
         )
         async with (
             ScriptedEngineServer() as one,

@@ -27,7 +27,7 @@ PRETENDED = (sys.executable, str(ROOT / "tests" / "fake_vllm.py"))
 QUICK = Patience(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), look_seconds=0.05)
 """A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
 
-WEDGED = QUICK.model_copy(update={"wedged_seconds": 0.2})
+WEDGED = Patience(backoff=QUICK.backoff, look_seconds=QUICK.look_seconds, wedged_seconds=0.2)
 """For a server that lives and says nothing useful."""
 
 
