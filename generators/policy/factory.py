@@ -6,6 +6,7 @@ the dialect, the system prompt, the budget) is made once, when the maker is.
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from generators.policy.model.localizer import ROLE as LOCALIZER
@@ -19,24 +20,24 @@ from generators.policy.noisy import Clumsy
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy, load_script
 from generators.policy.teacher.policy import Teacher
-from generators.policy.testing.teacher_cues import Cues
-from generators.policy.testing.teacher_driven import Puppet
+from generators.policy.testing.role_replies import RoleReplies
+from generators.policy.testing.teacher_driven import TeacherDrivenPolicy
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import ASKING, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
 
 Whispers = Callable[[str, str], None]
-"""Tells the scripted engine what to say next in a conversation."""
+"""Queues the scripted engine's next reply in a conversation."""
 
 
 def check_policy(section: PolicySection, config: RunConfig) -> None:
     """Refuse a section that no policy can be made from, before any work.
 
     Raises:
-        BadConfig: it needs an engine and there is none, an option is unknown, or a script is
+        BadConfig: it needs an engine and the run has none, an option is unknown, or a script is
             missing or out of place.
-        BadTasks: the script is unreadable or holds something that is no action.
+        BadTasks: the script is unreadable or has an item that is not an action.
     """
     if section.name in ASKING:
         if config.engine.kind is EngineKind.NONE:
@@ -82,7 +83,7 @@ class PolicyMaker:
     ) -> None:
         """Make what episodes share.
 
-        With `whispers` every policy that asks is a puppet of the teacher.
+        With `whispers` the teacher drives every policy that asks an engine.
 
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.
@@ -92,11 +93,11 @@ class PolicyMaker:
 
     @property
     def voices(self) -> tuple[Voice, ...]:
-        """How the policies speak to their engines; empty where none asks."""
+        """The models of all policies; empty where none asks an engine."""
         return self._voices.all if self._voices is not None else ()
 
     def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
-        """Return the policy of one episode of `task`, which books its calls to `account`.
+        """Return the policy of one episode of `task`, which records its calls in `account`.
 
         `seed` decides whatever it draws at random, and names its conversation with the engine.
 
@@ -126,10 +127,11 @@ class PolicyMaker:
             policy = Surfer(voice, roles, account, budget=budget, session=seed)
         if self._whispers is None:
             return policy
-        whispers = self._whispers
-        cues = Cues(voice, roles, session=seed, whisper=whispers) if roles is not None else None
-        return Puppet(
-            policy, Teacher(), voice, whisper=lambda text: whispers(seed, text), cues=cues
+        queue, replies = self._whispers, None
+        if roles is not None:
+            replies = RoleReplies(voice, roles, session=seed, queue=queue)
+        return TeacherDrivenPolicy(
+            policy, Teacher(), voice, queue=partial(queue, seed), role_replies=replies
         )
 
 

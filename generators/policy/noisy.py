@@ -1,8 +1,8 @@
 """A policy that makes mistakes: another one, with errors drawn from a seed.
 
-Runs need failures: verifiers must see some, and whoever trains on a dataset wants to tell good
-from bad. So this policy passes most decisions on as they are and spoils the rest in the ways
-people and models do. What it draws depends on its seed alone.
+Runs need failures: verifiers must see some, and training on a dataset takes good and bad episodes.
+So this policy passes most decisions on unchanged and spoils the rest in the ways people and models
+do. Its random draws depend on its seed alone.
 """
 
 from random import Random
@@ -13,13 +13,13 @@ from schemas.episode import ThoughtSource
 from schemas.observation import Observation
 
 CLUMSY_SHARE = 0.45
-"""Episodes in which it makes mistakes at all; in the others it does as well as its master."""
+"""Episodes in which it makes mistakes at all; in the others it does as well as the policy it wraps."""
 
 GIVES_UP = 0.06
 """Chance for each step of a clumsy episode to end it with an empty answer."""
 
 WASTES = 0.12
-"""Chance for each step of a clumsy episode to be spent on waiting; its master then goes on."""
+"""Chance for each step of a clumsy episode to be spent on waiting; the wrapped policy then goes on."""
 
 WRONG_ELEMENT = 0.12
 """Chance for each click of a clumsy episode to land on some other interactive element."""
@@ -39,24 +39,24 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 class Clumsy:
     """A `Policy` that spoils some of another's decisions."""
 
-    def __init__(self, master: Policy, *, seed: str) -> None:
-        self._master = master
+    def __init__(self, policy: Policy, *, seed: str) -> None:
+        self._policy = policy
         self._random = Random(f"clumsy {seed}")
         self._clumsy = self._random.random() < CLUMSY_SHARE
 
     @property
     def card(self) -> PolicyCard:
         """Who it is."""
-        card = self._master.card
+        card = self._policy.card
         return PolicyCard(name="clumsy", kind=card.kind, privileged=card.privileged)
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return its master's decision, or a spoilt one."""
+        """Return the wrapped policy's decision, or one with a mistake."""
         if self._clumsy and self._random.random() < GIVES_UP:
             return _decision(Answer(), "This takes too long, so I stop here.")
         if self._clumsy and self._random.random() < WASTES:
             return _decision(Wait(ms=500), "I wait a moment to see whether something changes.")
-        decision = await self._master.act(turn)
+        decision = await self._policy.act(turn)
         if not self._clumsy:
             return decision
         return decision.model_copy(
@@ -66,17 +66,17 @@ class Clumsy:
     def _spoil(self, action: Action, seen: Observation) -> Action:
         match action:
             case Click() if self._random.random() < WRONG_ELEMENT:
-                return self._elsewhere(action, seen)
+                return self._misplace(action, seen)
             case Click() | Hover() | Drag() if self._random.random() < MISSES:
                 return action.model_copy(
-                    update={"x": self._off(action.x), "y": self._off(action.y)}
+                    update={"x": self._shift(action.x), "y": self._shift(action.y)}
                 )
             case TypeText() if action.text and self._random.random() < TYPOS:
-                return action.model_copy(update={"text": self._mistyped(action.text)})
+                return action.model_copy(update={"text": self._mistype(action.text)})
             case _:
                 return action
 
-    def _elsewhere(self, action: Click, seen: Observation) -> Click:
+    def _misplace(self, action: Click, seen: Observation) -> Click:
         boxes = [
             element.bbox
             for element in seen.elements
@@ -87,11 +87,11 @@ class Clumsy:
         left, top, width, height = self._random.choice(boxes)
         return action.model_copy(update={"x": left + width / 2, "y": top + height / 2})
 
-    def _off(self, coordinate: float) -> float:
+    def _shift(self, coordinate: float) -> float:
         by = self._random.randint(*MISS_PX) * self._random.choice((-1, 1))
         return max(0.0, coordinate + by)
 
-    def _mistyped(self, text: str) -> str:
+    def _mistype(self, text: str) -> str:
         at = self._random.randrange(len(text))
         return text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
 

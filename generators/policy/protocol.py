@@ -1,9 +1,8 @@
 """What a policy is: from what it has seen to what it does next.
 
-A policy is made for one episode, by the run's seed, and forgets nothing within it. It acts only
-through ordinary actions, pixels and keys; what it is told about a page is the observation. A
-privileged policy is handed a `PageReader` besides, which reads the rendered document and nothing
-else.
+A policy is made for one episode, from the run's seed, and keeps its state within it. It acts only
+through ordinary actions, pixels and keys; all that it learns of a page is the observation. A
+privileged policy also gets a `PageReader`, which reads the rendered document and nothing else.
 """
 
 from collections.abc import Sequence
@@ -58,9 +57,9 @@ class PolicyCard(Record):
     kind: PolicyKind
     """What sort of policy."""
     privileged: bool = False
-    """It is handed a `PageReader`."""
+    """It gets a `PageReader`."""
     dialect: str | None = None
-    """How the model is spoken to; None without one."""
+    """The model family's; None without a model."""
     model: str | None = None
     """The model's name; None without one."""
     engine: str | None = None

@@ -81,8 +81,8 @@ class Claude(WrittenDialect):
         text = strip_thinking(reply)
         scale = self._scale(frame)
         if "{" not in text:
-            said = replace_control_chars(text)
-            return Understood(action=build_action({"type": "answer", "text": said}), echo=said)
+            answer = replace_control_chars(text)
+            return Understood(action=build_action({"type": "answer", "text": answer}), echo=answer)
         given = find_json_object(text, with_key="action")
         thought = plain_thought(text.partition("{")[0])
         action = build_action(_fields(given, scale))
@@ -148,28 +148,28 @@ def _chord(text: object) -> str:
 def _input(action: Action, scale: Scale) -> JsonObject:
     if (pointer_call := format_pointer_call(action, scale)) is not None:
         return pointer_call
-    said: JsonObject
+    call: JsonObject
     match action:
         case Key():
             names = keys_of_chord(action.key, max_keys=_MAX_KEYS)
             text = "+".join(_XDOTOOL.get(str(name), str(name)) for name in names)
-            said = {"action": "key", "text": text}
+            call = {"action": "key", "text": text}
         case Drag() if action.button == "left":
-            said = {
+            call = {
                 "action": "left_click_drag",
                 "start_coordinate": format_point(action.x, action.y, scale),
                 "coordinate": format_point(action.to_x, action.to_y, scale),
             }
         case Scroll() if action.amount % NOTCH == 0:
-            said = {"action": "scroll"}
+            call = {"action": "scroll"}
             if action.x is not None and action.y is not None:
-                said["coordinate"] = format_point(action.x, action.y, scale)
-            said |= {"scroll_direction": action.direction.value}
-            said |= {"scroll_amount": action.amount // NOTCH}
+                call["coordinate"] = format_point(action.x, action.y, scale)
+            call |= {"scroll_direction": action.direction.value}
+            call |= {"scroll_amount": action.amount // NOTCH}
         case Wait():
-            said = {"action": "wait", "duration": format_duration(action.ms)}
+            call = {"action": "wait", "duration": format_duration(action.ms)}
         case KeyDown() | KeyUp():
             raise CannotSay("claude holds a key for a time, and does not leave it down")
         case _:
             raise CannotSay(f"claude has no words for this '{action.type}'")
-    return said
+    return call

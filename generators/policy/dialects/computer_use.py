@@ -2,7 +2,7 @@
 
 Source: the function's published definition. Qwen3-VL is told that the screen is 1000 by 1000, and
 so speaks in thousandths; `convention = "resized"` is Qwen2.5-VL, which is told the size of the
-picture as sent. A drag starts where the pointer is and cannot be said in one call.
+picture as sent. A drag starts where the pointer is and needs more than one call.
 """
 
 from typing import ClassVar
@@ -138,21 +138,21 @@ def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
 def _arguments(action: Action, scale: Scale) -> JsonObject:
     if (pointer_call := format_pointer_call(action, scale)) is not None:
         return pointer_call
-    said: JsonObject
+    call: JsonObject
     match action:
         case Key():
-            said = {"action": "key", "keys": Chord().from_action(action.key, scale)}
+            call = {"action": "key", "keys": Chord().from_action(action.key, scale)}
         case Scroll():
             name, sign = _SCROLLS[action.direction]
-            said = {"action": name, "pixels": sign * action.amount}
+            call = {"action": name, "pixels": sign * action.amount}
             if action.x is not None and action.y is not None:
-                said["coordinate"] = format_point(action.x, action.y, scale)
+                call["coordinate"] = format_point(action.x, action.y, scale)
         case Wait():
-            said = {"action": "wait", "time": format_duration(action.ms)}
+            call = {"action": "wait", "time": format_duration(action.ms)}
         case Answer(text=""):
-            said = {"action": "terminate", "status": "success"}
+            call = {"action": "terminate", "status": "success"}
         case Answer():
-            said = {"action": "answer", "text": Text().from_action(action.text, scale)}
+            call = {"action": "answer", "text": Text().from_action(action.text, scale)}
         case _:
             raise CannotSay(f"computer_use has no words for this '{action.type}'")
-    return said
+    return call

@@ -1,7 +1,8 @@
-"""Points and picture sizes: from what a model says to CSS pixels and back.
+"""Points and picture sizes: from a model's numbers to CSS pixels and back.
 
-A screenshot is resized before it is sent, by the rule the family was trained with, and the model
-answers in one of four conventions. `Frame` holds the three sizes between which a point is carried.
+A screenshot is resized before it is sent, by the rule that the model family was trained with, and the
+model gives points in one of four conventions. `Frame` has the three sizes between which a point is
+converted.
 """
 
 import math
@@ -26,7 +27,7 @@ class Convention(StrEnum):
 
 
 class Frame(Record):
-    """The sizes between which points are carried over."""
+    """The sizes between which points are converted."""
 
     viewport_width: int = Field(ge=1)
     """CSS px."""
@@ -62,9 +63,9 @@ class Frame(Record):
         )
 
     def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
-        """Return how a model says a CSS point: whole numbers, or four decimals for parts.
+        """Return a CSS point in a model's convention: whole numbers, or four decimals for fractions.
 
-        The picture's far edges are never said: they are read as the last pixel, so a point that
+        The result is never the picture's far edge: that is read as the last pixel, so a point that
         rounds to them takes the last value before, which reads back as itself.
         """
         across, down = self.span(convention)

@@ -3,7 +3,7 @@
 One JSON object with a note, a thought and an action; the task and each numbered observation in
 tags of their own. The published actions are few: no key, no hover, no drag, no text without Enter.
 Unless `extended` is switched off, tools for the rest are offered after them, in the same manner
-and under names of their own; an action is said with a published one wherever that says all of it.
+and under names of their own; a published tool is preferred wherever it expresses all of an action.
 """
 
 from functools import partial
@@ -65,7 +65,7 @@ ADDED: tuple[Tool, ...] = (
     *browser_tools.TABS,
     browser_tools.wait("wait_exactly"),
 )
-"""What the cookbook's actions cannot say."""
+"""What the cookbook's actions cannot express."""
 
 _SYSTEM = """\
 You are a robot that browses the web as people do, to complete a task for a user.

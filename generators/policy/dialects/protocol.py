@@ -1,8 +1,8 @@
 """What a dialect is: how one model family is prompted and how its reply is understood.
 
-A dialect is made once for a configuration and knows no episode: everything it is asked comes with
-the `Frame`, the sizes between which points are carried over. It writes text and reads text; it
-asks nobody. What it writes of an earlier step never changes, because the prompt is append-only.
+A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes
+between which points are converted. It formats and parses text and calls no engine. What it writes of
+an earlier step never changes, because the prompt is append-only.
 """
 
 from typing import Protocol
@@ -31,18 +31,18 @@ NO_RATIONALE = Rationale()
 
 
 class Understood(Record):
-    """What a reply was understood as."""
+    """What a reply means."""
 
     action: Action
     """In CSS pixels of the viewport."""
     thought: str | None = None
-    """Why, in words; None if it does not say."""
+    """Why, in words; None if the reply has none."""
     note: str | None = None
     """What it wants to remember; None if nothing."""
     element: str | None = None
-    """What it says it acts on; None if it does not say."""
+    """The element it acts on, in words; None if the reply has none."""
     echo: str
-    """The reply as it goes into the history: what was parsed, written out again."""
+    """The reply as it goes into the history: formatted again from what was parsed."""
 
     @property
     def rationale(self) -> Rationale:
@@ -51,15 +51,15 @@ class Understood(Record):
 
 
 class Unreadable(ValueError):
-    """A reply that is no valid action; the text says what to fix, and is told to the model."""
+    """A reply is not a valid action; the text says what to fix, and the repair turn quotes it."""
 
 
 class CannotSay(ValueError):
-    """An action that the family has no words for."""
+    """The model family has no way to express an action."""
 
 
 class Dialect(Protocol):
-    """How one model family is asked and understood; a base with the defaults that families share."""
+    """How one model family is prompted and its replies are parsed, with defaults for all families."""
 
     @property
     def name(self) -> str:
@@ -78,7 +78,7 @@ class Dialect(Protocol):
 
     @property
     def asks(self) -> bool:
-        """It can drive an engine; False: it only reads and writes replies."""
+        """An engine can be asked in it; False: it only parses and formats replies."""
         ...
 
     @property
@@ -112,11 +112,11 @@ class Dialect(Protocol):
         ...
 
     def result(self, step: Step) -> str:
-        """Return what is told of an action that was carried out; empty if nothing."""
+        """Return the result of an action that was carried out, for the model; empty if it has none."""
         ...
 
     def refused(self, action: Action, why: str) -> str:
-        """Return what is told of an action that was not carried out."""
+        """Return why an action was not carried out, for the model."""
         ...
 
     @property
@@ -126,25 +126,25 @@ class Dialect(Protocol):
 
     @property
     def gone(self) -> str:
-        """What stands in the place of a picture that was taken out."""
+        """Replaces a picture that was evicted."""
         return "[screenshot removed]"
 
     def repair(self, problem: str) -> str:
-        """Return what is said to a model whose reply could not be read."""
+        """Return the repair turn after a reply that could not be parsed."""
         ...
 
     def read(self, reply: str, frame: Frame) -> Understood:
-        """Understand a reply.
+        """Parse a reply.
 
         Raises:
-            Unreadable: it is no valid action, and why.
+            Unreadable: it is not a valid action, and why.
         """
         ...
 
     def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
-        """Return the reply by which a model of the family would say `action`.
+        """Return the reply by which a model of the family would take `action`.
 
         Raises:
-            CannotSay: it has no words for it.
+            CannotSay: the family has no way to express it.
         """
         ...

@@ -75,7 +75,7 @@ class HoloSettings(Settings):
 
 
 class TextSettings(Record):
-    """What a family that only reads and writes replies can be set to."""
+    """What a family that is only parsed and formatted can be set to."""
 
     convention: Convention | None = None
     """What the numbers of a point mean; None: as the family was published."""

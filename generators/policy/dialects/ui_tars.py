@@ -81,8 +81,8 @@ class UITars(WrittenDialect):
 
 
 def _format(thought: str | None, call: str) -> str:
-    said = (thought or "").replace("Action:", "Action;")
-    return f"Thought: {said}\nAction: {call}"
+    words = (thought or "").replace("Action:", "Action;")
+    return f"Thought: {words}\nAction: {call}"
 
 
 def _parts(inside: str) -> dict[str, str]:
@@ -165,24 +165,24 @@ def _key(name: str) -> str:
 def _call(action: Action, scale: Scale) -> str:
     match action:
         case Click():
-            said = _format_click(action, scale)
+            call = _format_click(action, scale)
         case Drag() if action.button == "left":
             start = _tag(action.x, action.y, scale)
             end = _tag(action.to_x, action.to_y, scale)
-            said = f"drag(start_point={start}, end_point={end})"
+            call = f"drag(start_point={start}, end_point={end})"
         case Key():
-            said = f"hotkey(key={_quote(_format_chord(action.key))})"
+            call = f"hotkey(key={_quote(_format_chord(action.key))})"
         case TypeText() if action.x is None and not action.overwrite:
-            said = f"type(content={_format_text(action, scale)})"
+            call = f"type(content={_format_text(action, scale)})"
         case Scroll(x=float(x), y=float(y)) if action.amount == page_px(action.direction, scale):
-            said = f"scroll(point={_tag(x, y, scale)}, direction='{action.direction}')"
+            call = f"scroll(point={_tag(x, y, scale)}, direction='{action.direction}')"
         case Wait(ms=ms) if ms == _WAITS_MS:
-            said = "wait()"
+            call = "wait()"
         case Answer():
-            said = f"finished(content={_quote(str(Text().from_action(action.text, scale)))})"
+            call = f"finished(content={_quote(str(Text().from_action(action.text, scale)))})"
         case _:
             raise CannotSay(f"ui_tars has no words for this '{action.type}'")
-    return said
+    return call
 
 
 def _format_click(action: Click, scale: Scale) -> str:

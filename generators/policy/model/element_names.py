@@ -1,4 +1,4 @@
-"""What an action is said to act on, for families that want it in words."""
+"""The name of the element under an action's point, for model families that want it in words."""
 
 from collections.abc import Iterable
 

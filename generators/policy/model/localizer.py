@@ -1,9 +1,9 @@
-"""From words to a point: a model is shown the page and asked where something is on it.
+"""From words to a point: shows a model the page and asks it where an element is.
 
-The request follows the manner that H Company published for its localizers: one turn of the user,
-the picture before the words, and a point as JSON back, in the convention and at the picture size
-of the localizer's own dialect. Every question stands alone: no task, no history, no answer of
-before. A point that cannot be read, not even after a repair turn, is the asker's matter.
+The request follows what H Company published for its localizers: one user turn, the picture before
+the words, and a point as JSON in reply, in the convention and at the picture size of the localizer's
+own dialect. Every request stands alone, without task, history or earlier replies. The caller decides
+what follows when a reply cannot be parsed, even after its repair turn.
 """
 
 from functools import partial
@@ -49,7 +49,7 @@ def localizer_schema(dialect: Dialect, frame: Frame) -> JsonObject:
 
 
 def localizer_request(dialect: Dialect, frame: Frame) -> str:
-    """Return the words of the request, up to the description of the element."""
+    """Return the text of the request, up to the description of the element."""
     return _REQUEST.format(
         measured=point_rules(_scale(dialect, frame)),
         schema=json_line(localizer_schema(dialect, frame)),
@@ -57,7 +57,7 @@ def localizer_request(dialect: Dialect, frame: Frame) -> str:
 
 
 class Localizer:
-    """Says where things are, for one episode."""
+    """Locates elements on screenshots, for one episode."""
 
     def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
         self._request = voice.prompt.text
@@ -69,11 +69,11 @@ class Localizer:
             repair=_repair,
         )
 
-    async def place(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
+    async def locate(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
         """Return where `element` is on `picture`.
 
         Raises:
-            Unreadable: two replies are no point on the picture, and why.
+            Unreadable: two replies give no point on the picture, and why.
             RolloutFailure: the engine gives no reply.
         """
         words = f"{self._request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
@@ -83,12 +83,12 @@ class Localizer:
 
 
 def element_to_locate(understood: Understood) -> str | None:
-    """Return what has to be found for an action, in words; None if nothing has to, or can be."""
+    """Return the description of the element that an action needs located; None if it has none."""
     return understood.element if point_of(understood.action) is not None else None
 
 
 def move_action(action: Action, point: Point) -> Action:
-    """Return `action` at another point; where a drag ends stays as it is."""
+    """Return `action` at another point; the end of a drag stays as it is."""
     return action.model_copy(update={"x": point[0], "y": point[1]})
 
 
@@ -96,7 +96,7 @@ def parse_localizer_reply(reply: str, dialect: Dialect, frame: Frame) -> Point:
     """Return the point that a reply gives.
 
     Raises:
-        Unreadable: it is none on the picture, and why.
+        Unreadable: it gives no point on the picture, and why.
     """
     given, scale = find_json_object(strip_thinking(reply), with_key="x"), _scale(dialect, frame)
     for axis in (_X, _Y):

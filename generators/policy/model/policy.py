@@ -1,8 +1,8 @@
 """A policy that asks an engine: picture, prompt, reply, action.
 
-Each step shows the model the page as the screenshot has it, in a prompt that only grows, and reads
-its reply by the rules of its dialect. A reply that cannot be read gets one repair turn; a second
-one ends the episode as the policy's own failure.
+Each step appends the screenshot to a prompt that only grows, and the model's dialect parses the
+reply. A reply that cannot be parsed gets one repair turn; a second one ends the episode as a failure
+of the policy.
 """
 
 from generators.policy.model.context_window import Budget
@@ -31,10 +31,10 @@ class ModelPolicy:
         return model_card(self._voice, name=NAME)
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return what the model says to do.
+        """Ask the model for an action.
 
         Raises:
-            RolloutFailure: the engine gives no reply, or two replies cannot be read.
+            RolloutFailure: the engine gives no reply, or two replies cannot be parsed.
         """
         await self._conversation.add_observation(turn)
         parsed = await self._conversation.ask(step=len(turn.history))

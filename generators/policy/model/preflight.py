@@ -1,8 +1,8 @@
 """Asks an engine once what every episode will ask it, before the first episode begins.
 
-A model without eyes, a context that is too short or a request that the server refuses for good
-would fail every episode of a run in the same way. One prompt, with the real system prompt, the
-real schema and a blank picture of the real size, finds that out while nothing is written yet.
+A model without vision, a context that is too short or a request that the server always refuses would
+fail every episode of a run in the same way. One prompt, with the real system prompt, the real schema
+and a blank picture of the real size, finds that out before anything is written.
 """
 
 import io
@@ -17,7 +17,7 @@ from schemas.errors import NoEngine, RolloutFailure
 LOG = logging.getLogger(__name__)
 
 REPLY_TOKENS = 16
-"""Enough to see that it replies at all."""
+"""Enough to know that it replies at all."""
 
 WHITE = (255, 255, 255)
 
@@ -26,14 +26,14 @@ async def rehearse(voice: Voice) -> Reply:
     """Ask once, and return the reply, which may be anything.
 
     Raises:
-        NoEngine: the engine refuses the request, or does not answer in its time.
+        NoEngine: the engine refuses the request, or does not reply in time.
     """
     frame, dialect = voice.frame, voice.dialect
     picture = _blank(frame.sent_width, frame.sent_height)
-    shown = (dialect.opening("Say anything."), picture)
+    parts = (dialect.opening("Say anything."), picture)
     messages = (
         Message(role=Role.SYSTEM, parts=(voice.prompt.text,)),
-        Message(role=Role.USER, parts=shown),
+        Message(role=Role.USER, parts=parts),
     )
     sampling = voice.sampling.model_copy(update={"max_tokens": REPLY_TOKENS})
     prompt = EnginePrompt(messages=messages, reply_schema=voice.schema)

@@ -37,7 +37,7 @@ class Engines:
         """Of `[engine]`."""
         self._others = dict(others or {})
         self.time = SharedTime()
-        """Divided among the replies of all of them."""
+        """The engines' time, divided among the replies of all."""
 
     def of(self, role: RoleSection | None) -> Engine:
         """Return the engine of a role; None: the run's engine."""
@@ -187,7 +187,7 @@ def _key(section: PolicySection) -> str:
 
 
 def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect) -> Sampling:
-    """Return how replies are drawn in a role; None: as the policy's own."""
+    """Return the sampling of a role; None: the policy's own."""
     if role is not None:
         return Sampling(
             temperature=role.temperature, max_tokens=role.max_tokens, extra=dialect.request_fields

@@ -1,14 +1,14 @@
-"""A policy of three roles, as Surfer-H has them: one decides, one finds, one looks at the answer.
+"""A policy of three roles, as in Surfer-H: one decides, one locates, one checks the answer.
 
-The policy role decides as the `model` policy does, over the same kind of prompt. Where its action
-has a point and says what is there, the localizer is asked for the point, and its point is the one
-that is acted on and remembered; a drag's end stays the policy's own, because its words name only
-what is dragged. Where the policy answers, the validator may object: the objection is told as the
-outcome of the answer, and the policy goes on from the same picture.
+The policy role decides as the `model` policy does, with the same kind of prompt. If its action has a
+point and describes the element there, the localizer gives the point, which is used and stays in the
+history; a drag's end stays the policy's own, because its words name only what is dragged. If the
+policy answers, the validator may object: the objection is reported as the result of the answer, and
+the policy goes on from the same picture.
 
-A role that cannot be understood, not even after its repair turn, has no say: the policy's own
-point is used, or its answer stands. That is on record in the step's `parse_error`, beside what was
-wrong with the policy's own reply, and every word of it in `calls`.
+If a role's replies cannot be parsed, even after a repair turn, the policy's own point is used, or its
+answer stands. The step's `parse_error` records that, beside the policy's own parse errors; the
+replies are in `calls`.
 """
 
 from dataclasses import dataclass
@@ -31,19 +31,19 @@ NAME = "surfer"
 """What runs call it."""
 
 REJECTION = "the answer was looked at and is not accepted: {why}\nGo on with the task."
-"""What the policy is told of an answer that the validator objects to."""
+"""Reported to the policy as the result of an answer that the validator objects to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """How the two roles beside the policy are spoken to."""
+    """The models of the two roles beside the policy."""
 
     localizer: Voice
-    """Finds what is described."""
+    """Locates what the policy describes."""
     validator: Voice
-    """Looks at the answer."""
+    """Checks the answer."""
     max_pictures: int
-    """The last pictures that the validator is shown, at most."""
+    """The validator sees the last so many pictures, or fewer where the episode has fewer."""
 
 
 class Surfer:
@@ -52,7 +52,7 @@ class Surfer:
     def __init__(
         self, voice: Voice, roles: Roles, account: Account, *, budget: Budget, session: str
     ) -> None:
-        """`session` names the policy's conversation, and with its role each of the others'."""
+        """`session` names the policy's conversation, and with a role added each of the others'."""
         self._voice = voice
         self._roles = roles
         self._pictures = EpisodePictures()
@@ -77,10 +77,10 @@ class Surfer:
         return model_card(self._voice, name=NAME).model_copy(update={"prompts": prompts})
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return what the three of them say to do.
+        """Return what the three roles decide together.
 
         Raises:
-            RolloutFailure: an engine gives no reply, or two of the policy's cannot be read.
+            RolloutFailure: an engine gives no reply, or two of the policy's cannot be parsed.
         """
         await self._conversation.add_observation(turn)
         step = len(turn.history)
@@ -89,7 +89,7 @@ class Surfer:
             parsed = await self._conversation.ask(step=step)
             _add_problem(problems, parsed.problem)
             decided = parsed.value.action
-            if not isinstance(decided, Answer) or not self._validator.looks:
+            if not isinstance(decided, Answer) or not self._validator.has_passes_left:
                 break
             objection = await self._find_objection(turn, decided, problems)
             if objection is None:
@@ -112,17 +112,17 @@ class Surfer:
         return None if parsed.value.success else parsed.value.thought or DEFAULT_OBJECTION
 
     async def _locate_action(
-        self, understood: Understood, seen: Observation, step: int, problems: list[str]
+        self, understood: Understood, observation: Observation, step: int, problems: list[str]
     ) -> Action:
-        """Return the action at the point that the localizer gives, if it has to and can."""
+        """Return the action at the point that the localizer gives, where it needs one."""
         element = element_to_locate(understood)
         if element is None:
             return understood.action
         frame = self._roles.localizer.frame
         size = frame.sent_width, frame.sent_height
-        picture = await self._pictures.get(seen, step=step, size=size)
+        picture = await self._pictures.get(observation, step=step, size=size)
         try:
-            parsed = await self._localizer.place(picture, element, step=step)
+            parsed = await self._localizer.locate(picture, element, step=step)
         except Unreadable as error:
             _add_problem(problems, str(error), role=localizer_module.ROLE)
             return understood.action
@@ -130,7 +130,7 @@ class Surfer:
         return move_action(understood.action, parsed.value)
 
     def _canonical_reply(self, understood: Understood, action: Action) -> str:
-        """Return the reply as the policy will remember it: with the point that was acted on."""
+        """Return the reply as it stays in the history: with the point that was used."""
         if action == understood.action:
             return understood.echo
         try:
@@ -140,11 +140,11 @@ class Surfer:
 
 
 def role_session(session: str, role: str) -> str:
-    """Return what a role's conversation is called in the episode of `session`."""
+    """Return the name of a role's conversation in the episode of `session`."""
     return f"{session}/{role}"
 
 
 def _add_problem(problems: list[str], problem: str | None, *, role: str | None = None) -> None:
-    """Take down what could not be read, and whose it was; None: nothing."""
+    """Append a parse error with its role; None: there was none."""
     if problem is not None:
         problems.append(problem if role is None else f"{role}: {problem}")

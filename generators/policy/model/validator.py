@@ -1,9 +1,8 @@
-"""Whether an answer is right: a model is shown the task, the last pictures and the answer.
+"""Checks an answer: shows a model the task, the last pictures and the answer.
 
-It sees what a stranger would see who looks over the shoulder of whoever acted, and none of their
-reasoning. Its objection is what the one who answered is told. It looks at a few answers of an
-episode and no more, so that two models which disagree cannot go on forever. It is a part of a
-policy and decides nothing about the episode: that is what verifiers are for.
+The model sees nothing of the policy's reasoning. The policy is given its objection. It checks only a
+few answers of an episode, so that two models which disagree cannot go on for ever. It is a part of a
+policy and decides nothing about the episode: verifiers do that.
 """
 
 from dataclasses import dataclass
@@ -27,15 +26,15 @@ ROLE = "validator"
 """What rows of `calls` name it."""
 
 MAX_ASSESSMENTS = 2
-"""Answers of an episode that are looked at, as in Surfer-H; a later one stands."""
+"""Answers of an episode that it checks, as in Surfer-H; a later one stands unchecked."""
 
 VALIDATOR_SCHEMA: JsonObject = object_schema(
     {"thought": text_schema(), "success": {"type": "boolean"}}
 )
-"""The JSON schema of a verdict."""
+"""The JSON schema of an assessment."""
 
 DEFAULT_OBJECTION = "it does not do what the task asks"
-"""Told where a validator objects without a word."""
+"""The objection of a validator that gives no reason."""
 
 _MAX_TASK_CHARS, _MAX_ANSWER_CHARS = 20_000, 4_000
 
@@ -68,7 +67,7 @@ class Assessment:
 
 
 class Validator:
-    """Looks at the answers of one episode."""
+    """Checks the answers of one episode."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class Validator:
         max_pictures: int,
         session: str,
     ) -> None:
-        """It is shown the last `max_pictures` pictures, as many as there are."""
+        """It sees the last `max_pictures` pictures, or all where there are fewer."""
         self._voice = voice
         self._pictures = pictures
         self._max_pictures = max_pictures
@@ -92,23 +91,23 @@ class Validator:
         )
 
     @property
-    def looks(self) -> bool:
-        """It looks at another answer; False: that one stands."""
+    def has_passes_left(self) -> bool:
+        """It checks another answer; False: the next one stands."""
         return self._n_asked < MAX_ASSESSMENTS
 
     async def assess(self, turn: PolicyInput, answer: Answer) -> ParsedReply[Assessment]:
         """Return what it thinks of `answer`.
 
         Raises:
-            Unreadable: two replies are no verdict, and why.
+            Unreadable: two replies give no assessment, and why.
             RolloutFailure: the engine gives no reply.
         """
         task = f"Task:\n{escape_markup(turn.instruction, _MAX_TASK_CHARS)}\n\nScreenshots:\n"
-        said = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
+        text = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
         parts: tuple[Part, ...] = (
             task,
             *await self._last_pictures(turn),
-            f"\n\nAnswer:\n{said}",
+            f"\n\nAnswer:\n{text}",
         )
         messages = (
             Message(role=Role.SYSTEM, parts=(self._voice.prompt.text,)),

@@ -1,9 +1,9 @@
-"""A model's policy whose engine is told what to say by another policy, for tests and benches.
+"""A model's policy whose engine replies what the teacher decides, for tests and benches.
 
-The master decides with its privileged reader; what it decides is written in the model's dialect
-and handed to the scripted engine through a side channel; then the model's policy asks the engine
-as it always does. So a whole run goes from picture to prompt to reply to action over HTTP, with
-replies that are right, and nothing of the usual path is left out.
+The teacher decides with its privileged reader. Its decision is formatted in the model's dialect and
+queued in the scripted engine through a side channel; then the model's policy asks the engine as it
+always does. So a whole run goes from picture to prompt to reply to action over HTTP, with correct
+replies, and nothing of the usual path is left out.
 """
 
 from collections.abc import Callable
@@ -13,44 +13,41 @@ from generators.policy.dialects.protocol import CannotSay, Rationale
 from generators.policy.model.element_names import named
 from generators.policy.model.model_config import Voice
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
-from generators.policy.testing.teacher_cues import Cues
+from generators.policy.testing.role_replies import RoleReplies
 from schemas.errors import FailureKind, RolloutFailure
 
-Whisper = Callable[[str], None]
-"""Tells the engine what to say next in this episode."""
 
-
-class Puppet:
-    """A `Policy` that says through a model's mouth what its master decides."""
+class TeacherDrivenPolicy:
+    """A `Policy` of a model whose replies are the teacher's decisions."""
 
     def __init__(
         self,
         model: Policy,
-        master: Policy,
+        teacher: Policy,
         voice: Voice,
         *,
-        whisper: Whisper,
-        cues: Cues | None = None,
+        queue: Callable[[str], None],
+        role_replies: RoleReplies | None = None,
     ) -> None:
-        """`voice` is the one that `model` decides with; `cues` tell its other roles, if any."""
+        """`model` decides with `voice`; `queue` takes the next reply in its conversation."""
         self._model = model
-        self._master = master
+        self._teacher = teacher
         self._voice = voice
-        self._whisper = whisper
-        self._cues = cues
+        self._queue = queue
+        self._role_replies = role_replies
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is: the model, but for the reader its master needs."""
-        return self._model.card.model_copy(update={"privileged": self._master.card.privileged})
+        """The model's, but for the reader that the teacher needs."""
+        return self._model.card.model_copy(update={"privileged": self._teacher.card.privileged})
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return what the model understood of what it was made to say.
+        """Return the action that the model's policy parses from the teacher's reply.
 
         Raises:
-            RolloutFailure: the dialect has no words for what the master decided.
+            RolloutFailure: the dialect cannot express what the teacher decided.
         """
-        decided = await self._master.act(turn)
+        decided = await self._teacher.act(turn)
         try:
             text = self._voice.dialect.say(
                 decided.action,
@@ -61,9 +58,11 @@ class Puppet:
                     element=named(decided.action, turn.observation.elements),
                 ),
             )
-            if self._cues is not None:
-                self._cues.give(text, decided.action)
+            if self._role_replies is not None:
+                self._role_replies.add(text, decided.action)
         except CannotSay as error:
-            raise RolloutFailure(FailureKind.POLICY, f"cannot be said: {error}") from error
-        self._whisper(text)
+            raise RolloutFailure(
+                FailureKind.POLICY, f"the dialect cannot express the action: {error}"
+            ) from error
+        self._queue(text)
         return await self._model.act(replace(turn, reader=None))

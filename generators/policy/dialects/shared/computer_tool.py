@@ -1,7 +1,7 @@
 """What `computer_use` and `claude` share: one function with an `action`, and points as pairs.
 
-Both grew from the same tool and differ in how keys, waits, scrolls and the end are said; those
-are each family's own.
+Both grew from the same tool. Keys, waits, scrolls and the end differ and are in each family's own
+module.
 """
 
 from pydantic import JsonValue
@@ -34,7 +34,7 @@ def required_argument(given: JsonObject, name: str) -> JsonValue:
 
 
 def parse_pointer_call(given: JsonObject, scale: Scale) -> Fields | None:
-    """Return the fields of what both families say alike; None for anything else.
+    """Return the action's fields of a call that both families share; None for any other call.
 
     Raises:
         Unreadable: its arguments are not what they must be.
@@ -52,10 +52,10 @@ def parse_pointer_call(given: JsonObject, scale: Scale) -> Fields | None:
 
 
 def format_pointer_call(action: Action, scale: Scale) -> JsonObject | None:
-    """Return the arguments of what both families say alike; None for anything else.
+    """Return the call of an action that both families express alike; None for any other.
 
     Raises:
-        CannotSay: a part of it lies beyond what they can say.
+        CannotSay: they cannot express all of it.
     """
     match action:
         case Click():
@@ -76,7 +76,7 @@ def parse_duration(value: JsonValue) -> int:
     """Return a length of time given in seconds, decimals and all.
 
     Raises:
-        Unreadable: it is no length of time.
+        Unreadable: it is not a length of time.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 600:  # noqa: PLR2004
         raise Unreadable(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")

@@ -1,7 +1,7 @@
 """A family that answers with one JSON object: reasoning, a note, and a call of one tool.
 
-What such families differ in is a `Manner`: the names of the keys, the tools, the picture's rule and
-the texts around. Everything they share, from the schema to the echo, is here.
+A `JsonDialectSpec` has what such families differ in: the names of the keys, the tools, the picture
+rule and the texts. What they share, from the schema to the canonical reply, is here.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ from schemas.episode import Step
 from schemas.observation import PageState
 
 MAX_RESULT_CHARS = 2_000
-"""Characters of a result that are told, as in H Company's published harness."""
+"""Of a result in the prompt, as in H Company's published harness."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class ReplyKeys:
 
 @dataclass(frozen=True)
 class JsonDialectSpec:
-    """What one family does its own way."""
+    """What one model family does in its own way."""
 
     name: str
     """As configurations name it."""
@@ -79,7 +79,7 @@ class JsonDialectSpec:
     keys: ReplyKeys
     """What the parts of a reply are called."""
     empty_note: str | None
-    """How it says that there is nothing to remember."""
+    """The note where there is nothing to remember."""
     tools: tuple[Tool, ...]
     """In the order in which they are offered and tried."""
     system: Callable[[Scale], str]
@@ -97,7 +97,7 @@ class JsonDialectSpec:
 
 
 class SpokenDialect(Dialect):
-    """A family that answers with one JSON object, set as a configuration wants it."""
+    """A family that replies with one JSON object, with the settings of a configuration."""
 
     asks = True
 

@@ -1,8 +1,7 @@
-"""Finding the one JSON object in a reply, and writing it out again.
+"""Finds the one JSON object in a reply, and formats JSON for prompts.
 
-Models wrap their object in fences, think aloud before it, and add a sentence after it; a reader
-takes no offence at that, and neither does this. It does at two objects that differ, at a field
-given twice, and at anything that is no JSON.
+Models wrap their object in fences, think aloud before it, and add a sentence after it; all of that is
+accepted. Two objects that differ, a field given twice and text that is not JSON are refused.
 """
 
 import json
@@ -18,10 +17,10 @@ from generators.policy.dialects.shared.sanitize import OPENING, one_line
 from schemas.base import JsonObject
 
 LONGEST = 200_000
-"""Characters of a reply that are looked at; a longer one is no answer."""
+"""The longest reply that is parsed, in characters."""
 
 _STARTS = 50
-"""Braces at which an object is looked for."""
+"""Braces at which an object may begin."""
 
 _THINKING = re.compile(r"\A.*</think>|<think>.*?</think>|<think>.*\Z", re.DOTALL)
 
@@ -46,7 +45,7 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
     """Return the one JSON object in `text` that has `with_key`.
 
     Raises:
-        Unreadable: there is none, it is broken, or there are several that differ.
+        Unreadable: the text has none, it is broken, or there are several that differ.
     """
     seen = list(_values(text))
     found = [value for value in seen if isinstance(value, dict) and with_key in value]

@@ -9,21 +9,21 @@ back into it. Nothing else of the words is touched, as a task may ask to type th
 import re
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-"""What no text holds: control characters but for tab and line ends, and half characters."""
+"""Control characters other than tab and line ends, and unpaired surrogates."""
 
 OPENING = re.compile(r"<(?![\s\d=])")
-"""An angle bracket that may begin a tag or a token, and is no plain sign for less."""
+"""An angle bracket that may begin a tag or a token; one before a blank, digit or `=` may not."""
 
 _CUT = "…"
 
 
 def replace_control_chars(text: str) -> str:
-    """Return a model's words fit for a record: what is no text becomes a replacement character."""
+    """Return a model's words fit for a record: control characters become replacement characters."""
     return _CONTROL.sub("\ufffd", text)
 
 
 def find_control_char(text: str) -> str | None:
-    """Return the first character that no text holds, as `U+0007`; None if there is none."""
+    """Return the first control character, as `U+0007`; None if the text has none."""
     found = _CONTROL.search(text)
     return f"U+{ord(found.group()):04X}" if found else None
 

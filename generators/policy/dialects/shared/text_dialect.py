@@ -1,8 +1,8 @@
-"""Families that are read and written here but not asked: their replies become records, and back.
+"""Model families whose replies are parsed and formatted, but in which no engine is asked.
 
-They give a trajectory its words in an export and understand logs of theirs; what would be needed
-to drive an engine with them (tool definitions on the wire, a loop of their own) is not here. What
-they say of a page is kept plain, and the same for all.
+Exports format trajectories in them, and logs of theirs can be parsed. What it takes to drive an engine
+with them (tool definitions on the wire, a loop of their own) is not here. Their text about a page is
+plain, and the same for all.
 """
 
 from typing import ClassVar
@@ -31,7 +31,7 @@ ACROSS, DOWN = Coordinate("x"), Coordinate("y")
 
 
 class WrittenDialect(Dialect):
-    """What the families that only read and write have in common."""
+    """What the families that are only parsed and formatted have in common."""
 
     asks = False
     version = "1"
@@ -93,7 +93,7 @@ def build_action(fields: Fields) -> Action:
     """Return the action of these fields.
 
     Raises:
-        Unreadable: they make none.
+        Unreadable: they are not an action.
     """
     try:
         return ACTION.validate_python(fields)
@@ -107,7 +107,7 @@ def parse_point(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x"
     """Return the fields that a list of two numbers stands for.
 
     Raises:
-        Unreadable: it is no point of the picture.
+        Unreadable: it is not a point of the picture.
     """
     if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a point
         raise Unreadable(f"a point must be two numbers, but is {quoted(value)}")

@@ -8,7 +8,7 @@ from generators.engine.protocol import Engine
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import Engines, Place, Voices
-from generators.policy.testing.teacher_cues import AGREED, Cues
+from generators.policy.testing.role_replies import AGREEMENT, RoleReplies
 from schemas.action import Answer, Click, Key
 from schemas.errors import BadConfig
 from schemas.sections import PolicySection, PriceSection, RoleSection
@@ -125,38 +125,38 @@ def test_roles_that_cannot_be_played_are_refused(section: dict[str, object], tol
 
 
 def test_a_role_is_told_what_to_say_exactly_when_it_is_asked(engine: WrittenEngine) -> None:
-    whispered: list[tuple[str, str]] = []
+    queued: list[tuple[str, str]] = []
     section = SURFER.model_copy(update={"localizer": RoleSection(dialect="holo2")})
     surfing = Surfing(Engines(engine), section)
-    cues = Cues(
+    replies = RoleReplies(
         surfing.voice,
         surfing.roles,
         session=SESSION,
-        whisper=lambda *said: whispered.append(said),
+        queue=lambda *said: queued.append(said),
     )
 
-    cues.give(clicked(100, 200), Click(x=10.4, y=20))
-    cues.give(clicked(100, 200, element=""), Click(x=10, y=20))
-    cues.give(called("press_keys", keys=["Enter"]), Key(key="Enter"))
-    cues.give(answered("42"), Answer(text="42"))
+    replies.add(clicked(100, 200), Click(x=10.4, y=20))
+    replies.add(clicked(100, 200, element=""), Click(x=10, y=20))
+    replies.add(called("press_keys", keys=["Enter"]), Key(key="Enter"))
+    replies.add(answered("42"), Answer(text="42"))
 
-    assert whispered == [(LOCALIZER, '{"x": 104, "y": 200}'), (VALIDATOR, AGREED)]
+    assert queued == [(LOCALIZER, '{"x": 104, "y": 200}'), (VALIDATOR, AGREEMENT)]
 
 
-def test_nothing_is_whispered_to_an_engine_that_does_not_listen(engine: WrittenEngine) -> None:
-    whispered: list[tuple[str, str]] = []
+def test_nothing_is_queued_to_an_engine_that_does_not_listen(engine: WrittenEngine) -> None:
+    queued: list[tuple[str, str]] = []
     section = SURFER.model_copy(update={"localizer": RoleSection(urls=ELSEWHERE)})
     surfing = Surfing(Engines(engine, {(ELSEWHERE, None): WrittenEngine()}), section)
-    cues = Cues(
+    replies = RoleReplies(
         surfing.voice,
         surfing.roles,
         session=SESSION,
-        whisper=lambda *said: whispered.append(said),
+        queue=lambda *said: queued.append(said),
     )
 
-    cues.give(clicked(100, 200), Click(x=10, y=20))
+    replies.add(clicked(100, 200), Click(x=10, y=20))
 
-    assert whispered == []
+    assert queued == []
 
 
 @pytest.mark.parametrize("name", ["holotron", "holo1_5", "holo2"])
