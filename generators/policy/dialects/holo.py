@@ -97,18 +97,18 @@ _SCHEMA = """\
 # </output_json_format>"""
 
 Published = tuple[str, Convention, int, int, int]
-"""A generation's name, convention, and its patch, least and most pixels of a picture."""
+"""A generation's name, convention, its patch, and the minimum and maximum pixels of a picture."""
 
 
 def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
     """Return the dialect of one generation, set as `settings` say."""
-    name, convention, patch, least, most = generation
+    name, convention, patch, min_pixels, max_pixels = generation
     tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
     manner = JsonDialectSpec(
         name=name,
         version="1",
         convention=convention,
-        pictures=Patched(patch, least, max(settings.max_pixels or most, least)),
+        pictures=Patched(patch, min_pixels, max(settings.max_pixels or max_pixels, min_pixels)),
         keys=ReplyKeys("note", "thought", "action", "action"),
         empty_note="",
         tools=tools,

@@ -71,7 +71,7 @@ def holotron(settings: HolotronSettings) -> SpokenDialect:
         name=NAME,
         version="1",
         convention=Convention.THOUSAND,
-        pictures=Tiled(most=settings.tiles),
+        pictures=Tiled(max_tiles=settings.tiles),
         keys=keys,
         empty_note=None,
         tools=tools,

@@ -44,12 +44,12 @@ class Tiled:
     """Of a tile, px."""
     tile_tokens: int = 256
     """A tile's tokens."""
-    most: int = 12
-    """Tiles of a grid."""
+    max_tiles: int = 12
+    """Of a grid."""
 
     def grid(self, width: int, height: int) -> tuple[int, int]:
         """Return how many tiles lie across and down."""
-        return _closest_grid(width, height, self.side, self.most)
+        return _closest_grid(width, height, self.side, self.max_tiles)
 
     def seen_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the grid's size."""
@@ -58,7 +58,7 @@ class Tiled:
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the picture's own size, or its grid's where it has more pixels than any grid."""
-        if width * height <= self.most * self.side**2:
+        if width * height <= self.max_tiles * self.side**2:
             return width, height
         return self.seen_size(width, height)
 
@@ -70,9 +70,9 @@ class Tiled:
 
 
 @lru_cache(maxsize=256)
-def _closest_grid(width: int, height: int, side: int, most: int) -> tuple[int, int]:
+def _closest_grid(width: int, height: int, side: int, max_tiles: int) -> tuple[int, int]:
     grids = sorted(
-        ((a, d) for a in range(1, most + 1) for d in range(1, most // a + 1)),
+        ((a, d) for a in range(1, max_tiles + 1) for d in range(1, max_tiles // a + 1)),
         key=lambda grid: grid[0] * grid[1],
     )
     best, nearest = (1, 1), float("inf")
@@ -95,15 +95,15 @@ class Patched:
 
     side: int
     """Of a patch that makes a token, px."""
-    least: int
-    """Pixels of a picture."""
-    most: int
-    """Pixels of a picture."""
+    min_pixels: int
+    """Of a picture."""
+    max_pixels: int
+    """Of a picture."""
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the nearest multiples of a patch, with an area within bounds."""
         return smart_resize(
-            width, height, factor=self.side, min_pixels=self.least, max_pixels=self.most
+            width, height, factor=self.side, min_pixels=self.min_pixels, max_pixels=self.max_pixels
         )
 
     def seen_size(self, width: int, height: int) -> tuple[int, int]:
@@ -124,17 +124,17 @@ class Bounded:
     which its service scales pictures itself and points would mean another size.
     """
 
-    longest: int = 1_568
+    max_edge: int = 1_568
     """Of the longer edge, px."""
-    most: int = 1_200_000
-    """Pixels."""
+    max_pixels: int = 1_200_000
+    """Of a picture."""
     pixels_per_token: int = 750
     """Of the published estimate."""
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the largest size of the same shape within bounds, never a larger one."""
         shrink = min(
-            1.0, self.longest / max(width, height), math.sqrt(self.most / (width * height))
+            1.0, self.max_edge / max(width, height), math.sqrt(self.max_pixels / (width * height))
         )
         return max(1, math.floor(width * shrink)), max(1, math.floor(height * shrink))
 

@@ -170,7 +170,7 @@ def find_greatest(page: Page) -> Plan:
     return (yield from press(page, named("submit"), "The greatest card is picked, so I submit."))
 
 
-MOST_PAGES = 10
+MAX_PAGES = 10
 """How many pages of a book are leafed through before giving up."""
 
 
@@ -194,7 +194,7 @@ def look_up(page: Page) -> Plan:
     """Leaf through a phone book to the name the goal gives, and click what it asks for."""
     name = part(r"Find (\S+) in the contact book", page.goal)
     detail = part(r"click on their (phone|email|address)", page.goal)
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         if page.one("h2").text == name:
             why = f"This is {name}'s page, so I click the {detail}."
             return (yield from press(page, the("a", cls=detail), why))

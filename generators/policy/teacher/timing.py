@@ -90,11 +90,11 @@ def follow_circle(page: Page) -> Plan:
     return page
 
 
-def _ahead(before: Point, now: Point, most: float) -> Point:
+def _ahead(before: Point, now: Point, max_lead: float) -> Point:
     """Return a point in front of what moves, at most `most` from its middle."""
     across, down = now[0] - before[0], now[1] - before[1]
     length = max(1.0, (across**2 + down**2) ** 0.5)
-    lead = min(most, length / 2)
+    lead = min(max_lead, length / 2)
     return now[0] + across / length * lead, now[1] + down / length * lead
 
 

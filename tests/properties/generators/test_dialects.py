@@ -233,7 +233,7 @@ def _put(whole: dict[str, JsonValue], data: DataObject) -> None:
 def test_the_server_tiles_what_is_sent_as_it_would_tile_the_screenshot(
     width: int, height: int, scale: int, tiles: int
 ) -> None:
-    rule = Tiled(most=tiles)
+    rule = Tiled(max_tiles=tiles)
     size = (width * scale, height * scale)
     sent = rule.sent_size(*size)
 

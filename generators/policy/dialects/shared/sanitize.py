@@ -28,16 +28,16 @@ def find_control_char(text: str) -> str | None:
     return f"U+{ord(found.group()):04X}" if found else None
 
 
-def truncate(text: str, most: int) -> str:
-    """Return at most `most` characters of `text`, with an ellipsis where it was cut."""
-    return text if len(text) <= most else text[: most - 1] + _CUT
+def truncate(text: str, max_chars: int) -> str:
+    """Return at most `max_chars` characters of `text`, with an ellipsis where it was cut."""
+    return text if len(text) <= max_chars else text[: max_chars - 1] + _CUT
 
 
-def escape_markup(text: str, most: int) -> str:
-    """Return words of a page that can end neither a tag nor a turn, at most `most` of them read."""
-    return OPENING.sub("&lt;", replace_control_chars(truncate(text, most)))
+def escape_markup(text: str, max_chars: int) -> str:
+    """Return the first `max_chars` characters of a page's text, unable to end a tag or a turn."""
+    return OPENING.sub("&lt;", replace_control_chars(truncate(text, max_chars)))
 
 
-def one_line(text: str, most: int) -> str:
-    """Return words of a page on a single line, harmless besides."""
-    return escape_markup(" ".join(text[: 4 * most].split()), most)
+def one_line(text: str, max_chars: int) -> str:
+    """Return a page's text on a single line, shortened and escaped as by `escape_markup`."""
+    return escape_markup(" ".join(text[: 4 * max_chars].split()), max_chars)

@@ -1,0 +1,35 @@
+"""Pictures at the size at which they are sent: which are resized, and how often."""
+
+from stub_engine import SIDE, seen
+
+from generators.policy.model.pictures import EpisodePictures
+
+
+async def test_a_screenshot_of_the_right_size_is_sent_byte_for_byte() -> None:
+    observation = seen(0)
+
+    picture = await EpisodePictures().get(observation, step=0, size=(SIDE, SIDE))
+
+    assert picture.jpeg == observation.screenshot.bytes
+
+
+async def test_a_screenshot_is_resized_once_for_each_size() -> None:
+    pictures, observation = EpisodePictures(), seen(3)
+
+    half = await pictures.get(observation, step=3, size=(SIDE // 2, SIDE // 2))
+    again = await pictures.get(observation, step=3, size=(SIDE // 2, SIDE // 2))
+    other = await pictures.get(observation, step=3, size=(SIDE, SIDE // 2))
+
+    assert again is half
+    assert (other.width, other.height) == (SIDE, SIDE // 2)
+    assert other.jpeg != half.jpeg
+
+
+async def test_another_step_is_another_picture() -> None:
+    pictures = EpisodePictures()
+
+    first = await pictures.get(seen(0), step=0, size=(SIDE, SIDE))
+    second = await pictures.get(seen(1), step=1, size=(SIDE, SIDE))
+
+    assert (first.step, second.step) == (0, 1)
+    assert first.jpeg != second.jpeg
