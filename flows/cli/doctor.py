@@ -1,10 +1,68 @@
-"""`stepmill doctor`: what this machine has and lacks, each line with its remedy."""
+"""`stepmill doctor`: what this machine has and lacks for the program, each line with its remedy.
 
-from collections.abc import Iterator
+It starts a browser with `--version` and nothing else.
+"""
 
-from flows.cli.diagnostics import Line, examine, fit
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+
+import psutil
+
 from flows.cli.parser import Arguments
+from flows.orchestration.settings import HOME, has_profiles, private_home
 from flows.terminal import answer, tell
+from generators.browser.chromium import find_chromium, is_headless_shell
+from generators.browser.launch import Exposure, exposure, launch_options
+from generators.child_environment import BROWSER, inherited
+from generators.engine.vllm.command import find_vllm
+from generators.sites.miniwob import root, templates
+from schemas.base import Record
+from schemas.errors import NoBrowser, NoEngine
+from schemas.sections import EngineSection
+
+LEAST_PYTHON = (3, 11)
+"""What the program is written for."""
+
+LEAST_MEMORY = 2 << 30
+"""Free bytes that 16 sessions need at most."""
+
+LEAST_DISK = 1 << 30
+"""Free bytes that a run of a few thousand episodes needs."""
+
+_OF_ITS_OWN = "run it as a user, or in a container, that may read nothing else; see SECURITY.md"
+_ALONE = "where others use this machine, run it in a container of its own; see SECURITY.md"
+
+_VERSION_SECONDS = 30
+_GIB = 1 << 30
+
+
+class Health(StrEnum):
+    """How it stands with one thing."""
+
+    GOOD = "good"
+    """It is there."""
+    POOR = "poor"
+    """It is there, but not as it should be; everything works."""
+    LACKING = "lacking"
+    """It is needed and not there."""
+
+
+class Line(Record):
+    """One thing a machine should have."""
+
+    name: str
+    """What."""
+    health: Health
+    """How it stands."""
+    found: str
+    """What is there."""
+    remedy: str = ""
+    """What to do; empty where nothing need be done."""
 
 
 def run(args: Arguments) -> int:
@@ -21,3 +79,140 @@ def _shown(line: Line) -> Iterator[str]:
     yield f"{line.name:<9} {line.health.value:<8} {line.found}"
     if line.remedy:
         yield f"{'':<9} {'':<8} → {line.remedy}"
+
+
+def examine() -> Iterator[Line]:
+    """Yield what is there and what is not, one thing a line."""
+    yield _python()
+    yield _browser()
+    yield from exposed(exposure(launch_options()))
+    for look in (_pages, _packages, _prefect, _memory, _disk, _engine):
+        yield look()
+
+
+def _python() -> Line:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= LEAST_PYTHON:
+        return Line(name="python", health=Health.GOOD, found=version)
+    return Line(
+        name="python", health=Health.LACKING, found=version, remedy="install Python 3.11 or later"
+    )
+
+
+def _browser() -> Line:
+    try:
+        path = find_chromium()
+    except NoBrowser as error:
+        return Line(name="browser", health=Health.LACKING, found="none", remedy=str(error))
+    version = _says(path)
+    if version is None:
+        return Line(
+            name="browser",
+            health=Health.LACKING,
+            found=f"{path}, which does not start",
+            remedy=f"run '{path} --version' to see why; 'make setup' installs its libraries",
+        )
+    if is_headless_shell(path):
+        return Line(name="browser", health=Health.GOOD, found=f"{version} ({path})")
+    return Line(
+        name="browser",
+        health=Health.POOR,
+        found=f"{version} ({path}), a full browser: slow with 16 sessions and more",
+        remedy="install chromium-headless-shell, or 'playwright install --only-shell chromium'",
+    )
+
+
+def exposed(left: Exposure) -> Iterator[Line]:
+    """Yield what stands between the pages, the browser and the other users of the machine."""
+    health = Health.GOOD if left.sandboxed else Health.POOR
+    remedy = "" if left.sandboxed else _OF_ITS_OWN
+    yield Line(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
+    health = Health.POOR if left.port else Health.GOOD
+    remedy = _ALONE if left.port else ""
+    yield Line(name="devtools", health=health, found=left.devtools, remedy=remedy)
+
+
+def _says(path: Path) -> str | None:
+    try:
+        process = subprocess.run(  # noqa: S603 - the browser that a run would start
+            [str(path), "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_VERSION_SECONDS,
+            check=True,
+            env=inherited(os.environ, BROWSER),
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return process.stdout.strip() or "a browser that does not say its version"
+
+
+def _pages() -> Line:
+    try:
+        count = len(templates()) if root().is_dir() else 0
+    except metadata.PackageNotFoundError:
+        count = 0
+    if count:
+        return Line(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} families")
+    return Line(name="pages", health=Health.LACKING, found="none", remedy="make setup")
+
+
+def _packages() -> Line:
+    missing: list[str] = []
+    for name in ("aiohttp", "deltalake", "pillow", "playwright", "prefect", "pyarrow", "rich"):
+        try:
+            metadata.version(name)
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        lacking = "without " + ", ".join(missing)
+        return Line(name="packages", health=Health.LACKING, found=lacking, remedy="make setup")
+    return Line(name="packages", health=Health.GOOD, found="all installed")
+
+
+def _prefect() -> Line:
+    if os.environ.get("PREFECT_API_URL"):
+        found = f"the server at {os.environ['PREFECT_API_URL']}"
+    elif has_profiles() or HOME in os.environ:
+        found = "as your Prefect profile says"
+    else:
+        found = f"an embedded server, its files in {private_home(os.environ)}"
+    return Line(name="prefect", health=Health.GOOD, found=found)
+
+
+def _memory() -> Line:
+    free = psutil.virtual_memory().available
+    cores = os.cpu_count() or 1
+    return _enough(
+        "memory", free, LEAST_MEMORY, f"; {cores} cores", "set browser.sessions lower than 16"
+    )
+
+
+def _disk() -> Line:
+    free = psutil.disk_usage(str(Path.cwd())).free
+    return _enough("disk", free, LEAST_DISK, " here", "make room, or give a run.url elsewhere")
+
+
+def _enough(name: str, free: int, minimum: int, more: str, remedy: str) -> Line:
+    found = f"{free / _GIB:.1f} GiB free{more}"
+    if free >= minimum:
+        return Line(name=name, health=Health.GOOD, found=found)
+    return Line(name=name, health=Health.POOR, found=found, remedy=remedy)
+
+
+def _engine() -> Line:
+    try:
+        program = find_vllm(EngineSection())
+    except NoEngine:
+        return Line(
+            name="engine",
+            health=Health.GOOD,
+            found="no vLLM; engine.kind = 'vllm' needs one, nothing else does",
+            remedy="'make engine-cpu', or requirements/engine.txt where there is a GPU",
+        )
+    return Line(name="engine", health=Health.GOOD, found=f"vLLM: {program[0]}")
+
+
+def fit(lines: Sequence[Line]) -> bool:
+    """Say whether nothing that is needed is lacking."""
+    return all(line.health is not Health.LACKING for line in lines)

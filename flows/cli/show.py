@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from flows.cli.parser import Arguments
 from flows.cli.summary import totals, yields
-from flows.job.completion import Made, look
 from flows.job.config_loader import Sources
-from flows.job.stored_run import open_stored
+from flows.job.stored_run import Made, look, open_stored
 from flows.job.summary import Summary, summarise
 from flows.terminal import answer, tell
 from schemas.verdict import Verdict

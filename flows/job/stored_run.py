@@ -2,17 +2,34 @@
 
 What the user sets (a file, the environment, flags) goes over that configuration, so a command on a
 run needs no setting that the run has already.
+
+How much of it is made is read from the stored objects alone, so it holds for a run under way as for
+one that was cancelled or killed; these cannot be told apart from outside, because a run holds no
+lock and leaves no marker. The spool is listed before the tables are opened: a unit that is committed
+in between is then seen twice and counted once, and never missed. Nothing is written.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import ValidationError
 
 from flows.job.config_loader import Sources, load
+from flows.job.summary import read_episodes
+from generators.tasks.sources import load_tasks
+from schemas.base import Record
 from schemas.config import RunConfig
-from storage.lake.lake import Lake
+from schemas.episode import Episode, StopReason
+from schemas.errors import BadTasks, Damaged
+from schemas.tables import Row
+from storage.lake.lake import Lake, Snapshot
+from storage.objects.batch_get import get_several
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.run_file import KEY, RunFile, open_run
+from storage.spool import Spool, read_spooled, spool_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +59,91 @@ async def open_stored(url: str, sources: Sources, environ: Mapping[str, str]) ->
     run = await open_run(store)
     config = load(located, environ, (f"{store.url}/{KEY}", run.config))
     return Stored(config=config, run=run, store=store, lake=Lake(url, store, config.storage))
+
+
+class Made(Record):
+    """How much of a run is made."""
+
+    planned: int | None
+    """Episodes of the plan; None where its tasks cannot be listed here."""
+    committed: int
+    """Of them are in the tables."""
+    spooled: int
+    """Of them have ended and wait for their unit's commit."""
+    spooled_failed: int
+    """Of the spooled ones broke."""
+    spooled_unreadable: int
+    """Objects of the spool that hold no episode; `stepmill audit --deep` names them."""
+    sealed: bool
+    """Nothing was committed since the last version was sealed."""
+    last_ended_at: datetime | None
+    """When the last of these episodes ended, UTC; None before the first."""
+
+    @property
+    def complete(self) -> bool | None:
+        """Every planned episode is in a version; None where it is not known what was planned."""
+        if self.spooled or not self.sealed:
+            return False
+        return None if self.planned is None else self.committed >= self.planned
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A run as it was at one moment."""
+
+    made: Made
+    """How much of it there is."""
+    snapshot: Snapshot
+    """Its tables; the version is the last one that was sealed, 0 if none was."""
+    episodes: Sequence[Row]
+    """Its committed episodes, see `read_episodes`."""
+
+
+async def look(stored: Stored) -> Looked:
+    """Return how much of a run is made, and its tables as they are now.
+
+    Raises:
+        Damaged: the tables cannot be read.
+    """
+    spooled = await Spool(stored.store).listing()
+    snapshot, sealed = await stored.lake.now()
+    rows = await read_episodes(snapshot)
+    committed: dict[str, datetime] = {row["episode_id"]: row["ended_at"] for row in rows}
+    waiting = {unit_id: found - committed.keys() for unit_id, found in spooled.items()}
+    episodes, unreadable = await _read(stored, waiting)
+    made = Made(
+        planned=await asyncio.to_thread(_planned, stored),
+        committed=len(committed),
+        spooled=sum(map(len, waiting.values())),
+        spooled_failed=sum(one.stop_reason is StopReason.FAILED for one in episodes),
+        spooled_unreadable=unreadable,
+        sealed=sealed,
+        last_ended_at=max([*committed.values(), *(one.ended_at for one in episodes)], default=None),
+    )
+    return Looked(made, snapshot, rows)
+
+
+async def _read(stored: Stored, waiting: Mapping[str, set[str]]) -> tuple[list[Episode], int]:
+    """Return spooled episodes without their steps, and how many objects hold none.
+
+    One that is gone was committed meanwhile, and counts as spooled all the same.
+    """
+    keys = [spool_key(unit_id, one) for unit_id, found in waiting.items() for one in sorted(found)]
+    episodes, unreadable = list[Episode](), 0
+    async for key, data in get_several(stored.store, keys):
+        try:
+            if data is not None:
+                whole = read_spooled(data, key)
+                episodes.append(whole.model_copy(update={"steps": (), "calls": ()}))
+        except Damaged:
+            unreadable += 1
+    return episodes, unreadable
+
+
+def _planned(stored: Stored) -> int | None:
+    """Return how many episodes the run's own configuration plans."""
+    try:
+        config = RunConfig.model_validate(stored.run.config)
+        return len(load_tasks(config.tasks)) * config.tasks.attempts
+    except (ValidationError, BadTasks):
+        return None

@@ -5,7 +5,7 @@ import json
 import pytest
 from commands import called
 
-from flows.cli.diagnostics import Health, exposed
+from flows.cli.doctor import Health, exposed
 from generators.browser.launch import Exposure, LaunchOptions, exposure, launch_options
 
 CLOSED: LaunchOptions = {**launch_options(), "chromium_sandbox": True, "args": ["--disable-gpu"]}
