@@ -62,6 +62,7 @@ class DialectRenderer(Renderer):
     @property
     @override
     def about(self) -> JsonObject:
+        """The dialect with its options, and the window of the conversation."""
         return {
             "dialect": self._dialect.name,
             "dialect_version": self._dialect.version,
@@ -74,6 +75,7 @@ class DialectRenderer(Renderer):
 
     @override
     def render(self, episode: Episode) -> Rendered:
+        """Return the episode as a conversation in the dialect."""
         return asyncio.run(self._render(episode))
 
     async def _render(self, episode: Episode) -> Rendered:
