@@ -102,18 +102,18 @@ def commit_ms(run: str, units: int) -> float:
     ids = [content_hash(["unit", number]) for number in range(units + SAMPLE)]
     transactions = [Transaction(unit_id, 1) for unit_id in ids[:units]]
     handle.write(
-        table, CommitProperties(app_transactions=transactions), [added_file(u) for u in ids[:units]]
+        table, CommitProperties(app_transactions=transactions), [added(u) for u in ids[:units]]
     )
     table.update_incremental()
     table.create_checkpoint()
     handle.refresh()
     begun = time.perf_counter()
     for unit_id in ids[units:]:
-        handle.attempt(Entry(unit_id, 1, [added_file(unit_id)]))
+        handle.attempt(Entry(unit_id, 1, [added(unit_id)]))
     return (time.perf_counter() - begun) / SAMPLE * 1e3
 
 
-def added_file(unit_id: str) -> Added:
+def added(unit_id: str) -> Added:
     """Return a file of a unit as a commit tells of it."""
     ends = {"unit_id": unit_id, "task_id": unit_id}
     stats = {"numRecords": 4, "minValues": ends, "maxValues": ends, "nullCount": {"unit_id": 0}}
