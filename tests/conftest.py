@@ -1,11 +1,12 @@
 """What every test stands on: an environment without the user's own settings, and golden files."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -106,3 +107,12 @@ def bucket_url(weed: "Weed", monkeypatch: pytest.MonkeyPatch) -> str:
     for name, value in weed.environment.items():
         monkeypatch.setenv(name, value)
     return weed.place()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def one_browser() -> AsyncIterator[None]:
+    """Start one browser for all tests of a module, which run in the module's event loop."""
+    from html_site import shared_browser  # noqa: PLC0415 - loads a browser, which few tests need
+
+    async with shared_browser():
+        yield

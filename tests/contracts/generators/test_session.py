@@ -12,6 +12,8 @@ from generators.browser.protocol import Session
 from schemas.action import Answer, Click, Hover, NoAction, Wait
 from schemas.base import sha256_hex
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 Opening = Callable[[], AbstractAsyncContextManager[Session]]
 
 COUNTER = "<body style='margin:0'><p id=p>0</p><script>onclick=()=>p.textContent++</script>"
@@ -36,6 +38,8 @@ async def scripted() -> AsyncIterator[Session]:
 @pytest.fixture(params=[pytest.param(in_chromium, marks=pytest.mark.browser), scripted])
 def opening(request: pytest.FixtureRequest) -> Opening:
     chosen: Opening = request.param
+    if chosen is in_chromium:
+        request.getfixturevalue("one_browser")
     return chosen
 
 
