@@ -43,7 +43,9 @@ def handler(pages: Mapping[str, str | Handler]) -> Handler:
 async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Chromium, Gateway]]:
     """A gateway that serves `pages`, and a browser behind it: those of `shared_browser`, if any."""
     async with contextlib.AsyncExitStack() as stack:
-        chromium, gateway = _shared[-1] if _shared else await stack.enter_async_context(_started())
+        chromium, gateway = (
+            _shared[-1] if _shared else await stack.enter_async_context(_start_browser())
+        )
         gateway.mount(HOST, handler(pages))
         gateway.refused.clear()
         yield chromium, gateway
@@ -52,8 +54,8 @@ async def browsing(pages: Mapping[str, str | Handler]) -> AsyncIterator[tuple[Ch
 @contextlib.asynccontextmanager
 async def shared_browser() -> AsyncIterator[None]:
     """Let all that `browsing` opens meanwhile be in one browser, each in a context of its own."""
-    async with _started() as started:
-        _shared.append(started)
+    async with _start_browser() as pair:
+        _shared.append(pair)
         try:
             yield
         finally:
@@ -61,7 +63,7 @@ async def shared_browser() -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _started() -> AsyncIterator[tuple[Chromium, Gateway]]:
+async def _start_browser() -> AsyncIterator[tuple[Chromium, Gateway]]:
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
         yield chromium, gateway
 

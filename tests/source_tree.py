@@ -13,11 +13,11 @@ PACKAGES = ("flows", "generators", "schemas", "storage")
 def modules(*folders: str) -> tuple[tuple[str, ast.Module], ...]:
     """Return every module below `folders` as its path in the project and its tree."""
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
-    return tuple((path.relative_to(ROOT).as_posix(), _parsed(path)) for path in paths)
+    return tuple((path.relative_to(ROOT).as_posix(), _parse(path)) for path in paths)
 
 
 @cache
-def _parsed(path: Path) -> ast.Module:
+def _parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 

@@ -118,11 +118,11 @@ class Published(NamedTuple):
         assert hashes(self.shelf.objects()) == self.whole, f"it was killed at {at}"
 
 
-Made = Callable[[str], Published]
+Publications = Callable[[str], Published]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, weed: Weed) -> Iterator[Made]:
+def publications(tmp_path_factory: pytest.TempPathFactory, weed: Weed) -> Iterator[Publications]:
     """Yield what publishes wholly in a folder or in a bucket, once in each."""
 
     @cache
@@ -139,8 +139,8 @@ def made(tmp_path_factory: pytest.TempPathFactory, weed: Weed) -> Iterator[Made]
 
 
 @pytest.fixture
-def published(request: pytest.FixtureRequest, made: Made) -> Published:
-    return made(request.param)
+def published(request: pytest.FixtureRequest, publications: Publications) -> Published:
+    return publications(request.param)
 
 
 def _published(shelf: Shelf) -> Published:
