@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
+from commands import SMALL, Said, called, contents, end, interrupt, start, until
 from locations import Place, at
 from seaweedfs import Weed
 
@@ -88,7 +88,7 @@ def room(
 @pytest.fixture(scope="module")
 def made(room: Callable[[], Place], tmp_path_factory: pytest.TempPathFactory) -> Made:
     run, dataset = room(), tmp_path_factory.mktemp("made") / "dataset"
-    return Made(run, dataset, stepmill(*_generate(run, dataset), "--no-prefect"))
+    return Made(run, dataset, called(*_generate(run, dataset), "--no-prefect"))
 
 
 @pytest.fixture
@@ -306,8 +306,8 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
         "--json",
         f"--run={run.url}",
         "--set=tasks.include=['click-test','click-button','click-dialog','focus-text']",
-        "--set=tasks.seeds=[0,4]",
-        "--set=tasks.unit_size=5",
+        "--set=tasks.seeds=[0,2]",
+        "--set=tasks.unit_size=3",
         "--set=browser.sessions=3",
     )
     first = start(*command)
@@ -320,7 +320,7 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
     assert said.answer["interrupted"] is True
     assert "finishing what is in flight" in said.err
     assert "Traceback" not in said.err
-    assert 0 < len(before) < 20
+    assert 0 < len(before) < 12
     assert said.answer["rolled_out"] == len(before)
     assert said.answer["failed"] == 0
 
@@ -328,8 +328,8 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
 
     after = _committed(run)
     assert again.code == 0, again.err
-    assert again.answer["rolled_out"] == 20 - len(before)
-    assert len(after) == 20
+    assert again.answer["rolled_out"] == 12 - len(before)
+    assert len(after) == 12
     assert {episode: after[episode] for episode in before} == before
     assert called("audit", run.url, "--deep").code == 0
 
