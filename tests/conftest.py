@@ -18,7 +18,11 @@ GOLDEN = ROOT / "tests" / "golden"
 # The same examples every time, so that a gate fails for the change at hand or not at all;
 # `HYPOTHESIS_PROFILE=explore` looks for new ones. A shared machine has no honest deadline.
 settings.register_profile(
-    "gate", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "gate",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("explore", deadline=None, max_examples=1_000)
 # The Hub's client reads where tokens are kept, and caches, when it is imported.
