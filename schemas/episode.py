@@ -8,11 +8,12 @@ tables of their own. Every field is a column of the same name unless it says oth
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from schemas.action import Action
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
-from schemas.columns import AsJson, Elsewhere, Float32, Int32, Spread
+from schemas.call import Call, Prompt
+from schemas.columns import AsJson, Elsewhere, Int32, Spread
 from schemas.errors import FailureKind
 from schemas.observation import Element, PageState, Screenshot, Target
 
@@ -85,30 +86,6 @@ class ThoughtSource(StrEnum):
     """A model rewrote it afterwards. Reserved: no command rewrites thoughts yet."""
 
 
-class StructuredMode(StrEnum):
-    """How an engine was asked to follow a schema, from the most portable way on."""
-
-    JSON_SCHEMA = "json_schema"
-    """By OpenAI's `response_format`, with the schema."""
-    STRUCTURED_OUTPUTS = "structured_outputs"
-    """By vLLM's field beside the body's own, with the schema."""
-    JSON_OBJECT = "json_object"
-    """By OpenAI's `response_format`, without the schema: any object."""
-    NONE = "none"
-    """The prompt alone asks for it."""
-
-    @property
-    def follows_schema(self) -> bool:
-        """The reply follows the schema, not only the grammar of JSON."""
-        return self in {StructuredMode.JSON_SCHEMA, StructuredMode.STRUCTURED_OUTPUTS}
-
-    @property
-    def next(self) -> "StructuredMode":
-        """What is tried where a server refuses this one."""
-        modes = list(StructuredMode)
-        return modes[min(modes.index(self) + 1, len(modes) - 1)]
-
-
 class Step(Record):
     """What was seen, the thought, the action and what it did."""
 
@@ -169,98 +146,6 @@ class Step(Record):
     """When it was seen, UTC."""
     elements: Annotated[tuple[Element, ...], Elsewhere("observations")] = ()
     """What was on the page; rows of `observations`."""
-
-
-class Call(Record):
-    """One request to an engine and its reply."""
-
-    step: Annotated[int, Int32]
-    """The step it was made for."""
-    call: Annotated[int, Int32]
-    """From 0 within the episode."""
-    role: str
-    """policy, localizer, validator or repair. Reserved: judge and user, as no verifier and no site asks an
-    engine yet."""
-    engine: str | None = None
-    """What serves the model, and which of several, as `vllm-0`; None if unknown."""
-    model: str | None = None
-    """The model's name."""
-    weights_version: str | None = None
-    """Which weights; None where the server does not say. Reserved: no supported server says it."""
-    prompt_sha256: str | None = None
-    """Of the system prompt; a row of `prompts`."""
-    messages: Annotated[JsonValue, AsJson()] = None
-    """The messages, pictures by step number; JSON's null if they were not kept."""
-    image_steps: tuple[Annotated[int, Int32], ...] = ()
-    """Steps whose pictures were sent."""
-    sent_width: Annotated[int | None, Int32] = None
-    """Of the picture as sent, px."""
-    sent_height: Annotated[int | None, Int32] = None
-    """Of the picture as sent, px."""
-    coordinates: str | None = None
-    """The reply's convention: `px`, `resized`, `0-1000` or `0-1`; None: it holds no points."""
-    segment: Annotated[int, Int32] = 0
-    """Grows at each eviction: one segment is one append-only sequence."""
-    reply: str | None = None
-    """What came back, without its reasoning; None if nothing did."""
-    reasoning: str | None = None
-    """What the server set apart as thinking; None if nothing."""
-    structured_mode: StructuredMode | None = None
-    """How the engine was asked to follow a schema: `json_schema`, `structured_outputs`,
-    `json_object` or `none`; None: there was no schema."""
-    finish_reason: str | None = None
-    """Why the engine stopped."""
-    sampling: JsonObject = Field(default_factory=dict)
-    """Temperature and the like."""
-    prompt_tokens: Annotated[int | None, Int32] = None
-    """None where the server does not say."""
-    cached_tokens: Annotated[int | None, Int32] = None
-    """Of them served from a cache; None where the server does not say."""
-    cacheable_tokens: Annotated[int | None, Int32] = None
-    """Of them that a perfect cache would serve."""
-    image_tokens: Annotated[int | None, Int32] = None
-    """Of them pictures, with what encloses them where the server counts that; None where it does not
-    say."""
-    completion_tokens: Annotated[int | None, Int32] = None
-    """None where the server does not say."""
-    wasted_tokens: Annotated[int | None, Int32] = None
-    """Of replies that did not arrive whole."""
-    prompt_token_ids: tuple[Annotated[int, Int32], ...] | None = None
-    """None where the server does not give them."""
-    completion_token_ids: tuple[Annotated[int, Int32], ...] | None = None
-    """None where the server does not give them."""
-    completion_logprobs: tuple[Annotated[float, Float32], ...] | None = None
-    """One per completion token; None where the server does not give them."""
-    logprobs_mode: str | None = None
-    """`raw` or `processed`."""
-    queue_ms: float | None = None
-    """Waiting for its turn in the engine, ms; None where the server does not say."""
-    ttft_ms: float | None = None
-    """From its arrival in the engine's queue to the first token, `queue_ms` included, ms; None where
-    the server does not say."""
-    total_ms: float | None = None
-    """The whole call, ms."""
-    retries: Annotated[int, Int32] = 0
-    """Asked again this often because a reply did not arrive whole."""
-    cost_usd: float | None = None
-    """None if it has no known price."""
-    at: Moment
-    """When it was made, UTC."""
-
-
-class Prompt(Record):
-    """A system prompt, kept once for all the calls that used it."""
-
-    prompt_sha256: str
-    """Of `text` and `tools`."""
-    dialect: str
-    """Whose prompt."""
-    dialect_version: str
-    """Which version of it."""
-    text: str
-    """The prompt."""
-    tools: Annotated[JsonValue, AsJson()] = None
-    """Tool definitions; JSON's null if there are none."""
 
 
 class FailedTry(Record):

@@ -20,8 +20,9 @@ from pydantic_core import to_jsonable_python
 
 from schemas.action import ActionColumns, action_columns
 from schemas.base import Record, canonical_json
+from schemas.call import Call, Prompt
 from schemas.columns import AsJson, Elsewhere, Spread, Width
-from schemas.episode import Call, Episode, Prompt, Step
+from schemas.episode import Episode, Step
 from schemas.observation import Element, Screenshot
 from schemas.task import Task
 from schemas.verdict import Acceptance, Review, Verdict

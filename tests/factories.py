@@ -15,8 +15,9 @@ from PIL import Image, ImageDraw
 from schemas import ids
 from schemas.action import Action, Click, NoAction
 from schemas.base import sha256_hex
+from schemas.call import Call, Prompt
 from schemas.config import RunConfig
-from schemas.episode import Call, Episode, PolicyKind, Prompt, Step, StopReason, steps_sha256
+from schemas.episode import Episode, PolicyKind, Step, StopReason, steps_sha256
 from schemas.observation import Element, PageState, Screenshot, Target
 from schemas.sections import StorageSection, TasksSection
 from schemas.task import Task, split_of, task_id

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from factories import make_episode, make_prompt
 from pydantic import JsonValue
 
-from schemas.episode import Call, Episode
+from schemas.call import Call
+from schemas.episode import Episode
 
 SYSTEM: JsonValue = {"role": "system", "prompt_sha256": make_prompt().prompt_sha256}
 """The first message of every prompt, as a row of `calls` holds it."""

@@ -24,7 +24,8 @@ from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason
 from schemas.errors import BadTasks, Damaged
 from schemas.tables import Row
-from storage.lake.lake import Lake, Snapshot
+from storage.lake.lake import Lake
+from storage.lake.lake_reader import Snapshot
 from storage.objects.batch_get import get_several
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store

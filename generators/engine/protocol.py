@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 
 from generators.engine.stopwatch import Stopwatch
 from schemas.base import JsonObject, Record
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 
 
 class Role(StrEnum):

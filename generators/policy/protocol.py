@@ -14,7 +14,8 @@ from pydantic import Field
 from generators.browser.protocol import PageReader
 from schemas.action import Action
 from schemas.base import JsonObject, Record
-from schemas.episode import PolicyKind, Prompt, Step, ThoughtSource
+from schemas.call import Prompt
+from schemas.episode import PolicyKind, Step, ThoughtSource
 from schemas.observation import Observation
 
 

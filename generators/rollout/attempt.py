@@ -14,7 +14,8 @@ from generators.policy.protocol import PolicyCard
 from generators.sites.protocol import Outcome, Visit
 from schemas.action import Answer, NoAction
 from schemas.base import JsonObject, Record
-from schemas.episode import Call, Episode, FailedTry, Step, StopReason, steps_sha256
+from schemas.call import Call
+from schemas.episode import Episode, FailedTry, Step, StopReason, steps_sha256
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
 from schemas.task import Task

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from PIL import Image, UnidentifiedImageError
 
 from schemas.base import sha256_hex
-from schemas.episode import Call, Step, steps_sha256
+from schemas.call import Call
+from schemas.episode import Step, steps_sha256
 from schemas.tables import Row, record
 from storage.audit.rows import Head, Rows
 

@@ -21,7 +21,8 @@ from typing_extensions import override
 
 from schemas.action import Action, NoAction
 from schemas.base import JsonObject, Record, canonical_json
-from schemas.episode import Actor, Call, Episode, PolicyKind, Step
+from schemas.call import Call
+from schemas.episode import Actor, Episode, PolicyKind, Step
 from storage.export.protocol import File, Format, Piece, Tally, Told
 from storage.export.registry import FormatName
 

@@ -17,7 +17,8 @@ from typing_extensions import override
 
 from schemas.action import NoAction
 from schemas.base import JsonObject, canonical_json
-from schemas.episode import Actor, Call, Episode, Step, StopReason
+from schemas.call import Call
+from schemas.episode import Actor, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.chat import data_url
 from storage.export.graph import Graph, Sampled

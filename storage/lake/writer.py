@@ -13,7 +13,8 @@ from typing import Self
 from deltalake import Transaction
 
 from schemas.base import content_hash
-from schemas.episode import Episode, Prompt
+from schemas.call import Prompt
+from schemas.episode import Episode
 from schemas.errors import Conflict, Damaged
 from schemas.ids import verdict_transaction
 from schemas.tables import UNIT_TABLES, Row, episode_rows, row

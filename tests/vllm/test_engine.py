@@ -31,7 +31,7 @@ from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Ro
 from generators.engine.vllm.command import BESIDE, serve_command
 from generators.policy.dialects.registry import make_dialect
 from schemas.base import Record
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 from schemas.sections import EngineKind, EngineSection
 
 REPLIES = 50

@@ -24,7 +24,7 @@ from generators.engine.client.retry_policy import Meaning, RetryPolicy, asked_pa
 from generators.engine.client.transport import Answer, NotWhole, TooLarge
 from generators.engine.protocol import Reply
 from generators.engine.stopwatch import Stopwatch
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 _MAX_BROKEN_AT_ENDPOINT = 3

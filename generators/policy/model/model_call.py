@@ -25,7 +25,7 @@ from generators.engine.protocol import (
 from generators.policy.model.model_config import Voice
 from generators.policy.model.usage import Account
 from schemas.base import JsonObject, content_hash
-from schemas.episode import Call, Prompt
+from schemas.call import Call, Prompt
 from schemas.sections import EngineSection
 
 

@@ -7,7 +7,7 @@ from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
 from schemas.base import JsonObject, canonical_json, sha256_hex
-from schemas.episode import Prompt
+from schemas.call import Prompt
 from schemas.sections import EngineSection
 
 

@@ -5,7 +5,7 @@ arrived. So a call is on record even if the decision that it was made for fails.
 """
 
 from generators.engine.stopwatch import Stopwatch
-from schemas.episode import Call
+from schemas.call import Call
 
 
 class Account:

@@ -18,8 +18,9 @@ from pydantic import JsonValue, ValidationError
 
 from schemas.action import ACTION, Action, ActionColumns, action_columns, point_of
 from schemas.base import Record, canonical_json
+from schemas.call import Call, Prompt
 from schemas.columns import Elsewhere
-from schemas.episode import Call, Episode, Prompt, Step, steps_sha256
+from schemas.episode import Episode, Step, steps_sha256
 from schemas.tables import (
     OWNED,
     TABLES,

@@ -5,7 +5,8 @@ import re
 from columns import column_docs, member_docs
 
 from schemas.base import Record
-from schemas.episode import Actor, PolicyKind, StopReason, StructuredMode, ThoughtSource
+from schemas.call import StructuredMode
+from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.tables import TABLES
 from schemas.verdict import Acceptance, Review, Status
 

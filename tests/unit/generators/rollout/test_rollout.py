@@ -23,7 +23,8 @@ from generators.rollout.limits import limits_for
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.action import Answer, Click, NoAction
-from schemas.episode import Call, Episode, PolicyKind, StopReason, steps_sha256
+from schemas.call import Call
+from schemas.episode import Episode, PolicyKind, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import LimitsSection

@@ -12,7 +12,7 @@ from deltalake.transaction import AddAction
 from factories import MadeRun, Unit, make_run
 from faulty_lake import commit, counts, whole
 
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 from schemas.sections import StorageSection
 from schemas.tables import arrow_schema
 from storage.audit import audit

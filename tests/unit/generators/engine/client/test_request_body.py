@@ -8,7 +8,7 @@ import pytest
 from generators.engine.client.request_body import Manners, Question
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 
 PICTURE = Picture(jpeg=b"\xff\xd8picture", step=3, width=10, height=20)
 SCHEMA: JsonObject = {

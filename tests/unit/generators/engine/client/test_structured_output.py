@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from generators.engine.client.structured_output import Unenforceable, left_out, prepared
 from schemas.base import JsonObject
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 
 
 class Click(BaseModel):

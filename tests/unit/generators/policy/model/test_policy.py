@@ -21,7 +21,7 @@ from generators.policy.model.setup import Engines, Voices
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action, Answer, Click
-from schemas.episode import StructuredMode
+from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.sections import PolicyName, PolicySection
 from schemas.tables import row
