@@ -36,7 +36,7 @@ from PIL import Image
 from bench.loading.serving import scripted_engine
 from bench.measuring.result import report
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
 
@@ -125,9 +125,9 @@ class Conversations:
     def bodies(self, model: str) -> dict[tuple[int, int], bytes]:
         """Return every request of a round, encoded."""
         self.begin()
-        manners = Manners(token_ids=True)
+        manners = ServerQuirks(token_ids=True)
         return {
-            (session, turn): Question(self.prompt(session, turn), SAMPLING, model=model).body(
+            (session, turn): RequestBody(self.prompt(session, turn), SAMPLING, model=model).encode(
                 manners
             )
             for session in range(self.sessions)

@@ -67,7 +67,7 @@ def shape_of(args: argparse.Namespace, context: int | None) -> Shape:
         dialect=dialect,
         frame=frame,
         budget=Budget(keep_images=KEEP, slack_images=SLACK, tokens=tokens),
-        schema=None if args.free else dialect.schema(frame),
+        schema=None if args.free else dialect.reply_schema(frame),
         think_scale=args.think_scale,
     )
 

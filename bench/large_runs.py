@@ -30,13 +30,13 @@ from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
 from flows.job.plan import make_plan
 from flows.job.resume_state import read_resume_state
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from schemas.base import content_hash
 from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Entry, Handle
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.objects.local import LocalStore
 from storage.objects.urls import open_store
 from storage.run_file import open_run
@@ -94,8 +94,8 @@ def compared(name: str, place: str, units: int) -> dict[str, float]:
 def commit_ms(run: str, units: int) -> float:
     """Return the mean ms of a commit to a table of a run that has so many units."""
     access = access_to(open_store(run, StorageSection()))
-    handle = Handle("tasks", table_url(run, "tasks"), access)
-    handle.attempt(Entry("first", 1, []))
+    handle = DeltaHandle("tasks", table_url(run, "tasks"), access)
+    handle.commit_once(CommitEntry("first", 1, []))
     table = handle.refresh()
     if table is None:
         raise SystemExit("the table was made and is not there")
@@ -109,15 +109,15 @@ def commit_ms(run: str, units: int) -> float:
     handle.refresh()
     begun = time.perf_counter()
     for unit_id in ids[units:]:
-        handle.attempt(Entry(unit_id, 1, [added(unit_id)]))
+        handle.commit_once(CommitEntry(unit_id, 1, [added(unit_id)]))
     return (time.perf_counter() - begun) / SAMPLE * 1e3
 
 
-def added(unit_id: str) -> Added:
+def added(unit_id: str) -> AddedFile:
     """Return a file of a unit as a commit tells of it."""
     ends = {"unit_id": unit_id, "task_id": unit_id}
     stats = {"numRecords": 4, "minValues": ends, "maxValues": ends, "nullCount": {"unit_id": 0}}
-    return Added(
+    return AddedFile(
         path=f"{unit_id}-0-{content_hash([unit_id])}{'0' * 32}.parquet",
         size=10_000,
         modified_ms=1_767_322_800_000,
@@ -145,7 +145,7 @@ def find(place: Path, units: int) -> dict[str, float]:
         report = await audit(store, deep=False)
         seconds.append(time.perf_counter() - begun)
         run = await open_run(store)
-        async with Workshop(config) as shop:
+        async with RunResources(config) as shop:
             plan = make_plan(config, tasks, run_id=run.run_id)
             state = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
         seconds.append(time.perf_counter() - begun)

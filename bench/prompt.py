@@ -15,7 +15,7 @@ from generators.engine.protocol import Message, Picture
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Rationale
 from generators.policy.dialects.registry import make_dialect
-from generators.policy.model.context_window import Budget, Window
+from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.action import Click
 from schemas.observation import PageState
 
@@ -36,7 +36,7 @@ def main() -> int:
         sent_width=SIDE,
         sent_height=SIDE,
     )
-    system = dialect.system(frame)
+    system = dialect.system_prompt(frame)
     page = PageState(
         url="http://miniwob.localhost/miniwob/click-test.html",
         title="Click Test Task",
@@ -52,20 +52,25 @@ def main() -> int:
     segments = 0
     for _ in range(ROUNDS):
         budget = Budget(keep_images=1, slack_images=2, tokens=12_000)
-        window = Window(system, dialect.opening("Do it."), gone=dialect.gone, budget=budget)
+        window = ContextWindow(
+            system,
+            dialect.task_message("Do it."),
+            image_placeholder=dialect.image_placeholder,
+            budget=budget,
+        )
         for step in range(STEPS):
-            echo = dialect.say(
+            echo = dialect.format_action(
                 Click(x=step, y=step), frame, Rationale(thought="I click it.", element="it")
             )
             picture = Picture(jpeg=b"", step=step, width=SIDE, height=SIDE)
             begun = time.perf_counter()
-            before, after = dialect.around(step, page)
-            window.saw(before, picture, after, picture_tokens=tokens)
+            before, after = dialect.observation_text(step, page)
+            window.append_observation(before, picture, after, picture_tokens=tokens)
             sent: tuple[Message, ...] = window.messages
-            window.answered(echo)
+            window.append_reply(echo)
             spent = (time.perf_counter() - begun) * 1e3
             every.append(spent)
-            window.counted(6_000 + 20 * len(sent))
+            window.calibrate(6_000 + 20 * len(sent))
         last.append(every[-1])
         segments = window.segment
     mean, worst = statistics.mean(every), statistics.median(last)

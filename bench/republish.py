@@ -34,7 +34,7 @@ from bench.filling.published import EPISODES, make  # noqa: E402
 from bench.measuring.result import report  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
 from schemas.verdict import Status  # noqa: E402
-from storage.publish.destinations.hub.destination import Hub  # noqa: E402
+from storage.publish.destinations.hub.destination import HubDestination  # noqa: E402
 from storage.publish.publish import publish_to  # noqa: E402
 
 MAX_JUDGED = 0.03
@@ -84,7 +84,7 @@ class Hubs:
 
 def publish(hub: LocalHub, snapshot: MemorySnapshot, terms: PublishSection) -> None:
     """Publish a snapshot to a Hub."""
-    destination = Hub(TO, terms, endpoint=hub.url)
+    destination = HubDestination(TO, terms, endpoint=hub.url)
     work = publish_to(snapshot, make_run_file(), RULE, destination, terms=terms, shard_mb=SHARD_MB)
     asyncio.run(work)
 

@@ -27,7 +27,7 @@ from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
 from schemas.tables import Row, arrow_schema
 from storage.lake.parquet_writer import MEGABYTE, ROW_GROUP_BYTES, writer_settings
-from storage.lake.shard_commit import Filling
+from storage.lake.shard_commit import TableShardWriter
 from storage.objects.local import LocalStore
 
 MIN_TO_DATASETS = 3.0
@@ -97,11 +97,13 @@ def write_ours(place: Path, steps: int) -> Figure:
     """Write the rows as a unit's are: an episode at a time, into a folder."""
 
     async def write(rows: Sequence[Row], place: Path) -> None:
-        filling = Filling(LocalStore(place), "steps", "ab" * 16, shard_bytes=256 * MEGABYTE)
+        filling = TableShardWriter(
+            LocalStore(place), "steps", "ab" * 16, shard_bytes=256 * MEGABYTE
+        )
         with filling:
             for start in range(0, len(rows), EPISODE):
                 await filling.add(rows[start : start + EPISODE])
-            await filling.end()
+            await filling.finish()
 
     return measure(lambda rows, place: asyncio.run(write(rows, place)), place, steps)
 

@@ -22,7 +22,7 @@ from schemas.base import Record
 from schemas.columns import Spread
 from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
-from schemas.tables import OWNED, TABLES, arrow_schema, json_columns, trajectory_schema
+from schemas.tables import EPISODE_TABLES, TABLES, arrow_schema, json_columns, trajectory_schema
 from schemas.verdict import Acceptance, Status
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ def columns(
 def _table(name: str) -> Iterator[str]:
     kind = TABLES[name]
     docs = column_docs(kind) if name != "observations" else {}
-    if name in OWNED:
+    if name in EPISODE_TABLES:
         docs |= {key: _NO_FIELD[key] for key in ("episode_id", "unit_id")}
     return columns(arrow_schema(name), docs, as_json=json_columns(name))
 

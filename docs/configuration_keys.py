@@ -15,7 +15,7 @@ from columns import kind_in
 
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
-from generators.verify.make import NAMES
+from generators.verify.make import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.config import RunConfig, identity
 from schemas.sections import PolicySection, RoleSection
@@ -101,11 +101,11 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 }
 """Every number by what it counts; those under the empty text have no unit."""
 
-_ASKED = tuple(name for name in DIALECTS if make_dialect(name).asks)
+_ASKED = tuple(name for name in DIALECTS if make_dialect(name).drives_engine)
 
 CHOICES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("policy.dialect", "policy.localizer.dialect"), _ASKED),
-    **dict.fromkeys(("verify.verifiers", "accept.passed", "accept.min_scores"), NAMES),
+    **dict.fromkeys(("verify.verifiers", "accept.passed", "accept.min_scores"), VERIFIER_NAMES),
     f"{OPTIONS}.leave_out": tuple(tool.name for tool in EVERYTHING),
 }
 """The names that a key takes, where its type does not list them."""

@@ -8,9 +8,9 @@ from flows.job.config_loader import Sources, load
 from flows.job.job import GenerateJob
 from flows.job.open import open_generation
 from flows.job.report import Report
-from flows.job.validate import prepare
-from flows.orchestration.current_job import joined
-from flows.orchestration.date_templates import dated, dated_all, scheduled_day
+from flows.job.validate import validate
+from flows.orchestration.current_job import get_or_start
+from flows.orchestration.date_templates import fill_date, fill_dates, scheduled_day
 from flows.orchestration.observer import observe
 from flows.orchestration.served_flow import served_flow
 
@@ -26,8 +26,10 @@ async def generate(
     day = scheduled_day()
     sources = Sources(
         config=config,
-        settings=dated_all(settings, day),
-        run=None if run is None else dated(run, day),
+        settings=fill_dates(settings, day),
+        run=None if run is None else fill_date(run, day),
     )
-    async with joined(GenerateJob, lambda: open_generation(prepare(load(sources, environ)))) as job:
+    async with get_or_start(
+        GenerateJob, lambda: open_generation(validate(load(sources, environ)))
+    ) as job:
         return await observe(job, "generate")

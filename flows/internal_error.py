@@ -12,40 +12,42 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 
-from flows.terminal import complain, note
+from flows.terminal import print_error, print_note
 from flows.version import version_of
-from schemas.redaction import blotted, without_secrets, without_values
+from schemas.redaction import redact, redact_values, redact_variables
 
-INTERNAL = os.EX_SOFTWARE
+INTERNAL_ERROR = os.EX_SOFTWARE
 """The exit code of a defect: 70."""
 
 
-def own_up(defect: BaseException, argv: Sequence[str]) -> int:
+def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
     """Write a log about `defect`, which ended the command `argv`; return the exit code."""
-    record = without_values(blotted("\n".join(_record(defect, argv))), os.environ)
+    record = redact_variables(redact("\n".join(_log_lines(defect, argv))), os.environ)
     try:
         handle, path = tempfile.mkstemp(prefix="stepmill-", suffix=".log")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as log:
             log.write(record)
     except OSError as error:
-        note(record)
+        print_note(record)
         where = f"its log stands above, as it cannot be kept ({error.strerror})"
     else:
         where = f"its log is {path}"
-    what = without_values(_briefly(defect), os.environ)
-    complain(f"internal error, a defect of Stepmill: {what}; {where}: please report it with that")
-    return INTERNAL
+    what = redact_variables(_first_line(defect), os.environ)
+    print_error(
+        f"internal error, a defect of Stepmill: {what}; {where}: please report it with that"
+    )
+    return INTERNAL_ERROR
 
 
-def _briefly(defect: BaseException) -> str:
+def _first_line(defect: BaseException) -> str:
     lines = str(defect).strip().splitlines()
     name = type(defect).__name__
     return f"{name}: {lines[0]}" if lines else name
 
 
-def _record(defect: BaseException, argv: Sequence[str]) -> Iterator[str]:
+def _log_lines(defect: BaseException, argv: Sequence[str]) -> Iterator[str]:
     """Yield the lines of the log."""
     yield f"stepmill {version_of()}, Python {platform.python_version()}, {platform.platform()}"
-    yield f"{sys.executable} {without_secrets(list(argv))}"
+    yield f"{sys.executable} {redact_values(list(argv))}"
     yield from (line.rstrip("\n") for line in traceback.format_exception(defect))
     yield ""

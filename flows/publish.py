@@ -4,8 +4,8 @@ from prefect.client.schemas.objects import State
 
 from flows.job.config_loader import Sources
 from flows.job.publish_job import PublishJob, open_publication
-from flows.orchestration.current_job import joined
-from flows.orchestration.date_templates import dated, dated_all, scheduled_day
+from flows.orchestration.current_job import get_or_start
+from flows.orchestration.date_templates import fill_date, fill_dates, scheduled_day
 from flows.orchestration.observer import observe_publication
 from flows.orchestration.served_flow import served_flow
 from storage.publish.publish import PublishReport
@@ -24,9 +24,9 @@ async def publish(
     `{date}` and `{day}` in a URL or a setting are those of `generate`.
     """
     day = scheduled_day()
-    sources = Sources(config=config, settings=dated_all(settings, day))
-    async with joined(
+    sources = Sources(config=config, settings=fill_dates(settings, day))
+    async with get_or_start(
         PublishJob,
-        lambda: open_publication(dated(run, day), sources, dated(to, day), version),
+        lambda: open_publication(fill_date(run, day), sources, fill_date(to, day), version),
     ) as publication:
         return await observe_publication(publication)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 """Signals that ask a command to stop."""
 
 
@@ -20,12 +20,12 @@ def run(work: Coroutine[None, None, T]) -> T:
     """Run `work` in an event loop of its own, and return what it returns.
 
     Raises:
-        KeyboardInterrupt: one of `SIGNALS` arrived, and `work` did not handle it.
+        KeyboardInterrupt: one of `STOP_SIGNALS` arrived, and `work` did not handle it.
     """
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         task = loop.create_task(work)
-        for number in SIGNALS:
+        for number in STOP_SIGNALS:
             loop.add_signal_handler(number, task.cancel)
         try:
             return loop.run_until_complete(task)
@@ -34,7 +34,7 @@ def run(work: Coroutine[None, None, T]) -> T:
 
 
 @contextlib.contextmanager
-def listening(interrupt: Callable[[], None]) -> Iterator[Callable[[], None]]:
+def handle_signals(interrupt: Callable[[], None]) -> Iterator[Callable[[], None]]:
     """Call `interrupt` for every signal that asks the command to stop.
 
     Yields a function that installs the handlers again, for use after a library has replaced them.
@@ -43,13 +43,13 @@ def listening(interrupt: Callable[[], None]) -> Iterator[Callable[[], None]]:
     task = asyncio.current_task()
 
     def listen() -> None:
-        for number in SIGNALS:
+        for number in STOP_SIGNALS:
             loop.add_signal_handler(number, interrupt)
 
     listen()
     try:
         yield listen
     finally:
-        for number in SIGNALS:
+        for number in STOP_SIGNALS:
             if task is not None:
                 loop.add_signal_handler(number, task.cancel)

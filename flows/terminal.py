@@ -19,72 +19,72 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO, cast
 
 from schemas.errors import StepmillError
-from schemas.redaction import blotted, without_secrets
+from schemas.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
 
-class Unprinted(StepmillError):
+class OutputError(StepmillError):
     """A result cannot be written to standard output."""
 
 
-class NotRead(Unprinted):
+class OutputClosed(OutputError):
     """The reader of standard output has closed it, as `head` does once it has its lines."""
 
 
-_KEPT = "\n\t"
-_LONGEST = 1_000
+_KEPT_CHARS = "\n\t"
+_MAX_CHARS = 1_000
 _BEGINNING, _END = 600, 300
 _HIDDEN = {"Cc", "Cf", "Co", "Cs"}
 
 
-def plain(text: str) -> str:
+def strip_control_chars(text: str) -> str:
     """Return `text` without anything that could steer a terminal or hide a part of it."""
     return "".join(
         char
-        if char in _KEPT or unicodedata.category(char) not in _HIDDEN
+        if char in _KEPT_CHARS or unicodedata.category(char) not in _HIDDEN
         else "\N{REPLACEMENT CHARACTER}"
         for char in text
     )
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Print why a command stops."""
-    note(f"stepmill: {message}")
+    print_note(f"stepmill: {message}")
 
 
-def note(message: str) -> None:
+def print_note(message: str) -> None:
     """Print a message for people on standard error; a very long line is shortened."""
-    lines = plain(blotted(message)).split("\n")
+    lines = strip_control_chars(redact(message)).split("\n")
     with contextlib.suppress(OSError):
-        _write(sys.stderr, (_cut(line) for line in lines))
+        _write(sys.stderr, (_shorten(line) for line in lines))
 
 
-def _cut(line: str) -> str:
+def _shorten(line: str) -> str:
     """Return `line` without its middle if it is very long: what and why stand at the ends."""
-    if len(line) <= _LONGEST:
+    if len(line) <= _MAX_CHARS:
         return line
     left_out = len(line) - _BEGINNING - _END
     return f"{line[:_BEGINNING]} … ({left_out} characters left out) … {line[-_END:]}"
 
 
-def tell(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str]) -> None:
     """Print a result for people.
 
     Raises:
-        Unprinted: standard output cannot be written.
+        OutputError: standard output cannot be written.
     """
-    _print(plain(blotted(line)) for line in lines)
+    _print(strip_control_chars(redact(line)) for line in lines)
 
 
-def answer(result: Mapping[str, object]) -> None:
+def print_result(result: Mapping[str, object]) -> None:
     """Print a result for programs: one JSON object, the last line of standard output.
 
     Raises:
-        Unprinted: standard output cannot be written.
+        OutputError: standard output cannot be written.
     """
-    redacted = without_secrets(cast("JsonValue", dict(result)))
+    redacted = redact_values(cast("JsonValue", dict(result)))
     # JSON escapes everything that is not ASCII, so that any stream can encode it and nothing in it
     # steers a terminal. It leaves one control character as it is.
     _print([json.dumps(redacted, allow_nan=False).replace("\x7f", "\\u007f")])
@@ -94,29 +94,31 @@ def check_output() -> None:
     """Refuse, before any work, a standard output that cannot be written.
 
     Raises:
-        Unprinted: it is closed, or on a device that is full.
+        OutputError: it is closed, or on a device that is full.
     """
     if sys.stdout is None:
-        raise Unprinted("standard output: is closed; to throw results away, send them to /dev/null")
-    with contextlib.suppress(io.UnsupportedOperation), _naming_the_output():
+        raise OutputError(
+            "standard output: is closed; to throw results away, send them to /dev/null"
+        )
+    with contextlib.suppress(io.UnsupportedOperation), _output_errors():
         os.write(sys.stdout.fileno(), b"")
 
 
 def _print(lines: Iterable[str]) -> None:
-    with _naming_the_output():
+    with _output_errors():
         _write(sys.stdout, lines)
 
 
 @contextlib.contextmanager
-def _naming_the_output() -> Iterator[None]:
+def _output_errors() -> Iterator[None]:
     try:
         yield
     except io.UnsupportedOperation:
         raise
     except BrokenPipeError:
-        raise NotRead("standard output: its reader has gone") from None
+        raise OutputClosed("standard output: its reader has gone") from None
     except OSError as error:
-        raise Unprinted(f"standard output: cannot be written: {error.strerror}") from None
+        raise OutputError(f"standard output: cannot be written: {error.strerror}") from None
 
 
 def _write(stream: TextIO, lines: Iterable[str]) -> None:
@@ -129,7 +131,10 @@ def _write(stream: TextIO, lines: Iterable[str]) -> None:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return aligned lines: the first column to the left, all others to the right."""
-    lines = [list(head), *([plain(cell).replace("\n", " ") for cell in row] for row in rows)]
+    lines = [
+        list(head),
+        *([strip_control_chars(cell).replace("\n", " ") for cell in row] for row in rows),
+    ]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return [
         "  ".join(
@@ -140,17 +145,17 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-class _ToStderr(logging.Handler):
+class _StderrHandler(logging.Handler):
     """Writes to the current standard error, which a live display may have replaced."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print the record."""
-        note(self.format(record))
+        print_note(self.format(record))
 
 
 def log_to_stderr() -> None:
     """Send this program's warnings to standard error, in a line each."""
-    handler = _ToStderr()
+    handler = _StderrHandler()
     handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
     handler.setLevel(logging.WARNING)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

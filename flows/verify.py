@@ -6,8 +6,8 @@ from flows.job.config_loader import Sources
 from flows.job.job import JudgeJob
 from flows.job.open import open_judging
 from flows.job.report import Report
-from flows.orchestration.current_job import joined
-from flows.orchestration.date_templates import dated, dated_all, scheduled_day
+from flows.orchestration.current_job import get_or_start
+from flows.orchestration.date_templates import fill_date, fill_dates, scheduled_day
 from flows.orchestration.observer import observe
 from flows.orchestration.served_flow import served_flow
 
@@ -21,6 +21,8 @@ async def verify(
     `{date}` and `{day}` in the URL or a setting are those of `generate`.
     """
     day = scheduled_day()
-    sources = Sources(config=config, settings=dated_all(settings, day))
-    async with joined(JudgeJob, lambda: open_judging(dated(run, day), sources)) as judging:
+    sources = Sources(config=config, settings=fill_dates(settings, day))
+    async with get_or_start(
+        JudgeJob, lambda: open_judging(fill_date(run, day), sources)
+    ) as judging:
         return await observe(judging, "verify")

@@ -70,7 +70,7 @@ MODEL_SERVER = (
 """For a vLLM."""
 
 
-def inherited(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+def inherit(environ: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     """Return the variables of `environ` that are in a list."""
     return {
         name: text

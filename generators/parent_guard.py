@@ -22,10 +22,10 @@ import psutil
 GRACE_SECONDS = 10.0
 """How long the command may take to end once it was asked to."""
 
-LEFT_SECONDS = 5.0
+ORPHAN_SECONDS = 5.0
 """How long what it left behind may take; after as long again nothing more is tried."""
 
-END_SECONDS = GRACE_SECONDS + 2 * LEFT_SECONDS + 5.0
+END_SECONDS = GRACE_SECONDS + 2 * ORPHAN_SECONDS + 5.0
 """Within these all of it has ended."""
 
 _POLL_SECONDS = 0.05
@@ -39,7 +39,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def main(command: Sequence[str]) -> int:
     """Run `command` and return its exit code."""
-    adopt()
+    adopt_orphans()
     process = subprocess.Popen(  # noqa: S603 - what it is for
         command, stdin=subprocess.DEVNULL, process_group=0
     )
@@ -65,7 +65,7 @@ def main(command: Sequence[str]) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
-        clear()
+        end_children()
     return exit_code(code)
 
 
@@ -74,22 +74,22 @@ def exit_code(returned: int) -> int:
     return returned if returned >= 0 else _SIGNAL_BASE - returned
 
 
-def adopt() -> None:
+def adopt_orphans() -> None:
     """Make this process the parent of every orphan below it, where the system can."""
     with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def clear(keep: Collection[int] = ()) -> None:
+def end_children(keep: Collection[int] = ()) -> None:
     """End all children of this process and what is below them, but for those with ids in `keep`.
 
     They are asked to end, and soon made to; what that orphans has been adopted and follows.
     """
     asked = set[int]()
-    patient = time.monotonic() + LEFT_SECONDS
+    patient = time.monotonic() + ORPHAN_SECONDS
     while children := _children(keep):  # until a look finds none: one that ended may leave others
         now = time.monotonic()
-        if now > patient + LEFT_SECONDS:
+        if now > patient + ORPHAN_SECONDS:
             return
         for child in children:
             if _reap(child):

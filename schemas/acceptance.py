@@ -32,7 +32,7 @@ class Standing(StrEnum):
     """Nothing failed, but something required was not judged."""
 
 
-def latest(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
+def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
     """Return the verdict that counts of each verifier on one episode."""
     out: dict[str, Verdict] = {}
     for verdict in sorted(verdicts, key=lambda v: (v.judged_at, v.round)):

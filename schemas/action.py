@@ -294,7 +294,7 @@ def action_columns(action: Action) -> ActionColumns:
     return ActionColumns.model_validate({k: v for k, v in parts.items() if k in known})
 
 
-def point_of(action: Action) -> tuple[float, float] | None:
+def target_point(action: Action) -> tuple[float, float] | None:
     """Return where the pointer acts, in CSS px; None for an action without a point."""
     parts = action_columns(action)
     return None if parts.x is None or parts.y is None else (parts.x, parts.y)

@@ -56,7 +56,7 @@ class AsJson:
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherTable:
     """No column of this table: its rows are in the table named."""
 
     table: str

@@ -16,9 +16,9 @@ from pydantic import JsonValue, ValidationError
 
 from schemas.base import Record
 from schemas.errors import BadConfig
-from schemas.redaction import blotted
+from schemas.redaction import redact
 from schemas.sections import (
-    ASKING,
+    ENGINE_POLICIES,
     MODEL_VIEWPORT,
     VIEWPORT,
     AcceptSection,
@@ -63,14 +63,14 @@ class RunConfig(Record):
         return self.policies or (self.policy,)
 
     @property
-    def asks(self) -> bool:
+    def uses_engine(self) -> bool:
         """A policy of the run asks an engine."""
-        return any(section.name in ASKING for section in self.mix)
+        return any(section.name in ENGINE_POLICIES for section in self.mix)
 
     @property
     def viewport(self) -> tuple[int, int]:
         """What pages are looked at through, width and height, CSS px."""
-        return self.browser.viewport or (MODEL_VIEWPORT if self.asks else VIEWPORT)
+        return self.browser.viewport or (MODEL_VIEWPORT if self.uses_engine else VIEWPORT)
 
 
 def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
@@ -153,7 +153,7 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
         else:
             rule = _RULES.get(item["type"]) or item["msg"].removeprefix("Value error, ")
             lines.append(f"{where}: {dotted} = {item['input']!r}: {rule}")
-    return blotted("\n".join(lines))
+    return redact("\n".join(lines))
 
 
 _RULES = {
@@ -169,15 +169,15 @@ REMOVED = frozenset({"scale"})
 """Tables of earlier versions' configurations that decided nothing; an old `run.json` has them still."""
 
 
-def known_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[str]:
+def config_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[str]:
     """Yield every dotted key of a configuration."""
     for name, field in record.model_fields.items():
         kind = field.annotation
         yield prefix + name
         if isinstance(kind, type) and issubclass(kind, Record):
-            yield from known_keys(kind, f"{prefix}{name}.")
+            yield from config_keys(kind, f"{prefix}{name}.")
         elif name == "policies":
-            yield from known_keys(PolicySection, f"{prefix}{name}.")
+            yield from config_keys(PolicySection, f"{prefix}{name}.")
 
 
 def _nearest(keys: Sequence[str]) -> str:
@@ -187,8 +187,8 @@ def _nearest(keys: Sequence[str]) -> str:
     named = [key for key in keys if not key.isdigit()]
     *tables, last = named
     table = "".join(f"{name}." for name in tables)
-    siblings = [key for key in known_keys() if key.startswith(table)]
-    for candidates in (siblings, list(known_keys())):
+    siblings = [key for key in config_keys() if key.startswith(table)]
+    for candidates in (siblings, list(config_keys())):
         by_last = {key.rpartition(".")[2]: key for key in reversed(candidates)}
         if near := difflib.get_close_matches(last, by_last, n=1, cutoff=0.6):
             return f"did you mean '{by_last[near[0]]}'?"

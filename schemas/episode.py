@@ -13,7 +13,7 @@ from pydantic import Field
 from schemas.action import Action
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.call import Call, Prompt
-from schemas.columns import AsJson, Elsewhere, Int32, Spread
+from schemas.columns import AsJson, Int32, OtherTable, Spread
 from schemas.errors import FailureKind
 from schemas.observation import Element, PageState, Screenshot, Target
 
@@ -144,7 +144,7 @@ class Step(Record):
     """The action, settling included, wall ms."""
     at: Moment
     """When it was seen, UTC."""
-    elements: Annotated[tuple[Element, ...], Elsewhere("observations")] = ()
+    elements: Annotated[tuple[Element, ...], OtherTable("observations")] = ()
     """What was on the page; rows of `observations`."""
 
 
@@ -262,11 +262,11 @@ class Episode(Record):
     """Which meaning the columns have."""
     code_version: str
     """The program's version and commit."""
-    steps: Annotated[tuple[Step, ...], Elsewhere("steps")] = ()
+    steps: Annotated[tuple[Step, ...], OtherTable("steps")] = ()
     """Rows of `steps`."""
-    calls: Annotated[tuple[Call, ...], Elsewhere("calls")] = ()
+    calls: Annotated[tuple[Call, ...], OtherTable("calls")] = ()
     """Rows of `calls`."""
-    prompts: Annotated[tuple[Prompt, ...], Elsewhere("prompts")] = ()
+    prompts: Annotated[tuple[Prompt, ...], OtherTable("prompts")] = ()
     """Rows of `prompts`."""
 
 

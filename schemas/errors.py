@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 
-from schemas.truncation import MESSAGE_BYTES, cut
+from schemas.truncation import MESSAGE_BYTES, truncate
 
 
 class StepmillError(Exception):
@@ -100,7 +100,7 @@ class RolloutFailure(StepmillError):
 
     def __init__(self, kind: FailureKind, message: str) -> None:
         self.kind = kind
-        self.message = cut(message, MESSAGE_BYTES)
+        self.message = truncate(message, MESSAGE_BYTES)
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type["RolloutFailure"], tuple[FailureKind, str]]:

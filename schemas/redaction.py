@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-BLOT = "***"
+MASK = "***"
 """What stands where a credential was."""
 
 _FLAG = r"--?(?:[\w-]*[-_])?(?:key|token|secret|password)"
 _SHAPES = (
     # A password may hold a slash, and then everything up to the last @ is of it.
-    (re.compile(r"(?<=://)(?:[^/@\s\"',]*:[^\s\"',]*|[^/\s\"',]*)@"), f"{BLOT}@"),
+    (re.compile(r"(?<=://)(?:[^/@\s\"',]*:[^\s\"',]*|[^/\s\"',]*)@"), f"{MASK}@"),
     (
         re.compile(
             r"(?i)([?&][^=&\s]*(?:token|key|secret|password|signature)[^=&\s]*=)[^&\s\"',]+"
         ),
-        rf"\g<1>{BLOT}",
+        rf"\g<1>{MASK}",
     ),
     (
         re.compile(rf"(?i)((?<![\w-]){_FLAG}(?:=|[\"']\s*,\s*[\"']))[^\s\"',\]]+"),
-        rf"\g<1>{BLOT}",
+        rf"\g<1>{MASK}",
     ),
 )
 _SECRET_FLAG = re.compile(rf"(?i){_FLAG}")
@@ -36,19 +36,19 @@ _SECRET_NAME = re.compile(r"(?i)key|token|secret|password|credential")
 _MIN_CHARACTERS = 8
 
 
-def blotted(text: str) -> str:
+def redact(text: str) -> str:
     """Return `text` with everything blotted out that looks like a credential."""
     for shape, blot in _SHAPES:
         text = shape.sub(blot, text)
     return text
 
 
-def names_secret(flag: str) -> bool:
+def is_secret_flag(flag: str) -> bool:
     """Say whether what follows a flag of this name, or `=` in it, is taken for a credential."""
     return _SECRET_FLAG.fullmatch(flag.partition("=")[0]) is not None
 
 
-def without_values(text: str, environ: Mapping[str, str]) -> str:
+def redact_variables(text: str, environ: Mapping[str, str]) -> str:
     """Return `text` without the value of any variable whose name speaks of a credential.
 
     Shapes cannot tell what a client's own message quotes. A value of fewer than eight characters
@@ -56,17 +56,17 @@ def without_values(text: str, environ: Mapping[str, str]) -> str:
     """
     for name, value in environ.items():
         if len(value) >= _MIN_CHARACTERS and _SECRET_NAME.search(name):
-            text = text.replace(value, BLOT)
+            text = text.replace(value, MASK)
     return text
 
 
-def without_secrets(value: "JsonValue") -> "JsonValue":
+def redact_values(value: "JsonValue") -> "JsonValue":
     """Return `value` with everything blotted out in it that may be a credential."""
     if isinstance(value, dict):
-        return {key: without_secrets(item) for key, item in value.items()}
+        return {key: redact_values(item) for key, item in value.items()}
     if isinstance(value, list):
-        return _without_secret_flags([without_secrets(item) for item in value])
-    return blotted(value) if isinstance(value, str) else value
+        return _without_secret_flags([redact_values(item) for item in value])
+    return redact(value) if isinstance(value, str) else value
 
 
 def _without_secret_flags(items: "list[JsonValue]") -> "list[JsonValue]":
@@ -74,6 +74,6 @@ def _without_secret_flags(items: "list[JsonValue]") -> "list[JsonValue]":
     for item in items:
         before = out[-1] if out else None
         bare = isinstance(item, str) and not item.startswith("-")
-        secret = bare and isinstance(before, str) and names_secret(before)
-        out.append(BLOT if secret else item)
+        secret = bare and isinstance(before, str) and is_secret_flag(before)
+        out.append(MASK if secret else item)
     return out

@@ -41,7 +41,7 @@ class PolicyName(StrEnum):
     """Asks the engine as policy, localizer and validator."""
 
 
-ASKING = frozenset({PolicyName.MODEL, PolicyName.SURFER})
+ENGINE_POLICIES = frozenset({PolicyName.MODEL, PolicyName.SURFER})
 """The policies that ask an engine."""
 
 VIEWPORT = (500, 400)

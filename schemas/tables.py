@@ -21,7 +21,7 @@ from pydantic_core import to_jsonable_python
 from schemas.action import ActionColumns, action_columns
 from schemas.base import Record, canonical_json
 from schemas.call import Call, Prompt
-from schemas.columns import AsJson, Elsewhere, Spread, Width
+from schemas.columns import AsJson, OtherTable, Spread, Width
 from schemas.episode import Episode, Step
 from schemas.observation import Element, Screenshot
 from schemas.task import Task
@@ -47,7 +47,7 @@ TABLES: dict[str, type[Record]] = {
 UNIT_TABLES = ("tasks", "prompts", "observations", "calls", "steps", "episodes")
 """What a unit's commit writes, in order: its row in `episodes` is the commit point."""
 
-OWNED = {"steps", "calls", "observations"}
+EPISODE_TABLES = {"steps", "calls", "observations"}
 """Tables whose rows belong to an episode and carry its id and its unit's."""
 
 _IMAGE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
@@ -127,7 +127,7 @@ def _columns(record: type[Record], prefix: str = "") -> tuple[_Column, ...]:
     out: list[_Column] = []
     for name, shape in _fields(record):
         spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
-        if any(isinstance(m, Elsewhere) for m in shape.markers):
+        if any(isinstance(m, OtherTable) for m in shape.markers):
             continue
         if spread is not None:
             inner = _columns(_record_type(shape.base), spread.prefix)
@@ -171,7 +171,7 @@ def arrow_schema(table: str) -> pa.Schema:
         ]
     else:
         own = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(TABLES[table])]
-    if table in OWNED:
+    if table in EPISODE_TABLES:
         ids = ("episode_id", "unit_id")
         own = [*(pa.field(name, pa.string(), nullable=False) for name in ids), *own]
     return pa.schema(own)
@@ -196,19 +196,19 @@ def trajectory_schema() -> pa.Schema:
     return pa.schema([*arrow_schema("episodes"), *extra])
 
 
-def row(record: Record) -> Row:
+def to_row(record: Record) -> Row:
     """Return `record` as the row of its table, without an owner's columns."""
     out: Row = {}
     for name, shape in _fields(type(record)):
         value = getattr(record, name)
         spread = next((m for m in shape.markers if isinstance(m, Spread)), None)
-        if any(isinstance(m, Elsewhere) for m in shape.markers):
+        if any(isinstance(m, OtherTable) for m in shape.markers):
             continue
         if spread is not None:
             out |= _spread(value, _record_type(shape.base), spread.prefix)
         elif name == "action":
             out |= {"action_type": value.type, "action": _json_text(value)}
-            out |= row(action_columns(value))
+            out |= to_row(action_columns(value))
         else:
             absent = value is None and shape.nullable
             out[name] = (
@@ -220,7 +220,7 @@ def row(record: Record) -> Row:
 def _spread(value: Record | None, record: type[Record], prefix: str) -> Row:
     if value is None:
         return {prefix + name: None for name in record.model_fields}
-    return {prefix + name: item for name, item in row(value).items()}
+    return {prefix + name: item for name, item in to_row(value).items()}
 
 
 def _arrow_value(value: object) -> object:
@@ -235,7 +235,7 @@ def _json_text(value: object) -> str:
     return canonical_json(to_jsonable_python(value))
 
 
-def record(kind: type[R], row_: Mapping[str, Any]) -> R:
+def from_row(kind: type[R], row_: Mapping[str, Any]) -> R:
     """Return the record of `kind` that `row_` was made of.
 
     Columns the record does not have (an owner's, the action's parts, later additions) are
@@ -257,7 +257,7 @@ def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
             out[name] = None if shape.nullable and _all_null(value) else value
         elif prefix + name in row_:
             value = row_[prefix + name]
-            is_json = not any(isinstance(m, Elsewhere) for m in shape.markers) and _arrow(shape)[1]
+            is_json = not any(isinstance(m, OtherTable) for m in shape.markers) and _arrow(shape)[1]
             out[name] = json.loads(value) if is_json and isinstance(value, str) else value
     return out
 
@@ -272,9 +272,9 @@ def unit_rows(tasks: Sequence[Task], episodes: Sequence[Episode]) -> dict[str, l
     A pure function of its arguments in their order; a prompt used twice is one row.
     """
     rows: dict[str, list[Row]] = {table: [] for table in UNIT_TABLES}
-    rows["tasks"] = [row(task) for task in tasks]
+    rows["tasks"] = [to_row(task) for task in tasks]
     prompts = {p.prompt_sha256: p for episode in episodes for p in episode.prompts}
-    rows["prompts"] = [row(prompts[key]) for key in sorted(prompts)]
+    rows["prompts"] = [to_row(prompts[key]) for key in sorted(prompts)]
     for episode in episodes:
         for table, more in episode_rows(episode).items():
             rows[table] += more
@@ -285,9 +285,9 @@ def episode_rows(episode: Episode) -> dict[str, list[Row]]:
     """Return the rows of `episodes`, `steps`, `observations` and `calls` that an episode is."""
     owner: Row = {"episode_id": episode.episode_id, "unit_id": episode.unit_id}
     return {
-        "episodes": [row(episode)],
-        "steps": [owner | row(step) for step in episode.steps],
-        "calls": [owner | row(call) for call in episode.calls],
+        "episodes": [to_row(episode)],
+        "steps": [owner | to_row(step) for step in episode.steps],
+        "calls": [owner | to_row(call) for call in episode.calls],
         "observations": [
             owner
             | {

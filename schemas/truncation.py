@@ -43,15 +43,15 @@ def well_formed(text: str) -> str:
     return text
 
 
-def cut(text: str, most: int) -> str:
+def truncate(text: str, max_bytes: int) -> str:
     """Return `text` well-formed and, with a mark where it is cut, in `most` bytes of UTF-8."""
-    if text.isascii() and len(text) <= most:
+    if text.isascii() and len(text) <= max_bytes:
         return text
     text = well_formed(text)
     data = text.encode()
-    if len(data) <= most:
+    if len(data) <= max_bytes:
         return text
-    keep = most - MARK_BYTES
+    keep = max_bytes - MARK_BYTES
     while data[keep] & 0xC0 == 0x80:  # noqa: PLR2004 - in the middle of a character
         keep -= 1
     mark = f"…[cut: {len(data) - keep:,} more bytes, crc32 {zlib.crc32(data):08x}]"

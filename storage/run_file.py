@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, ValidationError, field_validator
 from schemas.base import JsonObject, Record
 from schemas.config import REMOVED, RunConfig, identity
 from schemas.errors import Damaged, NotFound, OtherRun
-from schemas.redaction import without_secrets
+from schemas.redaction import redact_values
 from storage.objects.protocol import Missing, ObjectStore
 
 KEY = "run.json"
@@ -70,9 +70,9 @@ async def create_run(
         {
             "run_id": secrets.token_hex(16),
             "created_at": datetime.now(UTC),
-            "identity": without_secrets(identity(config)),
-            "config": without_secrets(config.model_dump(mode="json")),
-            "provenance": without_secrets(dict(provenance)),
+            "identity": redact_values(identity(config)),
+            "config": redact_values(config.model_dump(mode="json")),
+            "provenance": redact_values(dict(provenance)),
         }
     )
     if await store.put_new(KEY, made.model_dump_json(indent=2).encode() + b"\n"):
@@ -96,14 +96,14 @@ def read_run(data: bytes, where: str) -> RunFile:
         raise Damaged(f"{where}: cannot be read: {place}: {first['msg']}") from None
 
 
-def check_identity(there: RunFile, config: RunConfig, where: str) -> None:
+def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     """Refuse a configuration of another identity than the existing run's.
 
     Raises:
         OtherRun: the error names every key that differs.
     """
-    wanted: JsonObject = {key: without_secrets(value) for key, value in identity(config).items()}
-    stored = there.identity
+    wanted: JsonObject = {key: redact_values(value) for key, value in identity(config).items()}
+    stored = existing.identity
     keys = sorted(stored.keys() | wanted.keys())
     lines = [
         f"  {key}: there {stored.get(key)!r}, asked for {wanted.get(key)!r}"

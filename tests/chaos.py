@@ -23,8 +23,8 @@ from locations import store_at
 from small_runs import Finished, Trial
 
 from storage.audit import audit
-from storage.publish.destinations.bucket import Store
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.plan.manifest import MANIFEST
 from storage.publish.verify import verify_published
 
@@ -138,7 +138,11 @@ async def assert_whole(trial: Trial, before: Mapping[str, Finished] | None = Non
     to = trial.published()
     manifest = json.loads((to / MANIFEST).read_bytes())
     assert f"versions/{manifest['version']}.json" == max(trial.objects("versions/"))
-    place = Folder(to) if trial.dataset is None else Store(store_at(trial.dataset))
+    place = (
+        FolderDestination(to)
+        if trial.dataset is None
+        else BucketDestination(store_at(trial.dataset))
+    )
     assert (await verify_published(place, deep=True)).findings == ()
     published = ds.dataset(to / "data" / "trajectories").to_table(columns=["episode_id"])
     assert Counter(published.column("episode_id").to_pylist()) == Counter(_accepted(trial))

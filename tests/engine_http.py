@@ -11,8 +11,8 @@ import aiohttp
 from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 from schemas.base import JsonObject
 
 CHAT = "/v1/chat/completions"
@@ -21,12 +21,12 @@ JPEG, PNG = "JPEG", "PNG"
 
 @asynccontextmanager
 async def engine(
-    options: ScriptedOptions | None = None,
-) -> AsyncIterator[tuple[ScriptedEngineServer, aiohttp.ClientSession]]:
+    options: SimulatorOptions | None = None,
+) -> AsyncIterator[tuple[SimulatorServer, aiohttp.ClientSession]]:
     """Serve a scripted engine and hold a client of it."""
     timeout = aiohttp.ClientTimeout(total=60)
     async with (
-        ScriptedEngineServer(options) as server,
+        SimulatorServer(options) as server,
         aiohttp.ClientSession(server.url, timeout=timeout) as client,
     ):
         yield server, client

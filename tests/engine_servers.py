@@ -14,7 +14,7 @@ from random import Random
 from PIL import Image
 
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.endpoint_health import Rhythm
+from generators.engine.client.endpoint_health import ProbeTimings
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role
 from generators.engine.vllm.command import hold_port
@@ -23,20 +23,20 @@ from schemas.base import JsonObject
 
 ROOT = Path(__file__).parent.parent
 
-HASTY = Rhythm(
+HASTY = ProbeTimings(
     probe_backoff=Backoff(first_seconds=0.02, max_seconds=0.1),
-    probe_waiting=0.05,
-    probe_patience=0.3,
+    probe_interval=0.05,
+    probe_timeout=0.3,
     failures=3,
     ramp=0.5,
     ramp_alone=0.1,
 )
 """What takes seconds elsewhere takes a fraction of one."""
 
-PATIENT = Rhythm(
+PATIENT = ProbeTimings(
     probe_backoff=Backoff(first_seconds=0.05, max_seconds=0.25),
-    probe_waiting=1.0,
-    probe_patience=10.0,
+    probe_interval=1.0,
+    probe_timeout=10.0,
     failures=3,
     ramp=1.0,
     ramp_alone=0.3,
@@ -55,7 +55,7 @@ def engine(
     *,
     model: str | None = None,
     total_seconds: float = 60.0,
-    rhythm: Rhythm = PATIENT,
+    rhythm: ProbeTimings = PATIENT,
     logprobs_mode: str | None = None,
     retry_policy: RetryPolicy | None = None,
 ) -> OpenAIEngine:
@@ -64,7 +64,7 @@ def engine(
         urls,
         model=model,
         total_seconds=total_seconds,
-        rhythm=rhythm,
+        probe_timings=rhythm,
         logprobs_mode=logprobs_mode,
         retry_policy=retry_policy
         or RetryPolicy(Backoff(first_seconds=0.02, max_seconds=0.2, jitter=0.5)),

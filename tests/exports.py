@@ -13,7 +13,7 @@ from schemas.episode import Episode
 from schemas.verdict import Acceptance
 from storage.export.chat import Rendered, Segment, Shown, Turn
 from storage.export.export import ExportReport, export
-from storage.export.protocol import Format, Told
+from storage.export.protocol import ExportedEpisode, Format
 
 
 def exported(
@@ -42,11 +42,11 @@ def lines(folder: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(text)
 
 
-def told_of(episode: Episode, *, accepted: bool = True) -> Told:
+def told_of(episode: Episode, *, accepted: bool = True) -> ExportedEpisode:
     """Return an episode with its task and what the rule makes of it."""
     task = make_task(episode.seed).model_copy(update={"task_id": episode.task_id})
     made = Acceptance(accepted=accepted, assurance="replayed", replay="reproduced", split="train")
-    return Told(episode, task, made)
+    return ExportedEpisode(episode, task, made)
 
 
 class Parrot:

@@ -11,8 +11,8 @@ from scripted_site import ScriptedSite
 from flows.job import open as open_module
 from flows.resources.browser_pool import SlottedSessions
 from flows.resources.engines import PolicyRuntime
-from flows.resources.resources import Workshop
-from generators.policy.factory import PolicyMaker
+from flows.resources.resources import RunResources
+from generators.policy.factory import PolicyFactory
 from generators.sites.protocol import Site, Visit
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
@@ -31,7 +31,7 @@ class Pretender(ScriptedSite):
         return visit.model_copy(update={"allowed_origins": ("http://miniwob.localhost",)})
 
 
-class ScriptedWorkshop(Workshop):
+class ScriptedWorkshop(RunResources):
     """A workshop whose browsers are lists of pages."""
 
     def __init__(self, config: RunConfig) -> None:
@@ -50,9 +50,9 @@ class ScriptedWorkshop(Workshop):
     async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
         for fleet in (self._rollouts, self._replays):
             fleet.add(ScriptedSessions(pages(RUNNING, RUNNING, WON)))
-        return PolicyRuntime(PolicyMaker(self._config)) if rollouts else None
+        return PolicyRuntime(PolicyFactory(self._config)) if rollouts else None
 
 
 def install() -> None:
     """Let commands work with such a workshop."""
-    setattr(open_module, Workshop.__name__, ScriptedWorkshop)
+    setattr(open_module, RunResources.__name__, ScriptedWorkshop)

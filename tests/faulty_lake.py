@@ -16,8 +16,8 @@ from schemas.sections import StorageSection
 from schemas.tables import UNIT_TABLES
 from schemas.verdict import Verdict
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Entry, Handle
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store
 
@@ -40,7 +40,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
 
 def count(run: MadeRun, table: str) -> int:
     access = access_to(open_store(run.url, StorageSection()))
-    found = Handle(table, table_url(run.url, table), access).dataset()
+    found = DeltaHandle(table, table_url(run.url, table), access).dataset()
     return 0 if found is None else found.count_rows()
 
 
@@ -62,37 +62,37 @@ def whole(*units: Unit) -> dict[str, int]:
     }
 
 
-def swap(lake: Lake, table: str, kind: type[Handle]) -> None:
+def swap(lake: Lake, table: str, kind: type[DeltaHandle]) -> None:
     """Give a table of `lake` a handle of another kind."""
     lake._tables[table]._handle = kind(table, lake._urls[table], lake._access)
 
 
-class CutBefore(Handle):
+class CutBefore(DeltaHandle):
     """Is killed before its table is committed."""
 
-    def attempt(self, entry: Entry) -> int:  # noqa: ARG002
+    def commit_once(self, entry: CommitEntry) -> int:  # noqa: ARG002
         raise Cut
 
 
-class CutAfter(Handle):
+class CutAfter(DeltaHandle):
     """Is killed when its table has been committed."""
 
-    def attempt(self, entry: Entry) -> int:
-        super().attempt(entry)
+    def commit_once(self, entry: CommitEntry) -> int:
+        super().commit_once(entry)
         raise Cut
 
 
-class AnswerLost(Handle):
+class AnswerLost(DeltaHandle):
     """Commits, and then says that it did not."""
 
     def write(
-        self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
+        self, table: DeltaTable, properties: CommitProperties, files: Sequence[AddedFile]
     ) -> None:
         super().write(table, properties, files)
         raise CommitFailedError("the connection was reset")
 
 
-class NeverCommits(Handle):
+class NeverCommits(DeltaHandle):
     """Fails at the commit."""
 
     error: Exception = CommitFailedError("another writer was first")
@@ -101,7 +101,7 @@ class NeverCommits(Handle):
         self,
         table: DeltaTable,  # noqa: ARG002
         properties: CommitProperties,  # noqa: ARG002
-        files: Sequence[Added],  # noqa: ARG002
+        files: Sequence[AddedFile],  # noqa: ARG002
     ) -> None:
         raise self.error
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from faulty_lake import Cut
 
-from storage.lake.delta_table import Entry, Handle
+from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 from storage.objects.protocol import ObjectInfo, ObjectStore
 from storage.objects.temp_object import Draft, Source
@@ -80,14 +80,14 @@ class FusedStore:
         await self._store.probe()
 
 
-class FusedHandle(Handle):
+class FusedHandle(DeltaHandle):
     """A table whose every commit burns the fuse: once before it and once after."""
 
     fuse = Fuse(None)
 
-    def attempt(self, entry: Entry) -> int:
+    def commit_once(self, entry: CommitEntry) -> int:
         self.fuse.burn()
-        recorded = super().attempt(entry)
+        recorded = super().commit_once(entry)
         self.fuse.burn()
         return recorded
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import Field
 
 from schemas.base import Record
-from storage.lake.delta_table import Handle
+from storage.lake.delta_table import DeltaHandle
 from storage.maintenance.merge_shards import SwapHandle
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def run(doom: Doom) -> int:
     sys.addaudithook(events.hear)
     if doom.environ:
         _tell_of_objects(events, doom.part_bytes)
-    for kind, method in ((Handle, "create"), (Handle, "write"), (SwapHandle, "exchange")):
+    for kind, method in ((DeltaHandle, "create"), (DeltaHandle, "write"), (SwapHandle, "exchange")):
         setattr(kind, method, events.around(method, getattr(kind, method)))
     if doom.scripted:
         import fake_miniwob  # noqa: PLC0415 - heavy, and only for this
@@ -178,7 +178,7 @@ class _Events:
     def around(self, method: str, real: Callable[..., T]) -> Callable[..., T]:
         """Return `real`, a method of a table's handle, with an event before and after it."""
 
-        def told(handle: Handle, *args: object) -> T:
+        def told(handle: DeltaHandle, *args: object) -> T:
             self._happening(f"before {method} {handle.name}")
             try:
                 return real(handle, *args)

@@ -14,7 +14,7 @@ from seaweedfs import Weed
 
 from schemas.sections import StorageSection
 from storage.lake.delta_access import Access, access_to, table_url
-from storage.lake.delta_table import Handle
+from storage.lake.delta_table import DeltaHandle
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 
@@ -70,7 +70,7 @@ class Place:
 
     def table(self, name: str) -> Dataset | None:
         """Return a run's table as it is now; None if there is none."""
-        return Handle(name, table_url(self.url, name), _tables_at(self.url)).dataset()
+        return DeltaHandle(name, table_url(self.url, name), _tables_at(self.url)).dataset()
 
     def rows(self, table: str, *columns: str) -> list[dict[str, Any]]:
         """Return columns of a table's rows; none where there is no table."""

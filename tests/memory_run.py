@@ -13,12 +13,12 @@ from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
 from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.sections import AcceptSection, PublishSection, StorageSection
-from schemas.tables import Row, arrow_schema, row, unit_rows
+from schemas.tables import Row, arrow_schema, to_row, unit_rows
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.publish import PublishReport, publish
 from storage.publish.verify import Discrepancy, verify_published
@@ -54,7 +54,7 @@ class MemoryRun:
             self._append(table, rows)
 
     def judge(self, verdicts: Sequence[Verdict]) -> None:
-        self._append("verdicts", [row(verdict) for verdict in verdicts])
+        self._append("verdicts", [to_row(verdict) for verdict in verdicts])
 
     def seal(self) -> MemorySnapshot:
         self.version += 1
@@ -188,7 +188,7 @@ def written_at(folder: Path) -> dict[str, int]:
 
 def findings(folder: Path) -> list[tuple[Discrepancy, str]]:
     """Return how a published folder differs from its manifest."""
-    proof = asyncio.run(verify_published(Folder(folder), deep=True))
+    proof = asyncio.run(verify_published(FolderDestination(folder), deep=True))
     return [(f.kind, f.path) for f in proof.findings]
 
 

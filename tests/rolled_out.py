@@ -11,8 +11,8 @@ from flows.job.plan import PlannedUnit, make_plan
 from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_judge import UnitJudge
 from flows.job.unit_runner import RolloutSetup, UnitRunner
-from flows.resources.resources import Workshop
-from generators.policy.factory import PolicyMaker
+from flows.resources.resources import RunResources
+from generators.policy.factory import PolicyFactory
 from schemas.config import RunConfig
 from schemas.episode import Episode
 from storage.run_file import RunFile
@@ -20,7 +20,9 @@ from storage.run_file import RunFile
 TASKS = [make_task(seed=seed, instruction="") for seed in range(4)]
 
 
-def context_of(shop: Workshop, config: RunConfig, stopping: StopSignal | None = None) -> JobContext:
+def context_of(
+    shop: RunResources, config: RunConfig, stopping: StopSignal | None = None
+) -> JobContext:
     run = RunFile(
         run_id=RUN_ID,
         created_at=datetime.now(UTC),
@@ -32,23 +34,25 @@ def context_of(shop: Workshop, config: RunConfig, stopping: StopSignal | None = 
     return replace(context, stopping=stopping or StopSignal())
 
 
-def units_of(shop: Workshop, config: RunConfig, stopping: StopSignal | None = None) -> UnitRunner:
+def units_of(
+    shop: RunResources, config: RunConfig, stopping: StopSignal | None = None
+) -> UnitRunner:
     """Return what makes units; nothing is started, so only a scripted policy can act."""
     return runner_of(shop, config, context_of(shop, config, stopping))
 
 
-def judge_of(shop: Workshop, config: RunConfig) -> UnitJudge:
+def judge_of(shop: RunResources, config: RunConfig) -> UnitJudge:
     return UnitJudge(context_of(shop, config))
 
 
-def runner_of(shop: Workshop, config: RunConfig, context: JobContext) -> UnitRunner:
+def runner_of(shop: RunResources, config: RunConfig, context: JobContext) -> UnitRunner:
     setup = RolloutSetup.of(
-        config, RUN_ID, sites=shop.sites, sessions=shop.rollouts, policies=PolicyMaker(config)
+        config, RUN_ID, sites=shop.sites, sessions=shop.rollouts, policies=PolicyFactory(config)
     )
-    return UnitRunner(context, UnitJudge(context), setup, shop.live)
+    return UnitRunner(context, UnitJudge(context), setup, shop.live_episodes)
 
 
-async def state_of(shop: Workshop, plan: Sequence[PlannedUnit]) -> ResumeState:
+async def state_of(shop: RunResources, plan: Sequence[PlannedUnit]) -> ResumeState:
     return await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
 
 
@@ -62,7 +66,7 @@ def episodes_of(unit: PlannedUnit, *, salt: int = 0) -> list[Episode]:
     ]
 
 
-async def spool(shop: Workshop, episodes: Sequence[Episode]) -> set[str]:
+async def spool(shop: RunResources, episodes: Sequence[Episode]) -> set[str]:
     for episode in episodes:
         await shop.spool.put(episode)
     return {episode.episode_id for episode in episodes}

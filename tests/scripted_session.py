@@ -13,7 +13,7 @@ from PIL import Image
 from pydantic import JsonValue
 
 from generators.browser.protocol import Node, SessionSpec
-from schemas.action import Action, Answer, NoAction, point_of
+from schemas.action import Action, Answer, NoAction, target_point
 from schemas.base import Record, sha256_hex
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Effect, Observation, PageState, Screenshot, Target
@@ -84,7 +84,7 @@ class ScriptedSession:
 
     async def act(self, action: Action) -> Effect:
         """Show the next page; a point outside the viewport is an error and shows none."""
-        point = point_of(action)
+        point = target_point(action)
         if point is not None and not (
             point[0] < self._spec.viewport_width and point[1] < self._spec.viewport_height
         ):

@@ -19,7 +19,7 @@ class ScriptedSite:
     version = "1"
     repeatable = True
 
-    def knows(self, template_id: str) -> bool:
+    def has_template(self, template_id: str) -> bool:
         """Say that every template with a name is known."""
         return bool(template_id)
 
@@ -30,7 +30,7 @@ class ScriptedSite:
 
     async def visit(self, task: Task) -> Visit:
         """Return a visit in virtual time."""
-        if not self.knows(task.template_id):
+        if not self.has_template(task.template_id):
             raise RolloutFailure(FailureKind.SITE, f"no template '{task.template_id}' here")
         return Visit(
             start_url=task.start_url,

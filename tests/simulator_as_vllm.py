@@ -9,8 +9,8 @@ import os
 import signal
 import sys
 
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 
 
 async def main() -> None:
@@ -20,10 +20,10 @@ async def main() -> None:
     parser.add_argument("--host", required=True)
     parser.add_argument("--port", type=int, required=True)
     asked = parser.parse_args()
-    options = ScriptedOptions(model=asked.model, api_key=os.environ.get("VLLM_API_KEY"))
+    options = SimulatorOptions(model=asked.model, api_key=os.environ.get("VLLM_API_KEY"))
     ending = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
-    async with ScriptedEngineServer(options, port=asked.port):
+    async with SimulatorServer(options, port=asked.port):
         sys.stderr.write("INFO Starting to load model\n")
         await ending.wait()
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from stub_engine import SESSION, called, configured, history, seen
 
-from generators.policy.model.setup import Engines, Voices
-from generators.policy.model.surfer import Surfer
+from generators.policy.model.setup import EngineSet, ModelConfigs
+from generators.policy.model.surfer import SurferPolicy
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action
@@ -35,12 +35,12 @@ def answered(text: str) -> str:
 class Surfing:
     """One episode of the policy, step by step."""
 
-    def __init__(self, engines: Engines, section: PolicySection = SURFER) -> None:
-        models = Voices(configured(section), engines).of(section)
+    def __init__(self, engines: EngineSet, section: PolicySection = SURFER) -> None:
+        models = ModelConfigs(configured(section), engines).of(section)
         assert models.roles is not None
         self.voice, self.roles = models.voice, models.roles
         self.account = Account()
-        self.policy = Surfer(
+        self.policy = SurferPolicy(
             self.voice, self.roles, self.account, budget=models.budget, session=SESSION
         )
         self._done: list[Action] = []

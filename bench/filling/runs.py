@@ -14,18 +14,18 @@ from deltalake import Transaction
 from bench.filling.rows import made_up
 from flows.job.judging import panel_id
 from flows.job.plan import PlannedUnit, make_plan
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from schemas.base import content_hash
 from schemas.config import RunConfig
 from schemas.ids import verdict_transaction
 from schemas.sections import RunSection, TasksSection, VerifySection
-from schemas.tables import UNIT_TABLES, arrow_schema, row
+from schemas.tables import UNIT_TABLES, arrow_schema, to_row
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake.delta_access import table_url
-from storage.lake.delta_stats import Added, statistics
-from storage.lake.delta_table import Entry, Handle
-from storage.lake.judged_units import Mark
+from storage.lake.delta_stats import AddedFile, statistics
+from storage.lake.delta_table import CommitEntry, DeltaHandle
+from storage.lake.judged_units import JudgedMark
 from storage.lake.parquet_writer import MEGABYTE, Shard, batches, shard_name, shards
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
@@ -62,19 +62,19 @@ async def lay_out(place: Path, units: int) -> None:
     store = LocalStore(place)
     run = await create_run(store, config, provenance={})
     plan = make_plan(config, tasks, run_id=run.run_id)
-    async with Workshop(config) as shop:
-        mark = Mark(panel_id(shop.panel), rows=1)
+    async with RunResources(config) as shop:
+        mark = JudgedMark(panel_id(shop.panel), rows=1)
     for table in (*UNIT_TABLES, "verdicts"):
         lay_table(place, table, plan, mark=mark)
 
 
-def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: Mark) -> None:
+def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: JudgedMark) -> None:
     """Make one table: a shard and a log entry for each unit, and a checkpoint."""
     folder = Path(table_url(str(place), table))
-    handle, first = Handle(table, str(folder)), shard_of(table, plan[0])
+    handle, first = DeltaHandle(table, str(folder)), shard_of(table, plan[0])
     theirs = put(folder, plan[0].unit_id, first)
     [transaction, *also] = noted(table, plan[0].unit_id, mark)
-    handle.attempt(Entry(transaction.app_id, 1, [theirs], also[0] if also else None))
+    handle.commit_once(CommitEntry(transaction.app_id, 1, [theirs], also[0] if also else None))
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
         if table in OWN_BYTES:
@@ -95,7 +95,7 @@ def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: Mar
         held.create_checkpoint()
 
 
-def noted(table: str, unit_id: str, mark: Mark) -> list[Transaction]:
+def noted(table: str, unit_id: str, mark: JudgedMark) -> list[Transaction]:
     """Return what a commit notes of a unit in a table."""
     if table != "verdicts":
         return [Transaction(unit_id, 1)]
@@ -113,7 +113,7 @@ def shard_of(table: str, unit: PlannedUnit) -> Shard:
     }
     made = made_up(table)
     if table == "verdicts":
-        made = row(verdict_on(unit))
+        made = to_row(verdict_on(unit))
     known = {name: value for name, value in ids.items() if name in made}
     schema = arrow_schema(table)
     [shard] = shards(schema, batches([made | known], schema), shard_bytes=MEGABYTE)
@@ -135,7 +135,7 @@ def verdict_on(unit: PlannedUnit) -> Verdict:
     )
 
 
-def put(folder: Path, unit_id: str, shard: Shard, *, like: Added | None = None) -> Added:
+def put(folder: Path, unit_id: str, shard: Shard, *, like: AddedFile | None = None) -> AddedFile:
     """Have a unit's shard lie in a table's folder, linked to a file `like` it if there is one."""
     path = folder / shard_name(unit_id, 0, shard)
     if like is not None:
@@ -147,7 +147,7 @@ def put(folder: Path, unit_id: str, shard: Shard, *, like: Added | None = None) 
     for end in ("minValues", "maxValues"):
         if "unit_id" in stats[end]:
             stats[end]["unit_id"] = unit_id
-    return Added(
+    return AddedFile(
         path=path.name,
         size=len(shard.draft),
         modified_ms=1_767_322_800_000,

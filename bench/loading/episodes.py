@@ -2,7 +2,7 @@
 
 H Company's data set of engine work has 477 sessions of 38 steps on average (201 at most), one new
 screenshot in each request, about ten tools. Here every episode has a task of its own, steps drawn
-around that average, and prompts from the very `Window` and dialect that runs use. No picture comes
+around that average, and prompts from the very `ContextWindow` and dialect that runs use. No picture comes
 twice. A session's first episode begins somewhere in its middle, so that the prompts of a level are
 as long as those of a run that has been going for a while.
 """
@@ -19,8 +19,8 @@ from bench.loading.figures import Answer
 from bench.loading.thinking import think_seconds
 from generators.engine.protocol import EnginePrompt, Picture
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.protocol import Dialect, Rationale, Unreadable
-from generators.policy.model.context_window import Budget, Window, text_tokens
+from generators.policy.dialects.protocol import Dialect, Rationale, UnreadableReply
+from generators.policy.model.context_window import Budget, ContextWindow, text_tokens
 from schemas.action import Click
 from schemas.base import JsonObject
 from schemas.observation import PageState
@@ -65,8 +65,10 @@ class Session:
         self._ask = ask
         self._rng = Random(seed)
         self._seed = seed
-        self._system = shape.dialect.system(shape.frame)
-        self._echo = shape.dialect.say(Click(x=40, y=40), shape.frame, Rationale(thought=_THOUGHT))
+        self._system = shape.dialect.system_prompt(shape.frame)
+        self._echo = shape.dialect.format_action(
+            Click(x=40, y=40), shape.frame, Rationale(thought=_THOUGHT)
+        )
 
     async def run(self, note: Callable[[Answer], None]) -> None:
         """Run episodes without end; `note` is called with every answer."""
@@ -81,28 +83,30 @@ class Session:
         self, episode: int, steps: int, begin: int, note: Callable[[Answer], None]
     ) -> None:
         shape, name = self._shape, f"{self._seed}-{episode}"
-        window = Window(
+        window = ContextWindow(
             self._system,
-            shape.dialect.opening(f"Find article {self._rng.randrange(10**9)} and tell its price."),
-            gone=shape.dialect.gone,
+            shape.dialect.task_message(
+                f"Find article {self._rng.randrange(10**9)} and tell its price."
+            ),
+            image_placeholder=shape.dialect.image_placeholder,
             budget=shape.budget,
         )
         for step in range(steps):
             await self._see(window, step, shown=step >= begin - _max_pictures(shape.budget))
             if step < begin:
-                window.answered(self._echo)
+                window.append_reply(self._echo)
                 continue
             answer = await self._ask(
                 EnginePrompt(messages=window.messages, reply_schema=shape.schema), name
             )
             note(answer)
-            window.counted(answer.prompt_tokens)
-            window.answered(self._echo_of(answer))
+            window.calibrate(answer.prompt_tokens)
+            window.append_reply(self._echo_of(answer))
             await self._think()
             if answer.error is not None:
                 await asyncio.sleep(_AFTER_ERROR_SECONDS)
 
-    async def _see(self, window: Window, step: int, *, shown: bool) -> None:
+    async def _see(self, window: ContextWindow, step: int, *, shown: bool) -> None:
         """Append an observation; its picture is drawn only if it is ever sent."""
         shape = self._shape
         size = shape.frame.sent_width, shape.frame.sent_height
@@ -111,15 +115,17 @@ class Session:
         page = PageState(
             url=f"http://shop.example/results?page={step}", title="Results", scroll_x=0, scroll_y=0
         )
-        before, after = shape.dialect.around(step, page)
+        before, after = shape.dialect.observation_text(step, page)
         picture = Picture(jpeg=jpeg, step=step, width=size[0], height=size[1])
-        window.saw(before, picture, after, picture_tokens=shape.dialect.image_tokens(*size))
+        window.append_observation(
+            before, picture, after, picture_tokens=shape.dialect.image_tokens(*size)
+        )
 
     def _echo_of(self, answer: Answer) -> str:
         """Return what the prompt keeps of a reply: as in a run, or a stand-in of usual length."""
         try:
-            return self._shape.dialect.read(answer.text, self._shape.frame).echo
-        except Unreadable:
+            return self._shape.dialect.parse(answer.text, self._shape.frame).canonical_reply
+        except UnreadableReply:
             return self._echo
 
     async def _think(self) -> None:
@@ -129,16 +135,16 @@ class Session:
 def first_prompt(shape: Shape) -> EnginePrompt:
     """Return the prompt of an episode's first step."""
     size = shape.frame.sent_width, shape.frame.sent_height
-    window = Window(
-        shape.dialect.system(shape.frame),
-        shape.dialect.opening("Find the price of a lamp."),
-        gone=shape.dialect.gone,
+    window = ContextWindow(
+        shape.dialect.system_prompt(shape.frame),
+        shape.dialect.task_message("Find the price of a lamp."),
+        image_placeholder=shape.dialect.image_placeholder,
         budget=Budget(keep_images=1, slack_images=0, tokens=None),
     )
     page = PageState(url="http://shop.example/", title="Shop", scroll_x=0, scroll_y=0)
-    before, after = shape.dialect.around(0, page)
+    before, after = shape.dialect.observation_text(0, page)
     picture = Picture(jpeg=draw(size, 0.5), step=0, width=size[0], height=size[1])
-    window.saw(before, picture, after, picture_tokens=0)
+    window.append_observation(before, picture, after, picture_tokens=0)
     return EnginePrompt(messages=window.messages, reply_schema=shape.schema)
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from generators.engine.vllm.command import ACCOUNTS
+from generators.engine.vllm.command import USAGE_FLAGS
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent.parent
 async def scripted_engine(*flags: str) -> AsyncIterator[str]:
     """Run a scripted engine in a niced process of its own, which says all; yields its URL."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "generators.engine.simulator", *ACCOUNTS, *flags),
+        *(sys.executable, "-m", "generators.engine.simulator", *USAGE_FLAGS, *flags),
         cwd=ROOT,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -8,8 +8,8 @@ import aiohttp
 from pydantic import JsonValue
 
 from bench.loading.figures import Answer
-from generators.engine.client.request_body import Manners, Question
-from generators.engine.client.response import complaint
+from generators.engine.client.request_body import RequestBody, ServerQuirks
+from generators.engine.client.response import error_message
 from generators.engine.client.urls import base_url
 from generators.engine.protocol import EnginePrompt, Sampling
 from schemas.base import JsonObject
@@ -47,7 +47,7 @@ class StreamingClient:
 
     async def ask(self, prompt: EnginePrompt, *, session: str) -> Answer:
         """Return the result of a request; an error is a result too."""
-        body = Question(prompt, self._sampling, model=self._model).body(Manners())
+        body = RequestBody(prompt, self._sampling, model=self._model).encode(ServerQuirks())
         reply = _StreamedReply()
         try:
             await self._stream(body, session, reply)
@@ -61,7 +61,7 @@ class StreamingClient:
         headers = {**self._headers, "X-Session-Id": session}
         async with self._http.post(self._url, data=body, headers=headers) as response:
             if response.status != _OK:
-                message = complaint(await response.read())
+                message = error_message(await response.read())
                 reply.error = f"HTTP {response.status}: {message}"[:_MAX_ERROR_CHARS]
                 return
             async for line in response.content:

@@ -10,7 +10,7 @@ from rich.progress import Progress
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.terminal import answer, tell
+from flows.terminal import print_lines, print_result
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, Damaged, NotFound
 from storage.audit import AuditReport, audit
@@ -25,9 +25,9 @@ def run(args: Arguments) -> int:
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     report = signals.run(_audit(sources, args.run, deep=args.deep))
     if args.json:
-        answer({"run": args.run, **_states(report), **report.model_dump(mode="json")})
+        print_result({"run": args.run, **_states(report), **report.model_dump(mode="json")})
     else:
-        tell(_lines(args.run, report))
+        print_lines(_lines(args.run, report))
     return 1 if report.findings else 0
 
 

@@ -5,8 +5,8 @@ import os
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
-from flows.job.stored_run import open_stored
-from flows.terminal import answer, log_to_stderr, tell
+from flows.job.stored_run import open_stored_run
+from flows.terminal import log_to_stderr, print_lines, print_result
 from storage.maintenance.compact import CompactReport, compact
 
 
@@ -15,26 +15,26 @@ def run(args: Arguments) -> int:
     log_to_stderr()
     report = signals.run(_compact(args))
     if args.json:
-        answer({"run": args.run, **report.model_dump(mode="json")})
+        print_result({"run": args.run, **report.model_dump(mode="json")})
         return 0
-    tell(
+    print_lines(
         f"{name}: {merged.merged} shards merged into {merged.into} ({merged.bytes / 1e6:.1f} MB)"
         for name, merged in report.tables.items()
     )
     if report.removed:
-        tell([f"removed: {report.removed} shards ({report.removed_bytes / 1e6:.1f} MB)"])
+        print_lines([f"removed: {report.removed} shards ({report.removed_bytes / 1e6:.1f} MB)"])
     if report.unfinished:
-        tell([f"removed: {report.unfinished} writes that never ended"])
+        print_lines([f"removed: {report.unfinished} writes that never ended"])
     if report.spooled:
-        tell([f"spool: cleared of {report.spooled} committed units"])
+        print_lines([f"spool: cleared of {report.spooled} committed units"])
     if report.let_go:
-        tell([f"let go: {report.let_go} versions, old and never published"])
-    tell([f"{args.run}: compact (version {report.version})"])
+        print_lines([f"let go: {report.let_go} versions, old and never published"])
+    print_lines([f"{args.run}: compact (version {report.version})"])
     return 0
 
 
 async def _compact(args: Arguments) -> CompactReport:
     sources = Sources(config=args.config, settings=tuple(args.settings))
-    stored = await open_stored(args.run, sources, os.environ)
+    stored = await open_stored_run(args.run, sources, os.environ)
     await stored.lake.close()
     return await compact(args.run, stored.store, stored.config.storage)

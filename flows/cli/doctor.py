@@ -15,23 +15,23 @@ import psutil
 
 from flows.cli.parser import Arguments
 from flows.orchestration.settings import HOME, has_profiles, private_home
-from flows.terminal import answer, tell
+from flows.terminal import print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
-from generators.child_environment import BROWSER, inherited
+from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm
-from generators.sites.miniwob import root, templates
+from generators.sites.miniwob import pages_root, template_paths
 from schemas.base import Record
 from schemas.errors import NoBrowser, NoEngine
 from schemas.sections import EngineSection
 
-LEAST_PYTHON = (3, 11)
+MIN_PYTHON = (3, 11)
 """What the program is written for."""
 
-LEAST_MEMORY = 2 << 30
+MIN_MEMORY = 2 << 30
 """Free bytes that 16 sessions need at most."""
 
-LEAST_DISK = 1 << 30
+MIN_DISK = 1 << 30
 """Free bytes that a run of a few thousand episodes needs."""
 
 _OF_ITS_OWN = "run it as a user, or in a container, that may read nothing else; see SECURITY.md"
@@ -52,7 +52,7 @@ class Health(StrEnum):
     """It is needed and not there."""
 
 
-class Line(Record):
+class Diagnosis(Record):
     """One thing a machine should have."""
 
     name: str
@@ -67,54 +67,56 @@ class Line(Record):
 
 def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
-    lines = list(examine())
+    lines = list(diagnose())
     if args.json:
-        answer({"fit": fit(lines), "lines": [line.model_dump(mode="json") for line in lines]})
+        print_result(
+            {"fit": is_fit(lines), "lines": [line.model_dump(mode="json") for line in lines]}
+        )
     else:
-        tell(text for line in lines for text in _shown(line))
-    return 0 if fit(lines) else 1
+        print_lines(text for line in lines for text in _format_line(line))
+    return 0 if is_fit(lines) else 1
 
 
-def _shown(line: Line) -> Iterator[str]:
+def _format_line(line: Diagnosis) -> Iterator[str]:
     yield f"{line.name:<9} {line.health.value:<8} {line.found}"
     if line.remedy:
         yield f"{'':<9} {'':<8} → {line.remedy}"
 
 
-def examine() -> Iterator[Line]:
+def diagnose() -> Iterator[Diagnosis]:
     """Yield what is there and what is not, one thing a line."""
     yield _python()
     yield _browser()
-    yield from exposed(exposure(launch_options()))
+    yield from exposure_lines(exposure(launch_options()))
     for look in (_pages, _packages, _prefect, _memory, _disk, _engine):
         yield look()
 
 
-def _python() -> Line:
+def _python() -> Diagnosis:
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= LEAST_PYTHON:
-        return Line(name="python", health=Health.GOOD, found=version)
-    return Line(
+    if sys.version_info >= MIN_PYTHON:
+        return Diagnosis(name="python", health=Health.GOOD, found=version)
+    return Diagnosis(
         name="python", health=Health.LACKING, found=version, remedy="install Python 3.11 or later"
     )
 
 
-def _browser() -> Line:
+def _browser() -> Diagnosis:
     try:
         path = find_chromium()
     except NoBrowser as error:
-        return Line(name="browser", health=Health.LACKING, found="none", remedy=str(error))
-    version = _says(path)
+        return Diagnosis(name="browser", health=Health.LACKING, found="none", remedy=str(error))
+    version = _browser_version(path)
     if version is None:
-        return Line(
+        return Diagnosis(
             name="browser",
             health=Health.LACKING,
             found=f"{path}, which does not start",
             remedy=f"run '{path} --version' to see why; 'make setup' installs its libraries",
         )
     if is_headless_shell(path):
-        return Line(name="browser", health=Health.GOOD, found=f"{version} ({path})")
-    return Line(
+        return Diagnosis(name="browser", health=Health.GOOD, found=f"{version} ({path})")
+    return Diagnosis(
         name="browser",
         health=Health.POOR,
         found=f"{version} ({path}), a full browser: slow with 16 sessions and more",
@@ -122,17 +124,17 @@ def _browser() -> Line:
     )
 
 
-def exposed(left: Exposure) -> Iterator[Line]:
+def exposure_lines(left: Exposure) -> Iterator[Diagnosis]:
     """Yield what stands between the pages, the browser and the other users of the machine."""
     health = Health.GOOD if left.sandboxed else Health.POOR
     remedy = "" if left.sandboxed else _OF_ITS_OWN
-    yield Line(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
+    yield Diagnosis(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
     health = Health.POOR if left.port else Health.GOOD
     remedy = _ALONE if left.port else ""
-    yield Line(name="devtools", health=health, found=left.devtools, remedy=remedy)
+    yield Diagnosis(name="devtools", health=health, found=left.devtools, remedy=remedy)
 
 
-def _says(path: Path) -> str | None:
+def _browser_version(path: Path) -> str | None:
     try:
         process = subprocess.run(  # noqa: S603 - the browser that a run would start
             [str(path), "--version"],
@@ -140,24 +142,24 @@ def _says(path: Path) -> str | None:
             text=True,
             timeout=_VERSION_SECONDS,
             check=True,
-            env=inherited(os.environ, BROWSER),
+            env=inherit(os.environ, BROWSER),
         )
     except (OSError, subprocess.SubprocessError):
         return None
     return process.stdout.strip() or "a browser that does not say its version"
 
 
-def _pages() -> Line:
+def _pages() -> Diagnosis:
     try:
-        count = len(templates()) if root().is_dir() else 0
+        count = len(template_paths()) if pages_root().is_dir() else 0
     except metadata.PackageNotFoundError:
         count = 0
     if count:
-        return Line(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} families")
-    return Line(name="pages", health=Health.LACKING, found="none", remedy="make setup")
+        return Diagnosis(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} families")
+    return Diagnosis(name="pages", health=Health.LACKING, found="none", remedy="make setup")
 
 
-def _packages() -> Line:
+def _packages() -> Diagnosis:
     missing: list[str] = []
     for name in ("aiohttp", "deltalake", "pillow", "playwright", "prefect", "pyarrow", "rich"):
         try:
@@ -166,53 +168,53 @@ def _packages() -> Line:
             missing.append(name)
     if missing:
         lacking = "without " + ", ".join(missing)
-        return Line(name="packages", health=Health.LACKING, found=lacking, remedy="make setup")
-    return Line(name="packages", health=Health.GOOD, found="all installed")
+        return Diagnosis(name="packages", health=Health.LACKING, found=lacking, remedy="make setup")
+    return Diagnosis(name="packages", health=Health.GOOD, found="all installed")
 
 
-def _prefect() -> Line:
+def _prefect() -> Diagnosis:
     if os.environ.get("PREFECT_API_URL"):
         found = f"the server at {os.environ['PREFECT_API_URL']}"
     elif has_profiles() or HOME in os.environ:
         found = "as your Prefect profile says"
     else:
         found = f"an embedded server, its files in {private_home(os.environ)}"
-    return Line(name="prefect", health=Health.GOOD, found=found)
+    return Diagnosis(name="prefect", health=Health.GOOD, found=found)
 
 
-def _memory() -> Line:
+def _memory() -> Diagnosis:
     free = psutil.virtual_memory().available
     cores = os.cpu_count() or 1
-    return _enough(
-        "memory", free, LEAST_MEMORY, f"; {cores} cores", "set browser.sessions lower than 16"
+    return _capacity(
+        "memory", free, MIN_MEMORY, f"; {cores} cores", "set browser.sessions lower than 16"
     )
 
 
-def _disk() -> Line:
+def _disk() -> Diagnosis:
     free = psutil.disk_usage(str(Path.cwd())).free
-    return _enough("disk", free, LEAST_DISK, " here", "make room, or give a run.url elsewhere")
+    return _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
 
 
-def _enough(name: str, free: int, minimum: int, more: str, remedy: str) -> Line:
+def _capacity(name: str, free: int, minimum: int, more: str, remedy: str) -> Diagnosis:
     found = f"{free / _GIB:.1f} GiB free{more}"
     if free >= minimum:
-        return Line(name=name, health=Health.GOOD, found=found)
-    return Line(name=name, health=Health.POOR, found=found, remedy=remedy)
+        return Diagnosis(name=name, health=Health.GOOD, found=found)
+    return Diagnosis(name=name, health=Health.POOR, found=found, remedy=remedy)
 
 
-def _engine() -> Line:
+def _engine() -> Diagnosis:
     try:
         program = find_vllm(EngineSection())
     except NoEngine:
-        return Line(
+        return Diagnosis(
             name="engine",
             health=Health.GOOD,
             found="no vLLM; engine.kind = 'vllm' needs one, nothing else does",
             remedy="'make engine-cpu', or requirements/engine.txt where there is a GPU",
         )
-    return Line(name="engine", health=Health.GOOD, found=f"vLLM: {program[0]}")
+    return Diagnosis(name="engine", health=Health.GOOD, found=f"vLLM: {program[0]}")
 
 
-def fit(lines: Sequence[Line]) -> bool:
+def is_fit(lines: Sequence[Diagnosis]) -> bool:
     """Say whether nothing that is needed is lacking."""
     return all(line.health is not Health.LACKING for line in lines)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 from flows import signals
-from flows.cli.progress import watching
-from flows.cli.summary import lines
+from flows.cli.progress import show_progress
+from flows.cli.summary import report_lines
 from flows.job.job import RunJob
 from flows.job.report import Report
 from flows.orchestration import flow_run
-from flows.orchestration.current_job import at_work
-from flows.terminal import answer, note, tell
+from flows.orchestration.current_job import set_current
+from flows.terminal import print_lines, print_note, print_result
 
 
 async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None) -> Report:
@@ -18,32 +18,32 @@ async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None
     def interrupt() -> None:
         work.interrupt()
         if not work.stopping_now:
-            note(
+            print_note(
                 f"finishing what is in flight (at most {work.drain_seconds:g} s); "
                 "interrupt again to stop now"
             )
 
-    with signals.listening(interrupt) as listen, at_work(work, listen):
-        async with flow_run.shown(flow, parameters) as observed:
-            async with watching(work.progress):
+    with signals.handle_signals(interrupt) as listen, set_current(work, listen):
+        async with flow_run.observe_flow(flow, parameters) as observed:
+            async with show_progress(work.progress):
                 report = await work.report()
             if work.stopping_now:
-                observed.forget()
+                observed.do_not_wait()
             elif report.interrupted:
-                observed.hurry()
-            elif observed.missing:
-                note("the work is done; waiting for Prefect to record it")
+                observed.wait_briefly()
+            elif observed.is_unrecorded:
+                print_note("the work is done; waiting for Prefect to record it")
         return report
 
 
-def tell_report(report: Report, *, as_json: bool) -> int:
+def print_report(report: Report, *, as_json: bool) -> int:
     """Print the report of a job, and return its exit code."""
     for problem in report.problems:
-        note(problem)
+        print_note(problem)
     if report.interrupted:
-        note("interrupted; run the same command again to go on")
+        print_note("interrupted; run the same command again to go on")
     if as_json:
-        answer(report.as_json())
+        print_result(report.as_json())
     elif report.summary.version:
-        tell(lines(report))
+        print_lines(report_lines(report))
     return report.exit_code

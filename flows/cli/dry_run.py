@@ -8,12 +8,12 @@ from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.job.plan import by_policy, cut
-from flows.job.validate import Prepared, prepare
-from flows.terminal import answer, log_to_stderr, tell
+from flows.job.plan import count_by_policy, split_tasks
+from flows.job.validate import ValidConfig, validate
+from flows.terminal import log_to_stderr, print_lines, print_result
 from schemas.base import JsonObject, canonical_json
 from schemas.errors import NotFound
-from schemas.redaction import without_secrets
+from schemas.redaction import redact_values
 from storage.objects.urls import open_store
 from storage.run_file import check_identity, open_run
 
@@ -22,20 +22,20 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
-    prepared = prepare(load(sources, os.environ))
-    plan = _plan(prepared, begun=asyncio.run(_begun(prepared)))
+    prepared = validate(load(sources, os.environ))
+    plan = _plan(prepared, begun=asyncio.run(_is_begun(prepared)))
     config = prepared.config.model_dump(mode="json")
     config["browser"]["viewport"] = list(prepared.config.viewport)
-    config = {section: without_secrets(table) for section, table in config.items()}
+    config = {section: redact_values(table) for section, table in config.items()}
     if args.json:
-        answer({"config": config, "plan": plan})
+        print_result({"config": config, "plan": plan})
         return 0
-    tell(_toml(config))
-    tell(["", *(f"# {name}: {_shown(value)}" for name, value in plan.items())])
+    print_lines(_toml(config))
+    print_lines(["", *(f"# {name}: {_format_value(value)}" for name, value in plan.items())])
     return 0
 
 
-async def _begun(prepared: Prepared) -> bool:
+async def _is_begun(prepared: ValidConfig) -> bool:
     """Say whether the run is there already.
 
     Raises:
@@ -51,21 +51,21 @@ async def _begun(prepared: Prepared) -> bool:
     return True
 
 
-def _plan(prepared: Prepared, *, begun: bool) -> JsonObject:
+def _plan(prepared: ValidConfig, *, begun: bool) -> JsonObject:
     config, tasks = prepared.config, prepared.tasks
-    policies: dict[str, JsonValue] = dict(by_policy(config, tasks))
+    policies: dict[str, JsonValue] = dict(count_by_policy(config, tasks))
     return {
         "run": config.run.url,
         "begun": begun,
         "templates": len({task.template_id for task in tasks}),
         "tasks": len(tasks),
         "episodes": len(tasks) * config.tasks.attempts,
-        "units": sum(1 for _ in cut(config, tasks)),
+        "units": sum(1 for _ in split_tasks(config, tasks)),
         "policies": policies,
     }
 
 
-def _shown(value: JsonValue) -> str:
+def _format_value(value: JsonValue) -> str:
     return value if isinstance(value, str) else canonical_json(value)
 
 

@@ -6,10 +6,10 @@ import os
 from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
-from flows.job.chat_renderer import renderer_of
+from flows.job.chat_renderer import make_renderer
 from flows.job.config_loader import Sources, load
-from flows.job.stored_run import Stored, open_stored
-from flows.terminal import answer, log_to_stderr, tell
+from flows.job.stored_run import StoredRun, open_stored_run
+from flows.terminal import log_to_stderr, print_lines, print_result
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
@@ -30,7 +30,7 @@ def run(args: Arguments) -> int:
     check_options(name, options)
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
-    stored, tables = asyncio.run(_opened(args))
+    stored, tables = asyncio.run(_open_tables(args))
     report = export(  # in this thread, so that an interrupt ends it at once
         tables,
         _format(args, name, stored.config),
@@ -40,9 +40,9 @@ def run(args: Arguments) -> int:
         include_rejected=_include_rejected(args),
     )
     if args.json:
-        answer({"run": args.run, **report.model_dump(mode="json")})
+        print_result({"run": args.run, **report.model_dump(mode="json")})
     else:
-        tell(_lines(report))
+        print_lines(_lines(report))
     return 0 if report.lines or report.files else 1
 
 
@@ -56,10 +56,10 @@ def _include_rejected(args: Arguments) -> bool:
     return bool(args.include_rejected) or settings.publish.include_rejected
 
 
-async def _opened(args: Arguments) -> tuple[Stored, Tables]:
+async def _open_tables(args: Arguments) -> tuple[StoredRun, Tables]:
     """Return the run and the tables of the version that is exported."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
-    stored = await open_stored(args.run, sources, os.environ)
+    stored = await open_stored_run(args.run, sources, os.environ)
     try:
         return stored, await open_tables(await stored.lake.snapshot(args.version))
     finally:
@@ -67,7 +67,7 @@ async def _opened(args: Arguments) -> tuple[Stored, Tables]:
 
 
 def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
-    renderer = renderer_of(config, args.dialect) if name is FormatName.CHAT else None
+    renderer = make_renderer(config, args.dialect) if name is FormatName.CHAT else None
     return make_format(
         name,
         renderer=renderer,

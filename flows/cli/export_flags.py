@@ -12,7 +12,7 @@ from flows.cli.flags import configuration_flags, json_flag
 from storage.export.registry import PAGES, SUMMARIES, FormatName, Pictures, Shape
 
 
-class _Chosen(argparse.Action):
+class _FormatAction(argparse.Action):
     """Takes the name down, and makes the format's page what `--help` shows from there on."""
 
     def __call__(
@@ -46,7 +46,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--format",
         metavar="NAME",
         required=True,
-        action=_Chosen,
+        action=_FormatAction,
         help=", ".join(FormatName),
     )
     parser.add_argument("--to", metavar="DIR", required=True, help="an empty folder, or a new one")

@@ -3,12 +3,12 @@
 import os
 
 from flows import signals
-from flows.cli.driver import drive, tell_report
+from flows.cli.driver import drive, print_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.job.open import check_nothing, open_generation
 from flows.job.report import Report
-from flows.job.validate import Prepared, prepare
+from flows.job.validate import ValidConfig, validate
 from flows.orchestration import flow_run
 from flows.terminal import log_to_stderr
 
@@ -17,15 +17,15 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     log_to_stderr()
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
-    prepared = prepare(load(sources, os.environ))
+    prepared = validate(load(sources, os.environ))
     report = signals.run(_make(prepared, None if args.no_prefect else sources))
-    return tell_report(report, as_json=args.json)
+    return print_report(report, as_json=args.json)
 
 
-async def _make(prepared: Prepared, sources: Sources | None) -> Report:
+async def _make(prepared: ValidConfig, sources: Sources | None) -> Report:
     """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
     async with open_generation(
-        prepared, check=flow_run.check if sources else check_nothing
+        prepared, check=flow_run.check_server_setting if sources else check_nothing
     ) as work:
         if not work.pending:
             return await work.report()

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol, cast
 
 from flows.cli.parser import Arguments, command_of, parse
-from flows.internal_error import own_up
-from flows.terminal import NotRead, Unprinted, check_output, complain
+from flows.internal_error import report_defect
+from flows.terminal import OutputClosed, OutputError, check_output, print_error
 from schemas.errors import StepmillError, Unfinished
 
 SHORT = 1
@@ -29,7 +29,7 @@ REFUSED = 2
 INTERRUPTED = 130
 """The user stopped it; running the same command again goes on."""
 
-_MAKING = tuple(
+_MAKING_COMMANDS = tuple(
     f"flows.cli.{name}" for name in ("generate", "verify", "publish", "export", "compact")
 )
 """Commands that have done their work once they print what it came to."""
@@ -95,18 +95,18 @@ def _exit_code(
     nothing was begun.
     """
     if isinstance(error, KeyboardInterrupt):
-        complain("interrupted; run the same command again to go on")
+        print_error("interrupted; run the same command again to go on")
         return INTERRUPTED
-    if isinstance(error, NotRead):
+    if isinstance(error, OutputClosed):
         return SHORT
-    if isinstance(error, Unprinted) and args is not None and args.module in _MAKING:
-        complain(f"{error}; the work itself is done, and the same command prints it again")
+    if isinstance(error, OutputError) and args is not None and args.module in _MAKING_COMMANDS:
+        print_error(f"{error}; the work itself is done, and the same command prints it again")
         return SHORT
     errors = list(_leaves(error))
     if not all(isinstance(one, StepmillError) for one in errors):
-        return own_up(error, argv)
+        return report_defect(error, argv)
     for one in errors:
-        complain(str(one))
+        print_error(str(one))
     return SHORT if any(isinstance(one, Unfinished) for one in errors) else REFUSED
 
 

@@ -13,7 +13,7 @@ from flows.cli.engine.flags import add_flags as _engine
 from flows.cli.export_flags import add_flags as _export
 from flows.cli.flags import Adder, add_commands, configuration_flags, json_flag
 from flows.cli.tasks.flags import add_flags as _tasks
-from flows.terminal import complain, tell
+from flows.terminal import print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
 
@@ -28,13 +28,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse, with exit code 2."""
-        complain(f"{message}\nsee '{self.prog} --help'")
+        print_error(f"{message}\nsee '{self.prog} --help'")
         sys.exit(_USAGE_CODE)
 
     def print_help(self, file: object = None) -> None:
         """Print help as results are printed."""
         del file
-        tell(self.format_help().splitlines())
+        print_lines(self.format_help().splitlines())
 
 
 class _Version(argparse.Action):
@@ -49,26 +49,26 @@ class _Version(argparse.Action):
     ) -> NoReturn:
         """Do it."""
         del namespace, values, option_string
-        tell([f"{DISTRIBUTION} {version_of()}"])
+        print_lines([f"{DISTRIBUTION} {version_of()}"])
         parser.exit()
 
 
 def parse(argv: Sequence[str]) -> Arguments:
     """Return what `argv` asks for; help, and an unknown command or flag, ends the program."""
-    parser = build()
+    parser = build_parser()
     for word in argv:
         _refuse_bytes(word)
     commands = [action for action in parser._actions if action.dest == "command"]  # noqa: SLF001
     names = list(commands[0].choices or ())
     if argv and not argv[0].startswith("-") and argv[0] not in names:
-        parser.error(f"there is no command '{argv[0]}'{_nearest(argv[0], names)}")
+        parser.error(f"there is no command '{argv[0]}'{_suggestion(argv[0], names)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
         command = _parser_of(parser, args)
         flags = [flag for action in command._actions for flag in action.option_strings]  # noqa: SLF001
         what = unknown[0].partition("=")[0]
         kind = "flag" if what.startswith("-") else "argument"
-        command.error(f"'{command.prog}' has no {kind} '{what}'{_nearest(what, flags)}")
+        command.error(f"'{command.prog}' has no {kind} '{what}'{_suggestion(what, flags)}")
     return args
 
 
@@ -100,12 +100,12 @@ def command_of(args: Arguments) -> str:
     return f"{words} --format chat" if getattr(args, "format", None) == "chat" else words
 
 
-def _nearest(word: str, known: Sequence[str]) -> str:
+def _suggestion(word: str, known: Sequence[str]) -> str:
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def build() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     parser = _Parser(
         prog="stepmill",

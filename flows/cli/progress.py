@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from flows.job.progress import Progress
-from flows.terminal import note
+from flows.terminal import print_note
 
 LINE_SECONDS = 10.0
 """Between two lines where there is no terminal."""
@@ -21,7 +21,7 @@ _BAR_WIDTH = 30
 
 
 @contextlib.asynccontextmanager
-async def watching(progress: Callable[[], Progress]) -> AsyncIterator[None]:
+async def show_progress(progress: Callable[[], Progress]) -> AsyncIterator[None]:
     """Show `progress` on standard error until the work is over."""
     if sys.stderr.isatty():
         console = Console(stderr=True)
@@ -34,7 +34,7 @@ async def watching(progress: Callable[[], Progress]) -> AsyncIterator[None]:
         ):
             yield
         return
-    telling = asyncio.create_task(_tell(progress))
+    telling = asyncio.create_task(_print_lines(progress))
     try:
         yield
     finally:
@@ -43,11 +43,11 @@ async def watching(progress: Callable[[], Progress]) -> AsyncIterator[None]:
             await telling
 
 
-async def _tell(progress: Callable[[], Progress]) -> None:
+async def _print_lines(progress: Callable[[], Progress]) -> None:
     while True:
         await asyncio.sleep(LINE_SECONDS)
         now = progress()
-        note(f"[{now.seconds:.0f} s] {now.sentence}")
+        print_note(f"[{now.seconds:.0f} s] {now.sentence}")
 
 
 def render(now: Progress) -> RenderableType:

@@ -2,12 +2,12 @@
 
 from flows import signals
 from flows.cli.parser import Arguments
-from flows.cli.summary import published
+from flows.cli.summary import publication_lines
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
 from flows.orchestration import flow_run
-from flows.orchestration.current_job import at_work
-from flows.terminal import answer, log_to_stderr, tell
+from flows.orchestration.current_job import set_current
+from flows.terminal import log_to_stderr, print_lines, print_result
 from storage.publish.publish import PublishReport
 
 
@@ -16,9 +16,9 @@ def run(args: Arguments) -> int:
     log_to_stderr()
     report = signals.run(_publish(args))
     if args.json:
-        answer(report.model_dump(mode="json") | {"run": args.run})
+        print_result(report.model_dump(mode="json") | {"run": args.run})
     else:
-        tell(published(report))
+        print_lines(publication_lines(report))
     return 0 if report.accepted else 1
 
 
@@ -32,14 +32,16 @@ async def _publish(args: Arguments) -> PublishReport:
         "settings": list(sources.settings),
     }
     if not args.no_prefect:
-        await flow_run.check()
+        await flow_run.check_server_setting()
     async with open_publication(args.run, sources, args.to, args.version) as publication:
-        with at_work(publication, _nothing):
-            observing = flow_run.shown("flows.publish", None if args.no_prefect else parameters)
+        with set_current(publication, _nothing):
+            observing = flow_run.observe_flow(
+                "flows.publish", None if args.no_prefect else parameters
+            )
             async with observing as observed:
                 report = await publication.report()
                 if not report.put and not report.deleted:
-                    observed.forget()
+                    observed.do_not_wait()
             return report
 
 

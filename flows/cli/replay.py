@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
-from flows.job.stored_run import open_stored
+from flows.job.stored_run import open_stored_run
 from flows.resources.sandbox import open_sandbox
-from flows.terminal import answer, log_to_stderr, tell
-from generators.verify.replay import Replayed, replay
+from flows.terminal import log_to_stderr, print_lines, print_result
+from generators.verify.replay import ReplayResult, replay
 from schemas.base import canonical_json
 from schemas.episode import Episode, Step
 
@@ -19,7 +19,7 @@ def run(args: Arguments) -> int:
     log_to_stderr()
     episode, replayed = signals.run(_replay(args))
     if args.json:
-        answer(
+        print_result(
             {
                 "run": args.run,
                 "episode_id": episode.episode_id,
@@ -29,12 +29,12 @@ def run(args: Arguments) -> int:
             }
         )
     else:
-        tell(_lines(episode, replayed))
+        print_lines(_lines(episode, replayed))
     return 0 if replayed.reproduced else 1
 
 
-async def _replay(args: Arguments) -> tuple[Episode, Replayed]:
-    stored = await open_stored(args.run, Sources(), os.environ)
+async def _replay(args: Arguments) -> tuple[Episode, ReplayResult]:
+    stored = await open_stored_run(args.run, Sources(), os.environ)
     try:
         task, episode = await stored.lake.episode(args.episode)
     finally:
@@ -43,18 +43,18 @@ async def _replay(args: Arguments) -> tuple[Episode, Replayed]:
         return episode, await replay(task, episode, sites=sandbox.sites, sessions=sandbox.sessions)
 
 
-def _lines(episode: Episode, replayed: Replayed) -> Iterator[str]:
+def _lines(episode: Episode, replayed: ReplayResult) -> Iterator[str]:
     yield f"episode  {episode.episode_id}  ({episode.policy}: {episode.instruction})"
     steps = {step.step: step for step in episode.steps}
     for step in replayed.steps:
         agrees = "parts" if step.differs else "agrees"
         picture = "same picture" if step.picture_equal else "another picture"
-        yield f"step {step.step:>3}  {agrees}, {picture}  {_action(steps[step.step])}"
+        yield f"step {step.step:>3}  {agrees}, {picture}  {_format_action(steps[step.step])}"
         for difference in step.differs:
             yield f"          {difference}"
     word = "reproduced" if replayed.reproduced else "not reproduced"
     yield f"{word}: {replayed.because}"
 
 
-def _action(step: Step) -> str:
+def _format_action(step: Step) -> str:
     return canonical_json(step.action.model_dump(mode="json", exclude_defaults=False))

@@ -5,11 +5,11 @@ import os
 from collections.abc import Iterator
 
 from flows.cli.parser import Arguments
-from flows.cli.summary import totals, yields
+from flows.cli.summary import total_lines, yield_table
 from flows.job.config_loader import Sources
-from flows.job.stored_run import Made, look, open_stored
+from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, summarise
-from flows.terminal import answer, tell
+from flows.terminal import print_lines, print_result
 from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
@@ -19,22 +19,22 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     summary, made = asyncio.run(_summary(args))
     if args.json:
-        answer({"run": args.run, **summary.model_dump(mode="json"), "made": _as_json(made)})
+        print_result({"run": args.run, **summary.model_dump(mode="json"), "made": _as_json(made)})
     else:
-        tell(_lines(args.run, summary, made))
+        print_lines(_lines(args.run, summary, made))
     return 0
 
 
-async def _summary(args: Arguments) -> tuple[Summary, Made | None]:
+async def _summary(args: Arguments) -> tuple[Summary, Completion | None]:
     """Return what a run holds now and how much of it is made, or what a version of it holds."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
-    stored = await open_stored(args.run, sources, os.environ)
+    stored = await open_stored_run(args.run, sources, os.environ)
     rule = stored.config.accept
     try:
         if args.version is not None:
             snapshot = await stored.lake.snapshot(args.version)
             return await summarise(snapshot, await _verdicts(snapshot), rule), None
-        now = await look(stored)
+        now = await view_run(stored)
         verdicts = await _verdicts(now.snapshot)
         return await summarise(now.snapshot, verdicts, rule, episodes=now.episodes), now.made
     finally:
@@ -45,11 +45,11 @@ async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
     return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
 
 
-def _as_json(made: Made | None) -> dict[str, object] | None:
+def _as_json(made: Completion | None) -> dict[str, object] | None:
     return None if made is None else {"complete": made.complete, **made.model_dump(mode="json")}
 
 
-def _lines(url: str, summary: Summary, made: Made | None) -> Iterator[str]:
+def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]:
     """Yield what was found, for people."""
     version = f"version {summary.version}" if summary.version else "no version yet"
     more = ", and what was committed since" if made and summary.version and not made.sealed else ""
@@ -58,12 +58,12 @@ def _lines(url: str, summary: Summary, made: Made | None) -> Iterator[str]:
         yield from _incomplete(made)
     if not summary.episodes:
         return
-    yield from totals(summary)
+    yield from total_lines(summary)
     reasons = ", ".join(f"{count} {reason}" for reason, count in summary.stop_reasons.items())
-    yield from (f"ended    {reasons}", "", *yields(summary.groups, policies=True))
+    yield from (f"ended    {reasons}", "", *yield_table(summary.groups, policies=True))
 
 
-def _incomplete(made: Made) -> Iterator[str]:
+def _incomplete(made: Completion) -> Iterator[str]:
     """Yield how far a run is that is not complete, or may not be."""
     planned = "" if made.planned is None else f" of {made.planned} planned"
     failed = f" ({made.spooled_failed} of them failed)" if made.spooled_failed else ""

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 
-from flows.job.engine_usage import EngineAccount
+from flows.job.engine_usage import EngineUsage
 from flows.job.report import Report
-from flows.job.summary import Count, Summary
+from flows.job.summary import GroupCount, Summary
 from flows.terminal import table
 from storage.publish.publish import PublishReport
 
 
-def lines(report: Report) -> Iterator[str]:
+def report_lines(report: Report) -> Iterator[str]:
     """Yield what a command on a run came to, for people."""
     yield f"run      {report.run}  (version {report.summary.version})"
-    yield from totals(report.summary)
+    yield from total_lines(report.summary)
     if report.rolled_out:
         rate = report.rolled_out / report.seconds
         yield (
@@ -22,13 +22,13 @@ def lines(report: Report) -> Iterator[str]:
     if report.summary.templates:
         yield ""
         yield "yield by family, worst first"
-        yield from yields(report.summary.templates)
+        yield from yield_table(report.summary.templates)
     for publication in report.publications:
         yield ""
-        yield from published(publication)
+        yield from publication_lines(publication)
 
 
-def published(publication: PublishReport) -> Iterator[str]:
+def publication_lines(publication: PublishReport) -> Iterator[str]:
     """Yield where a dataset is, what it holds and how to load it."""
     rows = ", ".join(f"{count} {config}" for config, count in publication.rows.items())
     yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
@@ -36,7 +36,7 @@ def published(publication: PublishReport) -> Iterator[str]:
     yield from publication.loading
 
 
-def totals(summary: Summary) -> Iterator[str]:
+def total_lines(summary: Summary) -> Iterator[str]:
     """Yield what a run holds."""
     yield (
         f"episodes {summary.episodes} of {summary.tasks} tasks: {summary.accepted} accepted, "
@@ -50,7 +50,7 @@ def totals(summary: Summary) -> Iterator[str]:
         yield from _engine(summary.engine)
 
 
-def _engine(did: EngineAccount) -> Iterator[str]:
+def _engine(did: EngineUsage) -> Iterator[str]:
     """Yield what the engine did."""
     roles = ", ".join(f"{count:,} {role}" for role, count in did.roles.items())
     yield f"engine   {did.calls:,} calls ({roles}); {did.retries:,} asked again"
@@ -74,7 +74,7 @@ def _engine(did: EngineAccount) -> Iterator[str]:
         yield f"cost     {did.gpu_seconds_per_accepted:.2f} engine seconds{dollars} a trajectory"
 
 
-def yields(counts: Sequence[Count], *, policies: bool = False) -> list[str]:
+def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
     """Return a table of how groups of episodes stand."""
     head = ["family", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
     return table(

@@ -3,7 +3,7 @@
 import json
 
 from flows import signals
-from flows.cli.driver import drive, tell_report
+from flows.cli.driver import drive, print_report
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.open import check_nothing, open_judging
@@ -21,7 +21,7 @@ def run(args: Arguments) -> int:
         settings.append(f"verify.verifiers={json.dumps(names)}")
     sources = Sources(config=args.config, settings=tuple(settings))
     report = signals.run(_judge(args.run, sources, prefect=not args.no_prefect))
-    return tell_report(report, as_json=args.json)
+    return print_report(report, as_json=args.json)
 
 
 async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
@@ -30,6 +30,6 @@ async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
         "config": sources.config,
         "settings": list(sources.settings),
     }
-    check = flow_run.check if prefect else check_nothing
+    check = flow_run.check_server_setting if prefect else check_nothing
     async with open_judging(run_url, sources, check=check) as work:
         return await drive(work, "flows.verify", parameters if prefect else None)

@@ -12,15 +12,20 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from generators.engine.client.time_share import SharedTime
+from generators.engine.client.time_share import TimeShare
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
+from generators.policy.dialects.protocol import (
+    Dialect,
+    InexpressibleAction,
+    Rationale,
+    UnreadableReply,
+)
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
-from generators.policy.model.element_names import named
-from generators.policy.model.model_config import Voice, make_prompt
+from generators.policy.model.element_names import element_name
+from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
@@ -30,11 +35,11 @@ from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
-from schemas.sections import ASKING, EngineSection, PolicySection
+from schemas.sections import ENGINE_POLICIES, EngineSection, PolicySection
 from storage.export.chat import Rendered, Renderer, Segment, Shown, Turn
 
 
-def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
+def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
     """Return what says a run's episodes in a dialect, the one its policy speaks by default.
 
     The window is that of the policy that speaks it, where one does, else that of the first policy;
@@ -43,7 +48,9 @@ def renderer_of(config: RunConfig, dialect: str | None) -> "DialectRenderer":
     Raises:
         BadConfig: there is no such dialect, or an option is not one of its own.
     """
-    sections = [section for section in config.mix if section.name in ASKING] or list(config.mix)
+    sections = [section for section in config.mix if section.name in ENGINE_POLICIES] or list(
+        config.mix
+    )
     wanted = dialect or sections[0].dialect or DEFAULT
     speaking = [section for section in sections if (section.dialect or DEFAULT) == wanted]
     plain = sections[0].model_copy(update={"dialect_options": {}})
@@ -57,7 +64,7 @@ class DialectRenderer(Renderer):
     def __init__(self, dialect: Dialect, window: PolicySection) -> None:
         self._dialect = dialect
         self._window = window
-        self._voices: dict[Frame, Voice] = {}
+        self._configs: dict[Frame, ModelConfig] = {}
 
     @property
     @override
@@ -79,13 +86,13 @@ class DialectRenderer(Renderer):
         return asyncio.run(self._render(episode))
 
     async def _render(self, episode: Episode) -> Rendered:
-        voice, reciter = self._voice(episode), _Reciter()
+        voice, reciter = self._config_of(episode), _ReplayEngine()
         budget = Budget(
             keep_images=self._window.keep_images,
             slack_images=self._window.slack_images,
             tokens=self._window.context_tokens,
         )
-        account, asked = Account(), list[_Asked]()
+        account, asked = Account(), list[_RenderedStep]()
         policy = ModelPolicy(
             replace(voice, engine=reciter), account, budget=budget, session=episode.episode_id
         )
@@ -93,40 +100,42 @@ class DialectRenderer(Renderer):
             if isinstance(step.action, NoAction):
                 break
             try:
-                reciter.text = _said(episode, step, voice)
-                reciter.prompt_tokens = _counted(episode, step, voice)
+                reciter.text = _reply_text(episode, step, voice)
+                reciter.prompt_tokens = _prompt_tokens(episode, step, voice)
                 await policy.act(
-                    PolicyInput(episode.instruction, episode.steps[:number], _observed(step))
+                    PolicyInput(episode.instruction, episode.steps[:number], _observation(step))
                 )
-            except (CannotSay, Unreadable):
+            except (InexpressibleAction, UnreadableReply):
                 return Rendered(tuple(_segments(asked)), ended=f"unsaid_{step.action.type}")
             except RolloutFailure:
                 return Rendered(tuple(_segments(asked)), ended="too_long")
             learnt = step.actor is Actor.AGENT and step.action_error is None
             asked.append(
-                _Asked(step.step, account.calls[-1].segment, reciter.sent, reciter.text, learnt)
+                _RenderedStep(
+                    step.step, account.calls[-1].segment, reciter.sent, reciter.text, learnt
+                )
             )
         return Rendered(tuple(_segments(asked)))
 
-    def _voice(self, episode: Episode) -> Voice:
+    def _config_of(self, episode: Episode) -> ModelConfig:
         """Return how episodes of this size are spoken to, but for who is asked."""
         frame = _frame(episode, self._dialect)
-        if frame not in self._voices:
-            schema = self._dialect.schema(frame)
-            self._voices[frame] = Voice(
-                engine=_Reciter(),
+        if frame not in self._configs:
+            schema = self._dialect.reply_schema(frame)
+            self._configs[frame] = ModelConfig(
+                engine=_ReplayEngine(),
                 dialect=self._dialect,
                 sampling=Sampling(),
                 frame=frame,
-                prompt=make_prompt(self._dialect, self._dialect.system(frame), schema),
+                prompt=make_prompt(self._dialect, self._dialect.system_prompt(frame), schema),
                 schema=schema,
-                time=SharedTime(),
+                time=TimeShare(),
                 pricing=EngineSection(),
             )
-        return self._voices[frame]
+        return self._configs[frame]
 
 
-class _Reciter:
+class _ReplayEngine:
     """An `Engine` that says what it was given, and keeps what it was asked."""
 
     def __init__(self) -> None:
@@ -158,7 +167,7 @@ class _Reciter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RenderedStep:
     """One prompt and its reply."""
 
     step: int
@@ -168,27 +177,27 @@ class _Asked:
     learnt: bool
 
 
-def _said(episode: Episode, step: Step, voice: Voice) -> str:
+def _reply_text(episode: Episode, step: Step, voice: ModelConfig) -> str:
     """Return a step's reply as it goes into a prompt: what its model wrote, if it was asked so.
 
     Raises:
-        CannotSay: the dialect has no words for the action.
-        Unreadable: its words cannot be read back.
+        InexpressibleAction: the dialect has no words for the action.
+        UnreadableReply: its words cannot be read back.
     """
     dialect, frame = voice.dialect, voice.frame
     if step.raw_reply is not None and episode.prompt_sha256 == voice.prompt.prompt_sha256:
-        own = dialect.read(step.raw_reply, frame)
+        own = dialect.parse(step.raw_reply, frame)
         if own.action == step.action:
-            return own.echo
-    element = named(step.action, step.elements)
+            return own.canonical_reply
+    element = element_name(step.action, step.elements)
     if not element and step.target is not None:
         element = step.target.name or step.target.text
     rationale = Rationale(thought=step.thought, note=step.note, element=element)
-    text = dialect.say(step.action, frame, rationale)
-    return dialect.read(text, frame).echo
+    text = dialect.format_action(step.action, frame, rationale)
+    return dialect.parse(text, frame).canonical_reply
 
 
-def _counted(episode: Episode, step: Step, voice: Voice) -> int | None:
+def _prompt_tokens(episode: Episode, step: Step, voice: ModelConfig) -> int | None:
     """Return the prompt tokens of a step, where an engine counted this very prompt."""
     own = voice.prompt.prompt_sha256
     counts = (
@@ -199,7 +208,7 @@ def _counted(episode: Episode, step: Step, voice: Voice) -> int | None:
     return next(counts, None)
 
 
-def _observed(step: Step) -> Observation:
+def _observation(step: Step) -> Observation:
     return Observation(
         screenshot=step.screenshot,
         width=step.width,
@@ -224,7 +233,7 @@ def _frame(episode: Episode, dialect: Dialect) -> Frame:
     )
 
 
-def _segments(asked: Sequence[_Asked]) -> Iterator[Segment]:
+def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:
     """Yield the last prompt of each segment with its reply; earlier ones are its beginnings."""
     for number in sorted({item.segment for item in asked}):
         own = [item for item in asked if item.segment == number]

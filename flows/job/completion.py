@@ -13,7 +13,7 @@ from datetime import datetime
 
 from pydantic import ValidationError
 
-from flows.job.stored_run import Stored
+from flows.job.stored_run import StoredRun
 from flows.job.summary import read_episodes
 from generators.tasks.sources import load_tasks
 from schemas.base import Record
@@ -22,7 +22,7 @@ from schemas.episode import Episode, StopReason
 from schemas.errors import BadTasks, Damaged
 from schemas.tables import Row
 from storage.lake.lake_reader import Snapshot
-from storage.objects.batch_get import get_several
+from storage.objects.batch_get import get_many
 from storage.spool import Spool, read_spooled, spool_key
 
 
@@ -64,14 +64,14 @@ class Looked:
     """Its committed episodes, see `read_episodes`."""
 
 
-async def look(stored: Stored) -> Looked:
+async def look(stored: StoredRun) -> Looked:
     """Return how much of a run is made, and its tables as they are now.
 
     Raises:
         Damaged: the tables cannot be read.
     """
     spooled = await Spool(stored.store).listing()
-    snapshot, sealed = await stored.lake.now()
+    snapshot, sealed = await stored.lake.current()
     rows = await read_episodes(snapshot)
     committed: dict[str, datetime] = {row["episode_id"]: row["ended_at"] for row in rows}
     waiting = {unit_id: found - committed.keys() for unit_id, found in spooled.items()}
@@ -88,14 +88,14 @@ async def look(stored: Stored) -> Looked:
     return Looked(made, snapshot, rows)
 
 
-async def _read(stored: Stored, waiting: Mapping[str, set[str]]) -> tuple[list[Episode], int]:
+async def _read(stored: StoredRun, waiting: Mapping[str, set[str]]) -> tuple[list[Episode], int]:
     """Return spooled episodes without their steps, and how many objects hold none.
 
     One that is gone was committed meanwhile, and counts as spooled all the same.
     """
     keys = [spool_key(unit_id, one) for unit_id, found in waiting.items() for one in sorted(found)]
     episodes, unreadable = list[Episode](), 0
-    async for key, data in get_several(stored.store, keys):
+    async for key, data in get_many(stored.store, keys):
         try:
             if data is not None:
                 whole = read_spooled(data, key)
@@ -105,7 +105,7 @@ async def _read(stored: Stored, waiting: Mapping[str, set[str]]) -> tuple[list[E
     return episodes, unreadable
 
 
-def _planned(stored: Stored) -> int | None:
+def _planned(stored: StoredRun) -> int | None:
     """Return how many episodes the run's own configuration plans."""
     try:
         config = RunConfig.model_validate(stored.run.config)

@@ -14,13 +14,13 @@ from pydantic import JsonValue
 from schemas.base import Record
 from schemas.config import Layer, RunConfig, resolve
 from schemas.errors import BadConfig
-from schemas.redaction import blotted
+from schemas.redaction import redact
 
 PREFIX = "STEPMILL_"
 """What environment variables that are keys begin with; `__` stands for each dot."""
 
 _DOT = "__"
-_LARGEST = 4 * 2**20
+_MAX_BYTES = 4 * 2**20
 
 
 class Sources(Record):
@@ -51,9 +51,9 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
     """
     if sources.config is not None:
         yield sources.config, read_file(sources.config)
-    yield from _environment(environ)
+    yield from _read_environment(environ)
     for setting in sources.settings:
-        yield f"--set {blotted(setting)}", _setting(setting)
+        yield f"--set {redact(setting)}", _read_setting(setting)
     if sources.run is not None:
         yield "--run", {"run": {"url": sources.run}}
 
@@ -66,9 +66,11 @@ def read_file(path: str) -> Layer:
     """
     try:
         with Path(path).open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise BadConfig(f"{path}: is larger than {_LARGEST:,} bytes, which no configuration is")
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise BadConfig(
+                f"{path}: is larger than {_MAX_BYTES:,} bytes, which no configuration is"
+            )
         return _tables(data.decode())
     except tomllib.TOMLDecodeError as error:
         raise BadConfig(f"{path}: invalid TOML: {error}") from None
@@ -97,28 +99,28 @@ def _tables(text: str) -> dict[str, JsonValue]:
     return tables
 
 
-def _environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+def _read_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
     for name in sorted(environ):
         key = name.removeprefix(PREFIX)
         if key != name and _DOT in key:
             parts = key.lower().split(_DOT)
             where = f"environment variable {name}"
-            yield where, _nested(parts, environ[name], where=where)
+            yield where, _layer_of(parts, environ[name], where=where)
 
 
-def _setting(setting: str) -> Layer:
+def _read_setting(setting: str) -> Layer:
     key, equals, text = setting.partition("=")
-    where = f"--set {blotted(setting)}"
+    where = f"--set {redact(setting)}"
     if not equals:
         raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
-    return _nested([part.strip() for part in key.split(".")], text, where=where)
+    return _layer_of([part.strip() for part in key.split(".")], text, where=where)
 
 
-def _nested(parts: Sequence[str], text: str, *, where: str) -> Layer:
+def _layer_of(parts: Sequence[str], text: str, *, where: str) -> Layer:
     if not all(parts):
         raise BadConfig(f"{where}: expected a key as section.key, got '{'.'.join(parts)}'")
     try:
-        layer: dict[str, JsonValue] = {parts[-1]: value_of(text)}
+        layer: dict[str, JsonValue] = {parts[-1]: parse_value(text)}
     except ValueError as error:
         raise BadConfig(f"{where}: cannot be read: {error}") from None
     for part in reversed(parts[:-1]):
@@ -126,7 +128,7 @@ def _nested(parts: Sequence[str], text: str, *, where: str) -> Layer:
     return layer
 
 
-def value_of(text: str) -> JsonValue:
+def parse_value(text: str) -> JsonValue:
     """Return what `text` says as a TOML value; the text itself if it is none.
 
     Raises:

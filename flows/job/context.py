@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Self
 
 from flows.job.progress import ProgressCounter
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from generators.browser.slots import Slots
 from generators.verify.panel import Panel
 from schemas.base import Record
@@ -95,9 +95,9 @@ class JobContext:
     """Whether the job was asked to stop."""
 
     @classmethod
-    def open(cls, resources: Workshop, config: RunConfig, run: RunFile) -> Self:
+    def open(cls, resources: RunResources, config: RunConfig, run: RunFile) -> Self:
         """Return the context of a job on `run`, with nothing done yet."""
-        sessions = resources.slots.most
+        sessions = resources.slots.limit
         return cls(
             url=resources.store.url,
             run=run,

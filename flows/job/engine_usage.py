@@ -34,7 +34,7 @@ Span = tuple[datetime, datetime]
 """From when to when."""
 
 
-class EngineAccount(Record):
+class EngineUsage(Record):
     """What the engine did over all calls of a run."""
 
     calls: int
@@ -75,26 +75,26 @@ class EngineAccount(Record):
     """Busy seconds for a trajectory; None where nothing was accepted."""
 
 
-def account(
+def engine_usage(
     calls: Sequence[Row], episodes: Sequence[Row], *, accepted: int
-) -> EngineAccount | None:
+) -> EngineUsage | None:
     """Return the account of a run's `calls`; None where there are none.
 
     `episodes` need `started_at`, `ended_at` and `browser_seconds`.
     """
     if not calls:
         return None
-    active = covered((row["started_at"], row["ended_at"]) for row in episodes)
+    active = covered_seconds((row["started_at"], row["ended_at"]) for row in episodes)
     by_engine: defaultdict[str | None, list[Span]] = defaultdict(list)
     for row in calls:
         waited = timedelta(milliseconds=row["total_ms"] or 0.0)
         by_engine[row["engine"]].append((row["at"], row["at"] + waited))
-    busy = sum(covered(spans) for spans in by_engine.values())
+    busy = sum(covered_seconds(spans) for spans in by_engine.values())
     awaited = sum(row["total_ms"] or 0.0 for row in calls) / 1_000
     prompt, completion = _sum(calls, "prompt_tokens"), _sum(calls, "completion_tokens")
     cost = _cost(calls)
     seconds = max(active, 1e-6)
-    return EngineAccount(
+    return EngineUsage(
         calls=len(calls),
         roles=dict(Counter(row["role"] for row in calls).most_common()),
         retries=sum(row["retries"] for row in calls),
@@ -116,7 +116,7 @@ def account(
     )
 
 
-def covered(spans: Iterable[Span]) -> float:
+def covered_seconds(spans: Iterable[Span]) -> float:
     """Return how many seconds at least one of `spans` covers."""
     total, end = timedelta(), None
     for start, stop in sorted(spans):

@@ -14,7 +14,7 @@ from pydantic import Field
 from flows.job.plan import PlannedAttempt, make_plan
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.sandbox import Sandbox
-from generators.policy.factory import PolicyMaker
+from generators.policy.factory import PolicyFactory
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.base import Record
@@ -31,7 +31,7 @@ RUN_ID = "0" * 32
 """Stands for a run where there is none."""
 
 
-class FamilyCheck(Record):
+class TemplateCheck(Record):
     """What the episodes of one template came to."""
 
     template: str
@@ -54,7 +54,7 @@ class FamilyCheck(Record):
     """What kept an episode from passing or from being reproduced, each with its seed."""
 
     @property
-    def yields(self) -> float:
+    def success_rate(self) -> float:
         """Share of the episodes that passed."""
         return self.passed / self.episodes
 
@@ -64,10 +64,10 @@ class FamilyCheck(Record):
         return self.reproduced / self.passed if self.passed else None
 
 
-class CheckReport(Record):
+class PolicyEvaluation(Record):
     """What a check came to."""
 
-    families: tuple[FamilyCheck, ...] = Field(min_length=1)
+    families: tuple[TemplateCheck, ...] = Field(min_length=1)
     """The worst first."""
     seconds: float
     """It took, wall s."""
@@ -79,7 +79,7 @@ class CheckReport(Record):
     @property
     def mastered(self) -> int:
         """Families whose yield is good."""
-        return sum(family.yields >= GOOD_YIELD for family in self.families)
+        return sum(family.success_rate >= GOOD_YIELD for family in self.families)
 
     @property
     def reproduction(self) -> float | None:
@@ -94,19 +94,19 @@ class CheckReport(Record):
         return self.total("pictures_equal") / states if states else None
 
     @property
-    def short(self) -> bool:
+    def has_failures(self) -> bool:
         """Something broke that is not the policy's, or nothing passed."""
         return bool(self.total("broken")) or not self.total("passed")
 
 
-async def check(
+async def evaluate(
     sandbox: Sandbox,
-    policies: PolicyMaker,
+    policies: PolicyFactory,
     config: RunConfig,
     tasks: Sequence[Task],
     *,
-    on_episode: Callable[[FamilyCheck], None],
-) -> CheckReport:
+    on_episode: Callable[[TemplateCheck], None],
+) -> PolicyEvaluation:
     """Attempt `tasks` as configured and return what became of them, by family.
 
     `on_episode` is called with each episode's own share as soon as it is judged.
@@ -118,25 +118,25 @@ async def check(
     attempts = (
         attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
-    checker = _Checker(sandbox, policies, config)
-    shares: list[FamilyCheck] = []
+    checker = _Evaluator(sandbox, policies, config)
+    shares: list[TemplateCheck] = []
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(config.browser.sessions, len(tasks) * config.tasks.attempts)):
-                group.create_task(_check_all(checker, attempts, shares, on_episode))
+                group.create_task(_evaluate_all(checker, attempts, shares, on_episode))
     except ExceptionGroup as broken:
         raise _refusal(broken) or broken from None
-    return CheckReport(families=by_family(shares), seconds=time.perf_counter() - begun)
+    return PolicyEvaluation(families=sum_by_template(shares), seconds=time.perf_counter() - begun)
 
 
-async def _check_all(
-    checker: "_Checker",
+async def _evaluate_all(
+    checker: "_Evaluator",
     attempts: Iterator[PlannedAttempt],
-    shares: list[FamilyCheck],
-    on_episode: Callable[[FamilyCheck], None],
+    shares: list[TemplateCheck],
+    on_episode: Callable[[TemplateCheck], None],
 ) -> None:
     for attempt in attempts:
-        share = await checker.check(attempt)
+        share = await checker.evaluate(attempt)
         shares.append(share)
         on_episode(share)
 
@@ -148,10 +148,10 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
     return first if isinstance(first, Refusal) else None
 
 
-class _Checker:
+class _Evaluator:
     """Checks one attempt after another."""
 
-    def __init__(self, sandbox: Sandbox, policies: PolicyMaker, config: RunConfig) -> None:
+    def __init__(self, sandbox: Sandbox, policies: PolicyFactory, config: RunConfig) -> None:
         self._setup = RolloutSetup.of(
             config, RUN_ID, sites=sandbox.sites, sessions=sandbox.sessions, policies=policies
         )
@@ -163,22 +163,22 @@ class _Checker:
         )
         self._panel = Panel(verifiers)
 
-    async def check(self, planned: PlannedAttempt) -> FamilyCheck:
+    async def evaluate(self, planned: PlannedAttempt) -> TemplateCheck:
         """Return the share that one attempt has in its family's check."""
         task = planned.task
         episode = await self._setup.roll_out(RUN_ID, planned)
         verdicts = await self._panel.judge(task, episode)
-        return share_of(task, episode, {verdict.verifier: verdict for verdict in verdicts})
+        return check_of(task, episode, {verdict.verifier: verdict for verdict in verdicts})
 
 
-def share_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> FamilyCheck:
+def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> TemplateCheck:
     """Return what one judged episode adds to its family's check."""
     outcome, replay = verdicts.get("outcome"), verdicts.get("replay")
     unjudged = any(verdict.status is Status.ERROR for verdict in verdicts.values())
     broken = episode.failure_kind not in (None, FailureKind.POLICY.value)
     problem = _problem(episode, outcome, replay)
     states, differing = _pictures(replay)
-    return FamilyCheck(
+    return TemplateCheck(
         template=task.template_id,
         episodes=1,
         passed=_passed(outcome),
@@ -214,24 +214,24 @@ def _pictures(replay: Verdict | None) -> tuple[int, int]:
             return 0, 0
 
 
-_SUMMED = ("episodes", "passed", "reproduced", "broken", "states", "pictures_equal", "steps")
+_COUNTS = ("episodes", "passed", "reproduced", "broken", "states", "pictures_equal", "steps")
 
 
-def by_family(shares: Iterable[FamilyCheck]) -> tuple[FamilyCheck, ...]:
+def sum_by_template(shares: Iterable[TemplateCheck]) -> tuple[TemplateCheck, ...]:
     """Return shares added up by family, the worst family first."""
-    grouped: dict[str, list[FamilyCheck]] = {}
+    grouped: dict[str, list[TemplateCheck]] = {}
     for share in shares:
         grouped.setdefault(share.template, []).append(share)
     families = [
-        FamilyCheck(
+        TemplateCheck(
             template=name,
-            **{key: sum(int(getattr(share, key)) for share in group) for key in _SUMMED},
+            **{key: sum(int(getattr(share, key)) for share in group) for key in _COUNTS},
             problems=tuple(sorted(text for share in group for text in share.problems)),
         )
         for name, group in grouped.items()
     ]
-    return tuple(sorted(families, key=_badness))
+    return tuple(sorted(families, key=_worst_first))
 
 
-def _badness(family: FamilyCheck) -> tuple[float, float, str]:
-    return (family.yields, family.reproduction or 0.0, family.template)
+def _worst_first(family: TemplateCheck) -> tuple[float, float, str]:
+    return (family.success_rate, family.reproduction or 0.0, family.template)

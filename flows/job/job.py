@@ -13,7 +13,7 @@ from functools import partial
 from typing_extensions import override
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import KnownVerdicts, by_episode
+from flows.job.judging import KnownVerdicts, latest_by_episode
 from flows.job.progress import Progress
 from flows.job.publish_job import Publisher
 from flows.job.report import Report
@@ -78,7 +78,7 @@ class RunJob:
     def progress(self) -> Progress:
         """Return how far the job is."""
         slots = self._context.slots
-        return self._context.progress.progress(busy=slots.busy, sessions=slots.most)
+        return self._context.progress.progress(busy=slots.in_use, sessions=slots.limit)
 
     @property
     def interrupted(self) -> bool:
@@ -206,7 +206,7 @@ class GenerateJob(RunJob):
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
         """Stop at once when the run's own engine is given up: no reply would ever come."""
-        self._context.stopping.ask(await runtime.given_up())
+        self._context.stopping.ask(await runtime.wait_until_given_up())
         self.pool.cancel()
 
     async def _count_settled(self) -> None:
@@ -219,7 +219,7 @@ class GenerateJob(RunJob):
             except StepmillError as error:
                 LOG.warning("nothing is shown of verdicts of earlier commands: %s", error)
                 return
-            for episode_id, known in by_episode(verdicts).items():
+            for episode_id, known in latest_by_episode(verdicts).items():
                 self._context.progress.count_judged_before(episode_id, known)
 
     @override
@@ -230,7 +230,7 @@ class GenerateJob(RunJob):
         """
         problems = []
         for unit_id in self._runner.foreign if self._runner is not None else ():
-            known = by_episode(await self._context.lake.verdicts(units={unit_id}))
+            known = latest_by_episode(await self._context.lake.verdicts(units={unit_id}))
             unit = await self._judge.judge_owed(unit_id, known)
             if unit.state is UnitState.FAILED:
                 problems.append(_failure(unit))

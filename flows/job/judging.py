@@ -11,36 +11,38 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from generators.verify.panel import NO_ANSWER, Panel
-from schemas.acceptance import latest
+from generators.verify.panel import RETRIED_STATUSES, Panel
+from schemas.acceptance import latest_verdicts
 from schemas.base import content_hash
 from schemas.verdict import Verdict
-from storage.lake.judged_units import Mark
+from storage.lake.judged_units import JudgedMark
 from storage.lake.lake import Lake
 
 KnownVerdicts = Mapping[str, Verdict]
 """The verdicts on one episode that count, by verifier (see `acceptance.latest`)."""
 
 
-_Address = tuple[str, str, int]
+_RoundKey = tuple[str, str, int]
 """Verifier, version, round."""
 
 
-def by_episode(verdicts: Iterable[Verdict]) -> dict[str, dict[str, Verdict]]:
+def latest_by_episode(verdicts: Iterable[Verdict]) -> dict[str, dict[str, Verdict]]:
     """Return what counts of `verdicts`, by episode and verifier."""
     grouped: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         grouped[verdict.episode_id].append(verdict)
-    return {episode_id: latest(own) for episode_id, own in grouped.items()}
+    return {episode_id: latest_verdicts(own) for episode_id, own in grouped.items()}
 
 
-def numbered(new: Iterable[Verdict], known: Iterable[Verdict]) -> dict[_Address, list[Verdict]]:
+def assign_rounds(
+    new: Iterable[Verdict], known: Iterable[Verdict]
+) -> dict[_RoundKey, list[Verdict]]:
     """Return `new` verdicts of one unit by verifier, version and round, given those it has."""
     highest: dict[tuple[str, str], int] = {}
     for verdict in known:
         source = (verdict.verifier, verdict.verifier_version)
         highest[source] = max(verdict.round, highest.get(source, -1))
-    out: defaultdict[_Address, list[Verdict]] = defaultdict(list)
+    out: defaultdict[_RoundKey, list[Verdict]] = defaultdict(list)
     for verdict in new:
         source = (verdict.verifier, verdict.verifier_version)
         round_ = highest.get(source, -1) + 1
@@ -55,7 +57,7 @@ def panel_id(panel: Panel) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Settling:
+class JudgedCheck:
     """What is needed to see whether a unit owes anything any more."""
 
     panel: Panel
@@ -63,21 +65,23 @@ class Settling:
     episodes: Collection[str]
     """All of the unit's."""
 
-    def mark(self, verdicts: Sequence[Verdict]) -> Mark | None:
+    def mark(self, verdicts: Sequence[Verdict]) -> JudgedMark | None:
         """Return the mark of a unit that has exactly these `verdicts`; None while it owes some."""
-        known = by_episode(verdicts)
-        if any(self.panel.owes(known.get(episode_id, {})) for episode_id in self.episodes):
+        known = latest_by_episode(verdicts)
+        if any(
+            self.panel.needs_verdicts(known.get(episode_id, {})) for episode_id in self.episodes
+        ):
             return None
-        return Mark(panel_id(self.panel), len(verdicts))
+        return JudgedMark(panel_id(self.panel), len(verdicts))
 
 
-async def commit(
+async def commit_verdicts(
     lake: Lake,
     unit_id: str,
     new: Sequence[Verdict],
     *,
     again: bool = False,
-    settling: Settling | None = None,
+    settling: JudgedCheck | None = None,
 ) -> None:
     """Commit `new` verdicts of a unit, all of them if it was judged `again`.
 
@@ -90,10 +94,10 @@ async def commit(
     left = list(new)
     while left:
         known = await lake.verdicts(units={unit_id})
-        answered = set() if again else _answered(known)
+        answered = set() if again else _answered_questions(known)
         asked = [verdict for verdict in left if _question(verdict) not in answered]
         left = []
-        rounds = numbered(asked, known)
+        rounds = assign_rounds(asked, known)
         whole = [*known, *(verdict for verdicts in rounds.values() for verdict in verdicts)]
         mark = settling.mark(whole) if settling else None
         for number, ((verifier, version, round_), verdicts) in enumerate(rounds.items(), 1):
@@ -109,10 +113,12 @@ async def commit(
                 left += verdicts
 
 
-def _answered(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
+def _answered_questions(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
     """Return the questions whose answer stands: the last word on them is one."""
     last = {_question(verdict): verdict for verdict in sorted(known, key=lambda v: v.round)}
-    return {question for question, verdict in last.items() if verdict.status not in NO_ANSWER}
+    return {
+        question for question, verdict in last.items() if verdict.status not in RETRIED_STATUSES
+    }
 
 
 def _question(verdict: Verdict) -> tuple[str, str, str]:

@@ -16,14 +16,14 @@ from flows.job.job import GenerateJob, JudgeJob, worker_count
 from flows.job.plan import make_plan
 from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
-from flows.job.resume_state import count, read_resume_state
-from flows.job.stored_run import open_stored
+from flows.job.resume_state import count_work, read_resume_state
+from flows.job.stored_run import open_stored_run
 from flows.job.unit_judge import UnitJudge
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
-from flows.job.validate import Prepared
+from flows.job.validate import ValidConfig
 from flows.resources.engines import PolicyRuntime
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.errors import NotFound, OtherRun
 from storage.run_file import create_run, open_run
@@ -38,7 +38,7 @@ async def check_nothing() -> None:
 
 @contextlib.asynccontextmanager
 async def open_generation(
-    prepared: Prepared, *, check: Check = check_nothing
+    prepared: ValidConfig, *, check: Check = check_nothing
 ) -> AsyncIterator[GenerateJob]:
     """Open the run of `prepared`, which may be a new one, and begin to work on it.
 
@@ -49,7 +49,7 @@ async def open_generation(
         Damaged: what the run holds cannot be read.
     """
     config = prepared.config
-    async with Workshop(config) as resources:
+    async with RunResources(config) as resources:
         run_id = await _find_run(resources)
         for to in config.publish.to:
             await check_destination(to, config, run_id)
@@ -62,7 +62,7 @@ async def open_generation(
         if run_id is not None and state.pending:
             runtime = await _start(resources, check, rollouts=bool(state.missing))
         context = JobContext.open(resources, config, run)
-        count(context.progress, state, plan)
+        count_work(context.progress, state, plan)
         judge = UnitJudge(context)
         job = GenerateJob(
             context,
@@ -72,7 +72,7 @@ async def open_generation(
             runtime=runtime,
             publisher=Publisher(resources.lake, run, config.accept, config.publish, config.storage),
             destinations=config.publish.to,
-            workers=worker_count(config.tasks.unit_size, resources.slots.most),
+            workers=worker_count(config.tasks.unit_size, resources.slots.limit),
         )
         async with asyncio.TaskGroup() as group:
             job.pool.begin(group)
@@ -94,22 +94,22 @@ async def open_judging(
         Damaged: what the run holds cannot be read.
     """
     check_settings("verify", sources.settings)
-    stored = await open_stored(url, sources, environ)
+    stored = await open_stored_run(url, sources, environ)
     await stored.lake.close()
     config = stored.config
-    async with Workshop(config) as resources:
+    async with RunResources(config) as resources:
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, ())
         if not state.committed:
             raise NotFound(f"{resources.store.url}: holds no committed episode to judge")
         await _start(resources, check, rollouts=False)
         context = JobContext.open(resources, config, stored.run)
-        count(context.progress, state, (), again=True)
+        count_work(context.progress, state, (), again=True)
         job = JudgeJob(
             context,
             state.committed,
             state.known,
             UnitJudge(context),
-            workers=worker_count(config.tasks.unit_size, resources.slots.most),
+            workers=worker_count(config.tasks.unit_size, resources.slots.limit),
         )
         async with asyncio.TaskGroup() as group:
             job.pool.begin(group)
@@ -117,7 +117,7 @@ async def open_judging(
             yield job
 
 
-async def _start(resources: Workshop, check: Check, *, rollouts: bool) -> PolicyRuntime | None:
+async def _start(resources: RunResources, check: Check, *, rollouts: bool) -> PolicyRuntime | None:
     """Probe before create: refuse what cannot work before a row or `run.json` is written."""
     await check()
     await resources.store.probe()
@@ -125,7 +125,7 @@ async def _start(resources: Workshop, check: Check, *, rollouts: bool) -> Policy
 
 
 def _runner(
-    resources: Workshop,
+    resources: RunResources,
     config: RunConfig,
     context: JobContext,
     judge: UnitJudge,
@@ -141,10 +141,10 @@ def _runner(
         sessions=resources.rollouts,
         policies=runtime.policies,
     )
-    return UnitRunner(context, judge, setup, resources.live)
+    return UnitRunner(context, judge, setup, resources.live_episodes)
 
 
-async def _find_run(resources: Workshop) -> str | None:
+async def _find_run(resources: RunResources) -> str | None:
     """Return the id of the run at the URL; None if it holds nothing of any run."""
     store = resources.store
     try:

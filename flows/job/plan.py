@@ -49,17 +49,17 @@ class PlannedUnit:
 
 def make_plan(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:
     """Return the units that attempt `tasks` as configured."""
-    return tuple(_unit(config, group, run_id) for group in cut(config, tasks))
+    return tuple(_make_unit(config, group, run_id) for group in split_tasks(config, tasks))
 
 
-def cut(config: RunConfig, tasks: Sequence[Task]) -> Iterator[tuple[Task, ...]]:
+def split_tasks(config: RunConfig, tasks: Sequence[Task]) -> Iterator[tuple[Task, ...]]:
     """Yield the tasks of each unit: as many as fit its size, but at least one."""
     size = max(1, config.tasks.unit_size // config.tasks.attempts)
     for start in range(0, len(tasks), size):
         yield tuple(tasks[start : start + size])
 
 
-def _unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> PlannedUnit:
+def _make_unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> PlannedUnit:
     attempts = range(config.tasks.attempts)
     return PlannedUnit(
         unit_id=ids.unit_id(run_id, [task.task_id for task in tasks], len(attempts)),
@@ -90,7 +90,7 @@ def draw_policy(config: RunConfig, task: Task, attempt: int) -> PolicySection:
     return mix[-1]
 
 
-def by_policy(config: RunConfig, tasks: Sequence[Task]) -> dict[str, int]:
+def count_by_policy(config: RunConfig, tasks: Sequence[Task]) -> dict[str, int]:
     """Return how many episodes each policy will make."""
     return dict(
         Counter(

@@ -63,11 +63,11 @@ class Progress(Record):
         if self.units_failed:
             parts.append(f"{self.units_failed} failed")
         if self.remaining_seconds is not None:
-            parts.append(f"{clock(self.remaining_seconds)} left")
+            parts.append(f"{format_duration(self.remaining_seconds)} left")
         return " · ".join(parts)
 
 
-def clock(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a stretch of time as a person reads it."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

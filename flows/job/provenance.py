@@ -10,10 +10,10 @@ from pathlib import Path
 
 from flows.version import version_of
 from generators.browser.launch import exposure, launch_options
-from generators.child_environment import SYSTEM, inherited
+from generators.child_environment import SYSTEM, inherit
 from schemas.base import JsonObject
 
-_TELLING = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
+_PACKAGES = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
 _GIT_SECONDS = 5
 _SHA_CHARS = 12
 
@@ -33,7 +33,7 @@ def provenance() -> JsonObject:
         "git_sha": git_sha(),
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "packages": {name: version_of(name) for name in _TELLING},
+        "packages": {name: version_of(name) for name in _PACKAGES},
         "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
     }
 
@@ -50,7 +50,7 @@ def git_sha() -> str | None:
             text=True,
             timeout=_GIT_SECONDS,
             check=True,
-            env=inherited(os.environ, SYSTEM),
+            env=inherit(os.environ, SYSTEM),
         )
     except (OSError, subprocess.SubprocessError):
         return None

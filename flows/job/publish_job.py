@@ -9,7 +9,7 @@ from os import environ
 from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
-from flows.job.stored_run import open_stored
+from flows.job.stored_run import open_stored_run
 from flows.job.used_keys import check_settings
 from schemas.config import RunConfig
 from schemas.errors import (
@@ -87,7 +87,7 @@ async def open_publication(
         Damaged: the run cannot be read.
     """
     check_settings("publish", sources.settings)
-    stored = await open_stored(url, sources, environ)
+    stored = await open_stored_run(url, sources, environ)
     config = stored.config
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(stored.lake.close)
@@ -143,7 +143,7 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
     destination = open_destination(to, config.publish, config.storage)
     _refuse_nested(to, config.run.url)
     try:
-        await destination.stock(run_id or _NO_RUN)
+        await destination.owned_listing(run_id or _NO_RUN)
     except OtherRun as error:
         if run_id is not None:
             raise

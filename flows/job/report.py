@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
-from flows.job.summary import Count, Summary
+from flows.job.summary import GroupCount, Summary
 from schemas.base import Record
 from storage.publish.publish import PublishReport
 
@@ -80,10 +80,10 @@ class Report(Record):
             "units_failed": self.units_failed,
             "problems": list(self.problems),
             "interrupted": self.interrupted,
-            "templates": [_yield(count) for count in self.summary.templates],
+            "templates": [_template_row(count) for count in self.summary.templates],
         }
 
 
-def _yield(count: Count) -> dict[str, JsonValue]:
+def _template_row(count: GroupCount) -> dict[str, JsonValue]:
     numbers: dict[str, JsonValue] = count.model_dump(mode="json", exclude={"policy"})
     return numbers

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from flows.job.judging import KnownVerdicts, by_episode, panel_id
+from flows.job.judging import KnownVerdicts, latest_by_episode, panel_id
 from flows.job.plan import PlannedUnit
 from flows.job.progress import ProgressCounter
 from generators.verify.panel import Panel
@@ -52,16 +52,16 @@ async def read_resume_state(
         Damaged: the tables cannot be read.
     """
     committed = await _committed(lake, plan)
-    settled = await lake.settled_units(panel_id(panel)) if plan else set()
+    settled = await lake.judged_units(panel_id(panel)) if plan else set()
     unsettled = {unit: episodes for unit, episodes in committed.items() if unit not in settled}
-    known = by_episode(await lake.verdicts(units=unsettled)) if unsettled else {}
+    known = latest_by_episode(await lake.verdicts(units=unsettled)) if unsettled else {}
     spooled = await spool.listing()
     return ResumeState(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
         to_judge=tuple(
             unit_id
             for unit_id, episodes in unsettled.items()
-            if any(panel.owes(known.get(episode_id, {})) for episode_id in episodes)
+            if any(panel.needs_verdicts(known.get(episode_id, {})) for episode_id in episodes)
         ),
         stale_spool=tuple(unit_id for unit_id in spooled if unit_id in committed),
         spooled={unit_id: ids for unit_id, ids in spooled.items() if unit_id not in committed},
@@ -84,7 +84,7 @@ def _episode_ids(plan: Sequence[PlannedUnit]) -> dict[str, set[str]]:
     return {unit.unit_id: {attempt.episode_id for attempt in unit.attempts} for unit in plan}
 
 
-def count(
+def count_work(
     progress: ProgressCounter,
     state: ResumeState,
     plan: Sequence[PlannedUnit],

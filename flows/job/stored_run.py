@@ -26,7 +26,7 @@ from schemas.errors import BadTasks, Damaged
 from schemas.tables import Row
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
-from storage.objects.batch_get import get_several
+from storage.objects.batch_get import get_many
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.run_file import KEY, RunFile, open_run
@@ -34,7 +34,7 @@ from storage.spool import Spool, read_spooled, spool_key
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRun:
     """An existing run."""
 
     config: RunConfig
@@ -47,7 +47,7 @@ class Stored:
     """Its tables; the caller closes them."""
 
 
-async def open_stored(url: str, sources: Sources, environ: Mapping[str, str]) -> Stored:
+async def open_stored_run(url: str, sources: Sources, environ: Mapping[str, str]) -> StoredRun:
     """Return the run at `url`, with `sources` over its own configuration.
 
     Raises:
@@ -59,10 +59,10 @@ async def open_stored(url: str, sources: Sources, environ: Mapping[str, str]) ->
     store = open_store(url, load(located, environ).storage)
     run = await open_run(store)
     config = load(located, environ, (f"{store.url}/{KEY}", run.config))
-    return Stored(config=config, run=run, store=store, lake=Lake(url, store, config.storage))
+    return StoredRun(config=config, run=run, store=store, lake=Lake(url, store, config.storage))
 
 
-class Made(Record):
+class Completion(Record):
     """How much of a run is made."""
 
     planned: int | None
@@ -89,10 +89,10 @@ class Made(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class RunView:
     """A run as it was at one moment."""
 
-    made: Made
+    made: Completion
     """How much of it there is."""
     snapshot: Snapshot
     """Its tables; the version is the last one that was sealed, 0 if none was."""
@@ -100,20 +100,20 @@ class Looked:
     """Its committed episodes, see `read_episodes`."""
 
 
-async def look(stored: Stored) -> Looked:
+async def view_run(stored: StoredRun) -> RunView:
     """Return how much of a run is made, and its tables as they are now.
 
     Raises:
         Damaged: the tables cannot be read.
     """
     spooled = await Spool(stored.store).listing()
-    snapshot, sealed = await stored.lake.now()
+    snapshot, sealed = await stored.lake.current()
     rows = await read_episodes(snapshot)
     committed: dict[str, datetime] = {row["episode_id"]: row["ended_at"] for row in rows}
     waiting = {unit_id: found - committed.keys() for unit_id, found in spooled.items()}
-    episodes, unreadable = await _read(stored, waiting)
-    made = Made(
-        planned=await asyncio.to_thread(_planned, stored),
+    episodes, unreadable = await _read_spooled(stored, waiting)
+    made = Completion(
+        planned=await asyncio.to_thread(_planned_episodes, stored),
         committed=len(committed),
         spooled=sum(map(len, waiting.values())),
         spooled_failed=sum(one.stop_reason is StopReason.FAILED for one in episodes),
@@ -121,17 +121,19 @@ async def look(stored: Stored) -> Looked:
         sealed=sealed,
         last_ended_at=max([*committed.values(), *(one.ended_at for one in episodes)], default=None),
     )
-    return Looked(made, snapshot, rows)
+    return RunView(made, snapshot, rows)
 
 
-async def _read(stored: Stored, waiting: Mapping[str, set[str]]) -> tuple[list[Episode], int]:
+async def _read_spooled(
+    stored: StoredRun, waiting: Mapping[str, set[str]]
+) -> tuple[list[Episode], int]:
     """Return spooled episodes without their steps, and how many objects hold none.
 
     One that is gone was committed meanwhile, and counts as spooled all the same.
     """
     keys = [spool_key(unit_id, one) for unit_id, found in waiting.items() for one in sorted(found)]
     episodes, unreadable = list[Episode](), 0
-    async for key, data in get_several(stored.store, keys):
+    async for key, data in get_many(stored.store, keys):
         try:
             if data is not None:
                 whole = read_spooled(data, key)
@@ -141,7 +143,7 @@ async def _read(stored: Stored, waiting: Mapping[str, set[str]]) -> tuple[list[E
     return episodes, unreadable
 
 
-def _planned(stored: Stored) -> int | None:
+def _planned_episodes(stored: StoredRun) -> int | None:
     """Return how many episodes the run's own configuration plans."""
     try:
         config = RunConfig.model_validate(stored.run.config)

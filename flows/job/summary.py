@@ -12,8 +12,8 @@ from typing import Protocol
 from pyarrow.dataset import Dataset
 from pydantic import Field
 
-from flows.job.engine_usage import CALL_COLUMNS, EngineAccount, account
-from flows.job.judging import by_episode
+from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
+from flows.job.judging import latest_by_episode
 from schemas.acceptance import Standing, standing
 from schemas.base import Record
 from schemas.episode import StopReason
@@ -37,7 +37,7 @@ _EPISODES = (
 )
 
 
-class Count(Record):
+class GroupCount(Record):
     """How a group of episodes stands."""
 
     template: str
@@ -96,15 +96,15 @@ class Summary(Record):
     """Episodes that were replayed."""
     reproduced: int = 0
     """Of them did again what they had done."""
-    engine: EngineAccount | None = None
+    engine: EngineUsage | None = None
     """What the engine did; None if no policy asked one."""
-    groups: tuple[Count, ...] = ()
+    groups: tuple[GroupCount, ...] = ()
     """By template and policy, the lowest yield first."""
 
     @property
-    def templates(self) -> tuple[Count, ...]:
+    def templates(self) -> tuple[GroupCount, ...]:
         """By template, all policies together, the lowest yield first."""
-        return merged(self.groups)
+        return merge_policies(self.groups)
 
 
 class _Snapshot(Protocol):
@@ -133,7 +133,7 @@ async def summarise(
     if episodes is None:
         episodes = await read_episodes(snapshot)
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
-    known = by_episode(verdicts)
+    known = latest_by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}
     standings = {
         row["episode_id"]: standing(rule, known.get(row["episode_id"], {})) for row in episodes
@@ -146,7 +146,7 @@ async def summarise(
         tasks=len({row["task_id"] for row in episodes}),
         episodes=len(episodes),
         **{one.value: list(standings.values()).count(one) for one in Standing},
-        failed=_failed(episodes),
+        failed=_count_failed(episodes),
         steps=sum(row["n_steps"] for row in episodes),
         prompt_tokens=sum(row["prompt_tokens"] for row in episodes),
         completion_tokens=sum(row["completion_tokens"] for row in episodes),
@@ -155,7 +155,7 @@ async def summarise(
         stop_reasons=dict(Counter(row["stop_reason"] for row in episodes).most_common()),
         replayed=len(replays),
         reproduced=sum(verdict.status.value == "passed" for verdict in replays),
-        engine=account(calls, episodes, accepted=accepted),
+        engine=engine_usage(calls, episodes, accepted=accepted),
         groups=_groups(episodes, templates, standings),
     )
 
@@ -164,13 +164,13 @@ async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:
     return await asyncio.to_thread(readers.rows, dataset, columns=list(columns))
 
 
-def _failed(rows: Sequence[Row]) -> int:
+def _count_failed(rows: Sequence[Row]) -> int:
     return sum(row["stop_reason"] == StopReason.FAILED.value for row in rows)
 
 
 def _groups(
     episodes: Sequence[Row], templates: dict[str, str], standings: dict[str, Standing]
-) -> tuple[Count, ...]:
+) -> tuple[GroupCount, ...]:
     grouped: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in episodes:
         grouped[templates.get(row["task_id"], "?"), row["policy"]].append(row)
@@ -178,34 +178,34 @@ def _groups(
     for (template, policy), rows in grouped.items():
         stands = Counter(standings[row["episode_id"]] for row in rows)
         counts.append(
-            Count(
+            GroupCount(
                 template=template,
                 policy=policy,
                 episodes=len(rows),
                 accepted=stands[Standing.ACCEPTED],
                 rejected=stands[Standing.REJECTED],
                 unjudged=stands[Standing.UNJUDGED],
-                failed=_failed(rows),
+                failed=_count_failed(rows),
                 steps=sum(row["n_steps"] for row in rows),
             )
         )
     return tuple(sorted(counts, key=_worst_first))
 
 
-def merged(groups: Iterable[Count]) -> tuple[Count, ...]:
+def merge_policies(groups: Iterable[GroupCount]) -> tuple[GroupCount, ...]:
     """Return `groups` by template, all policies together, the lowest yield first."""
-    out: dict[str, Count] = {}
+    out: dict[str, GroupCount] = {}
     for group in groups:
         before = out.get(group.template)
         out[group.template] = group if before is None else _sum(before, group)
     return tuple(sorted(out.values(), key=_worst_first))
 
 
-def _sum(one: Count, other: Count) -> Count:
+def _sum(one: GroupCount, other: GroupCount) -> GroupCount:
     numbers = ("episodes", "accepted", "rejected", "unjudged", "failed", "steps")
     total = {name: getattr(one, name) + getattr(other, name) for name in numbers}
-    return Count(template=one.template, policy="all", **total)
+    return GroupCount(template=one.template, policy="all", **total)
 
 
-def _worst_first(count: Count) -> tuple[float, str, str]:
+def _worst_first(count: GroupCount) -> tuple[float, str, str]:
     return (count.percent, count.template, count.policy)

@@ -34,7 +34,7 @@ async def commit_episodes(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mappin
             if not await lake.has(unit.unit_id):
                 committed = await _commit_spooled(lake, spool, unit)
             if committed is None:
-                committed = await lake.contents(unit.unit_id)
+                committed = await lake.content_hashes(unit.unit_id)
         except Conflict as conflict:
             LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
             conflicts.append(conflict)

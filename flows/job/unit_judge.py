@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import KnownVerdicts, Settling, commit
-from schemas.acceptance import latest
+from flows.job.judging import JudgedCheck, KnownVerdicts, commit_verdicts
+from schemas.acceptance import latest_verdicts
 from schemas.episode import Episode
 from schemas.errors import StepmillError
 from schemas.task import Task
@@ -31,7 +31,7 @@ class UnitJudge:
     ) -> tuple[Verdict, ...]:
         """Return the panel's new verdicts on one episode, and count it by all of its verdicts."""
         new = await self._context.panel.judge(task, episode, {} if again else known)
-        self._context.progress.count_judged(episode.episode_id, {**known, **latest(new)})
+        self._context.progress.count_judged(episode.episode_id, {**known, **latest_verdicts(new)})
         return tuple(new)
 
     async def _judge(
@@ -48,11 +48,11 @@ class UnitJudge:
                     )
                     for episode in episodes
                     for before in [known.get(episode.episode_id, {})]
-                    if again or panel.owes(before)
+                    if again or panel.needs_verdicts(before)
                 ]
             new = [verdict for task in judging for verdict in task.result()]
-            settling = Settling(panel, {episode.episode_id for episode in episodes})
-            await commit(lake, unit_id, new, again=again, settling=settling)
+            settling = JudgedCheck(panel, {episode.episode_id for episode in episodes})
+            await commit_verdicts(lake, unit_id, new, again=again, settling=settling)
         except (StepmillError, OSError, ExceptionGroup) as error:
             return self._context.fail(unit_id, error)
         stopped = self._context.stopping.asked

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from typing import Self
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import Settling, commit
+from flows.job.judging import JudgedCheck, commit_verdicts
 from flows.job.plan import PlannedAttempt, PlannedUnit
 from flows.job.provenance import code_version
 from flows.job.unit_commit import commit_episodes, with_goal
 from flows.job.unit_judge import UnitJudge
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots
-from generators.policy.factory import PolicyMaker
+from generators.policy.factory import PolicyFactory
 from generators.rollout.attempt import Attempt
-from generators.rollout.limits import limits_for
+from generators.rollout.limits import make_limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
 from schemas.config import RunConfig
@@ -51,7 +51,7 @@ class RolloutSetup:
     """By the names that tasks call them."""
     sessions: Sessions
     """Of the browsers that rollouts have."""
-    policies: PolicyMaker
+    policies: PolicyFactory
     """Makes the policy of every attempt."""
 
     @classmethod
@@ -62,7 +62,7 @@ class RolloutSetup:
         *,
         sites: Mapping[str, Site],
         sessions: Sessions,
-        policies: PolicyMaker,
+        policies: PolicyFactory,
     ) -> Self:
         """Return the setup that a configuration asks for."""
         return cls(
@@ -100,7 +100,7 @@ class RolloutSetup:
             make_policy=lambda account: self.policies.make(
                 planned.policy, seed=planned.seed, task=task, account=account
             ),
-            limits=limits_for(task, self.limits),
+            limits=make_limits(task, self.limits),
         )
 
 
@@ -166,7 +166,7 @@ class UnitRunner:
                 if planned.episode_id in spooled:
                     episode = await context.spool.get(unit_id, planned.episode_id)
                 else:
-                    async with self._live.one(), context.slots.one():
+                    async with self._live.hold(), context.slots.hold():
                         if context.stopping.asked:
                             return None
                         made = await self._setup.roll_out(unit_id, planned)
@@ -206,9 +206,9 @@ class UnitRunner:
         ]
         if len(own) < len(contents):
             self.foreign.append(unit.unit_id)
-        await commit(
+        await commit_verdicts(
             context.lake,
             unit.unit_id,
             [verdict for attempt in own for verdict in attempt.verdicts or ()],
-            settling=Settling(context.panel, contents.keys()),
+            settling=JudgedCheck(context.panel, contents.keys()),
         )

@@ -9,18 +9,18 @@ user must not believe otherwise.
 from collections.abc import Iterator, Mapping, Sequence
 
 from flows.job.config_loader import Sources, layers
-from schemas.config import Layer, known_keys
+from schemas.config import Layer, config_keys
 from schemas.errors import BadConfig
 
-_PLACE = ("storage.endpoint_url", "storage.region")
+_BUCKET = ("storage.endpoint_url", "storage.region")
 """Where a bucket is reached."""
 
 _RULE = ("accept.passed", "accept.min_scores")
 """What a command that reads verdicts accepts by; `min_reward` counts when they are made."""
 
-_EXPORT = (*_PLACE, *_RULE, "publish.include_rejected")
+_EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
-USES: Mapping[str, tuple[str, ...] | None] = {
+USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "generate": None,
     "verify": (
         "storage",
@@ -40,9 +40,9 @@ USES: Mapping[str, tuple[str, ...] | None] = {
     ),
     "export": _EXPORT,
     "export --format chat": (*_EXPORT, "policy", "policies"),
-    "audit": (*_PLACE, "publish.to", "publish.private"),
+    "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
-    "show": (*_PLACE, *_RULE),
+    "show": (*_BUCKET, *_RULE),
     "tasks show": (
         "browser.viewport",
         "browser.device_scale_factor",
@@ -82,15 +82,15 @@ def check_settings(command: str, settings: Sequence[str]) -> None:
     Raises:
         BadConfig: naming the setting, the key, what the command uses and which commands use it.
     """
-    used = USES[command]
+    used = USED_KEYS[command]
     if used is None:
         return
-    known = set(known_keys())
+    known = set(config_keys())
     lines = [
-        f"{name}: '{command}' does not use {key}{_others(key)}; it uses {', '.join(used)}"
+        f"{name}: '{command}' does not use {key}{_other_commands(key)}; it uses {', '.join(used)}"
         for name, layer in layers(Sources(settings=tuple(settings)), {})
         for key in _leaves(layer)
-        if _is_known(key, known) and not _covers(used, key)
+        if _is_known(key, known) and not _is_covered(used, key)
     ]
     if lines:
         raise BadConfig(
@@ -109,15 +109,15 @@ def _leaves(layer: Layer, prefix: str = "") -> Iterator[str]:
 
 def _is_known(key: str, known: set[str]) -> bool:
     """Say whether there is such a key, or one that holds a table of any names."""
-    return key in known or _covers([one for one in known if "." in one], key)
+    return key in known or _is_covered([one for one in known if "." in one], key)
 
 
-def _covers(used: Sequence[str], key: str) -> bool:
+def _is_covered(used: Sequence[str], key: str) -> bool:
     """Say whether `key` is used: itself, a part of it, or the table it is in."""
     return any(key == one or key.startswith(f"{one}.") or one.startswith(f"{key}.") for one in used)
 
 
-def _others(key: str) -> str:
+def _other_commands(key: str) -> str:
     """Return which commands use `key`, in brackets."""
-    names = [name for name, used in USES.items() if used is None or _covers(used, key)]
+    names = [name for name, used in USED_KEYS.items() if used is None or _is_covered(used, key)]
     return f" ({', '.join(names)} {'do' if len(names) > 1 else 'does'})"

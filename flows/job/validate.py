@@ -9,7 +9,7 @@ from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
 from generators.sites import miniwob
 from generators.tasks.sources import load_tasks
-from generators.verify.make import check_names
+from generators.verify.make import check_verifier_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from schemas.sections import AcceptSection
@@ -19,7 +19,7 @@ LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class ValidConfig:
     """A configuration that was found fit."""
 
     config: RunConfig
@@ -28,7 +28,7 @@ class Prepared:
     """What is to be attempted."""
 
 
-def prepare(config: RunConfig) -> Prepared:
+def validate(config: RunConfig) -> ValidConfig:
     """Return `config` with its tasks; nothing is opened or written.
 
     Raises:
@@ -38,15 +38,15 @@ def prepare(config: RunConfig) -> Prepared:
     """
     for section in config.mix:
         check_policy(section, config)
-    if config.asks:
+    if config.uses_engine:
         check_engine(config)
-    _check_judges(config)
+    _check_verifiers(config)
     tasks = tuple(load_tasks(config.tasks))
-    _tell_of_thresholds(config.accept, tasks)
-    return Prepared(config, tasks)
+    _warn_of_thresholds(config.accept, tasks)
+    return ValidConfig(config, tasks)
 
 
-def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
+def _warn_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
     """Say for which templates the user's own threshold does not hold."""
     if rule.min_reward == AcceptSection().min_reward:
         return
@@ -64,10 +64,10 @@ def _tell_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
         )
 
 
-def _check_judges(config: RunConfig) -> None:
+def _check_verifiers(config: RunConfig) -> None:
     asked, wanted = config.verify.verifiers, config.accept.passed
-    check_names(asked)
-    check_names((*wanted, *config.accept.min_scores))
+    check_verifier_names(asked)
+    check_verifier_names((*wanted, *config.accept.min_scores))
     twice = [name for name, times in Counter(asked).items() if times > 1]
     if twice:
         raise BadConfig(f"verify.verifiers: '{twice[0]}' is there twice; name each once")

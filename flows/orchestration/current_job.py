@@ -15,7 +15,7 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
+class CurrentJob:
     """A running job."""
 
     work: object
@@ -24,10 +24,10 @@ class Current:
     """Installs the job's signal handlers again, after a library has replaced them."""
 
 
-_CURRENT: ContextVar[Current] = ContextVar("current")
+_CURRENT: ContextVar[CurrentJob] = ContextVar("current")
 
 
-def current(kind: type[W]) -> W:
+def current_job(kind: type[W]) -> W:
     """Return the running job, which must be of this kind.
 
     Raises:
@@ -40,9 +40,9 @@ def current(kind: type[W]) -> W:
 
 
 @contextlib.contextmanager
-def at_work(work: object, listen: Callable[[], None]) -> Iterator[None]:
+def set_current(work: object, listen: Callable[[], None]) -> Iterator[None]:
     """Let flows that are called in this context join `work`."""
-    token = _CURRENT.set(Current(work, listen))
+    token = _CURRENT.set(CurrentJob(work, listen))
     try:
         yield
     finally:
@@ -50,7 +50,7 @@ def at_work(work: object, listen: Callable[[], None]) -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def joined(
+async def get_or_start(
     kind: type[W], begin: Callable[[], AbstractAsyncContextManager[W]]
 ) -> AsyncIterator[W]:
     """Yield the running job of this kind, or `begin` one."""
@@ -60,9 +60,9 @@ async def joined(
         yield running.work
         return
     async with begin() as work:
-        with at_work(work, _nothing):
+        with set_current(work, _leave_signals):
             yield work
 
 
-def _nothing() -> None:
+def _leave_signals() -> None:
     """Leave the signal handlers as they are."""

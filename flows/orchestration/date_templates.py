@@ -17,14 +17,14 @@ DAY = "{day}"
 """Stands for the day's number: it grows by one every day and is never used twice."""
 
 
-def dated(text: str, day: datetime) -> str:
+def fill_date(text: str, day: datetime) -> str:
     """Return `text` with the day in place of `{date}` and its number in place of `{day}`."""
     return text.replace(DATE, f"{day:%Y-%m-%d}").replace(DAY, str(day.toordinal()))
 
 
-def dated_all(texts: Iterable[str] | None, day: datetime) -> tuple[str, ...]:
+def fill_dates(texts: Iterable[str] | None, day: datetime) -> tuple[str, ...]:
     """Return every text with the day in its places."""
-    return tuple(dated(text, day) for text in texts or ())
+    return tuple(fill_date(text, day) for text in texts or ())
 
 
 def scheduled_day() -> datetime:

@@ -14,8 +14,8 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.exceptions import ObjectNotFound
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
-from flows.orchestration.supervisor import Failed, carry_out, prefect
-from flows.terminal import note
+from flows.orchestration.supervisor import CommandFailed, prefect_command, run_command
+from flows.terminal import print_note
 
 POOL = "local"
 """The work pool that `prefect.yaml` deploys to."""
@@ -38,16 +38,18 @@ async def deploy(url: str, environ: Mapping[str, str]) -> None:
     with temporary_settings({PREFECT_API_URL: url}):
         async with get_client() as client:
             if not await _has_pool(client):
-                await carry_out(environ, prefect("work-pool", "create", POOL, "--type", _PROCESS))
+                await run_command(
+                    environ, prefect_command("work-pool", "create", POOL, "--type", _PROCESS)
+                )
             async with contextlib.AsyncExitStack() as stack:
-                for deployment in [one async for one in _deployed(client)]:
+                for deployment in [one async for one in _deployments(client)]:
                     await _name_schedules(client, deployment)
                     if deployment.paused:
-                        await stack.enter_async_context(_paused(client, deployment))
-                await carry_out(environ, prefect("--no-prompt", "deploy", "--all"))
-            async for deployment in _deployed(client):
+                        await stack.enter_async_context(_keep_paused(client, deployment))
+                await run_command(environ, prefect_command("--no-prompt", "deploy", "--all"))
+            async for deployment in _deployments(client):
                 if deployment.paused or not all(one.active for one in deployment.schedules):
-                    note(f"the schedule of {deployment.name} is paused and stays so")
+                    print_note(f"the schedule of {deployment.name} is paused and stays so")
 
 
 async def _has_pool(client: PrefectClient) -> bool:
@@ -56,16 +58,18 @@ async def _has_pool(client: PrefectClient) -> bool:
     except ObjectNotFound:
         return False
     if pool.type != _PROCESS:
-        raise Failed(
+        raise CommandFailed(
             f"the work pool '{POOL}' at {client.api_url} is of type {pool.type}, and one of type "
             f"{_PROCESS} is needed: delete it there, or use another server"
         )
     if pool.is_paused:
-        note(f"the work pool '{POOL}' is paused and stays so: nothing runs until it is resumed")
+        print_note(
+            f"the work pool '{POOL}' is paused and stays so: nothing runs until it is resumed"
+        )
     return True
 
 
-async def _deployed(client: PrefectClient) -> AsyncIterator[DeploymentResponse]:
+async def _deployments(client: PrefectClient) -> AsyncIterator[DeploymentResponse]:
     """Yield those of our deployments that the server has."""
     for name in DEPLOYMENTS:
         with contextlib.suppress(ObjectNotFound):
@@ -83,7 +87,9 @@ async def _name_schedules(client: PrefectClient, deployment: DeploymentResponse)
 
 
 @contextlib.asynccontextmanager
-async def _paused(client: PrefectClient, deployment: DeploymentResponse) -> AsyncIterator[None]:
+async def _keep_paused(
+    client: PrefectClient, deployment: DeploymentResponse
+) -> AsyncIterator[None]:
     """Keep a deployment from being scheduled at any moment, and leave it paused as it was."""
     active = [schedule.id for schedule in deployment.schedules if schedule.active]
     for schedule in active:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from flows.orchestration.server import check_server
 from flows.orchestration.settings import HOME, has_profiles, set_up
-from schemas.redaction import without_secrets
+from schemas.redaction import redact_values
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RECORD_SECONDS = 180.0
 """How long Prefect may take to record the end of a flow whose work has ended."""
 
-HURRY_SECONDS = 3.0
+BRIEF_SECONDS = 3.0
 """The same where the user waits for the command to stop."""
 
 LOG = logging.getLogger(__name__)
@@ -32,42 +32,44 @@ class _Flow(Protocol):
     async def __call__(self, *, return_state: bool, **parameters: object) -> object: ...
 
 
-class Seen:
+class ObservedFlow:
     """A flow that Prefect is shown beside the job."""
 
     def __init__(self, calling: asyncio.Task[None] | None) -> None:
-        self.calling = calling
+        self.task = calling
         """The flow's call; None if Prefect is shown nothing."""
         self.seconds = RECORD_SECONDS
         """How long its end is waited for."""
 
     @property
-    def missing(self) -> bool:
+    def is_unrecorded(self) -> bool:
         """Its end is not recorded yet."""
-        return self.calling is not None and not self.calling.done()
+        return self.task is not None and not self.task.done()
 
-    def hurry(self) -> None:
+    def wait_briefly(self) -> None:
         """Wait for it only briefly."""
-        self.seconds = HURRY_SECONDS
+        self.seconds = BRIEF_SECONDS
 
-    def forget(self) -> None:
+    def do_not_wait(self) -> None:
         """Do not wait for it: there is nothing to record."""
         self.seconds = 0.0
 
 
 @asynccontextmanager
-async def shown(flow: str, parameters: Mapping[str, object] | None) -> AsyncIterator[Seen]:
+async def observe_flow(
+    flow: str, parameters: Mapping[str, object] | None
+) -> AsyncIterator[ObservedFlow]:
     """Show Prefect the flow that module `flow` is named after; nothing if it has no parameters.
 
     Prefect stores the parameters, so credentials are removed from them. At the end the flow is
     awaited, so that its end is recorded. An error in it is a warning: by then the work is done.
     """
     if parameters is None:
-        yield Seen(None)
+        yield ObservedFlow(None)
         return
-    kept = {name: without_secrets(cast("JsonValue", value)) for name, value in parameters.items()}
+    kept = {name: redact_values(cast("JsonValue", value)) for name, value in parameters.items()}
     calling = asyncio.create_task(_call(flow, kept))
-    observed = Seen(calling)
+    observed = ObservedFlow(calling)
     try:
         yield observed
         await asyncio.wait([calling], timeout=observed.seconds)
@@ -88,7 +90,7 @@ async def _call(flow: str, parameters: Mapping[str, object]) -> None:
     await called(return_state=True, **parameters)
 
 
-async def check() -> None:
+async def check_server_setting() -> None:
     """Refuse a server that the user set but that does not answer; one's own is not started here.
 
     Raises:

@@ -28,11 +28,11 @@ from flows.job.context import UnitState
 from flows.job.job import RunJob
 from flows.job.publish_job import PublishJob
 from flows.job.report import Report
-from flows.job.summary import Count
-from flows.orchestration.current_job import current
+from flows.job.summary import GroupCount
+from flows.orchestration.current_job import current_job
 from storage.publish.publish import PublishReport
 
-MOST_TASK_RUNS = 16
+MAX_TASK_RUNS = 16
 """Task runs at the same time."""
 
 PROGRESS_SECONDS = 5.0
@@ -80,7 +80,7 @@ class _LastTaskRuns:
 @task(name="unit", task_run_name="unit-{unit_id}", cache_policy=NO_CACHE, persist_result=False)
 async def unit(unit_id: str) -> State[None]:
     """Wait for a unit of the running job, and return how it ended."""
-    ended = await current(RunJob).unit(unit_id)
+    ended = await current_job(RunJob).unit(unit_id)
     if ended.state is UnitState.DONE:
         return Completed(message="committed and judged")
     if ended.state is UnitState.INTERRUPTED:
@@ -91,20 +91,20 @@ async def unit(unit_id: str) -> State[None]:
 async def observe(job: RunJob, flow: str) -> State[Report]:
     """Show the run at work to Prefect until it ends; return the state of its `flow`."""
     task_runs = _LastTaskRuns()
-    async with _progress(job, f"{flow}-progress"):
-        window = asyncio.Semaphore(MOST_TASK_RUNS)
+    async with _progress_artifact(job, f"{flow}-progress"):
+        window = asyncio.Semaphore(MAX_TASK_RUNS)
         async with asyncio.TaskGroup() as group:
             for unit_id in job.pending:
                 await window.acquire()
                 if job.interrupted:
                     break
-                showing = group.create_task(_show(unit_id, task_runs))
+                showing = group.create_task(_observe_unit(unit_id, task_runs))
                 showing.add_done_callback(lambda _: window.release())
         report = await job.report()
     await acreate_table_artifact(
-        table=[_row(count) for count in report.summary.templates],
+        table=[_template_row(count) for count in report.summary.templates],
         key=f"{flow}-summary",
-        description=_told(report),
+        description=_description(report),
     )
     await task_runs.wait_until_recorded()
     return _state(report)
@@ -113,7 +113,7 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
 @task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
 async def publication() -> None:
     """Wait for the publication at work."""
-    await current(PublishJob).report()
+    await current_job(PublishJob).report()
 
 
 async def observe_publication(job: PublishJob) -> State[PublishReport]:
@@ -131,14 +131,14 @@ async def observe_publication(job: PublishJob) -> State[PublishReport]:
     return Completed(message=f"{report.put} files written to {report.destination}", data=report)
 
 
-async def _show(unit_id: str, task_runs: _LastTaskRuns) -> None:
+async def _observe_unit(unit_id: str, task_runs: _LastTaskRuns) -> None:
     # Awaited here, in the flow's own loop, where the work is; never submitted to another one.
     task_run = cast("Awaitable[State[object]]", unit(unit_id, return_state=True))
     task_runs.add(await task_run)
 
 
 @contextlib.asynccontextmanager
-async def _progress(job: RunJob, key: str) -> AsyncIterator[None]:
+async def _progress_artifact(job: RunJob, key: str) -> AsyncIterator[None]:
     artifact = await acreate_progress_artifact(0.0, key=key)
     updating = asyncio.create_task(_update(artifact, job))
     try:
@@ -159,7 +159,7 @@ async def _set(artifact: UUID, job: RunJob) -> None:
     await aupdate_progress_artifact(artifact, now.percent, description=now.sentence)
 
 
-def _row(count: Count) -> dict[str, str | int]:
+def _template_row(count: GroupCount) -> dict[str, str | int]:
     return {
         "family": count.template,
         "episodes": count.episodes,
@@ -169,7 +169,7 @@ def _row(count: Count) -> dict[str, str | int]:
     }
 
 
-def _told(report: Report) -> str:
+def _description(report: Report) -> str:
     summary = report.summary
     return (
         f"{report.run}, version {summary.version}: {summary.accepted} of {summary.episodes} "
@@ -182,4 +182,4 @@ def _state(report: Report) -> State[Report]:
         return Cancelled(message="interrupted; run it again to go on")
     if report.exit_code:
         return Failed(message="; ".join(report.problems) or "nothing was accepted")
-    return Completed(message=_told(report), data=report)
+    return Completed(message=_description(report), data=report)

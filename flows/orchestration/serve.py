@@ -13,11 +13,11 @@ import socket
 import sys
 
 from flows import signals
-from flows.internal_error import own_up
+from flows.internal_error import report_defect
 from flows.orchestration.server import check_server, wait_until_healthy
 from flows.orchestration.settings import patience, set_up
-from flows.orchestration.supervisor import Failed, Tending, prefect
-from flows.terminal import complain, note
+from flows.orchestration.supervisor import CommandFailed, Supervisor, prefect_command
+from flows.terminal import print_error, print_note
 from schemas.errors import Refusal
 
 PORT = "4200"
@@ -35,12 +35,12 @@ def main() -> int:
     try:
         signals.run(_serve(parent, patience(os.environ)))
     except KeyboardInterrupt:
-        note("stopped")
+        print_note("stopped")
     except Refusal as refusal:
-        complain(str(refusal))
+        print_error(str(refusal))
         return 2
     except Exception as defect:  # noqa: BLE001 - the last resort, as the command line's
-        return own_up(defect, sys.argv[1:])
+        return report_defect(defect, sys.argv[1:])
     return 0
 
 
@@ -57,22 +57,24 @@ async def _serve(parent: int, seconds: int) -> None:
     port = os.environ.get("PREFECT_SERVER_API_PORT") or PORT
     url = borrowed or f"http://{_HOST}:{port}/api"
     environ = {**os.environ, "PREFECT_API_URL": url, "PWD": await asyncio.to_thread(os.getcwd)}
-    async with Tending(environ) as tending:
+    async with Supervisor(environ) as tending:
         if borrowed:
             await check_server(url)
         else:
             _check_port(port)
-            command = prefect("server", "start", "--host", _HOST, "--port", port)
-            server = await tending.start("Prefect's server", command)
+            command = prefect_command("server", "start", "--host", _HOST, "--port", port)
+            server = await tending.start_command("Prefect's server", command)
             await wait_until_healthy(server, url, seconds)
         await deploying.deploy(url, environ)
-        command = prefect("worker", "start", "--pool", deploying.POOL, "--install-policy", "never")
-        await tending.start("the worker", command)
-        note(f"Prefect's pages: {url.removesuffix('/api')}")
-        note(f"try: PREFECT_API_URL={url} prefect deployment run publish/publish")
-        note("interrupt to stop all of it")
+        command = prefect_command(
+            "worker", "start", "--pool", deploying.POOL, "--install-policy", "never"
+        )
+        await tending.start_command("the worker", command)
+        print_note(f"Prefect's pages: {url.removesuffix('/api')}")
+        print_note(f"try: PREFECT_API_URL={url} prefect deployment run publish/publish")
+        print_note("interrupt to stop all of it")
         try:
-            await tending.tend()
+            await tending.supervise()
         finally:
             following.cancel()
 
@@ -81,7 +83,7 @@ async def _follow(parent: int) -> None:
     """Stop when the process that started this one has ended, however that came about."""
     while os.getppid() == parent:  # noqa: ASYNC110 - the system tells of it in no other way
         await asyncio.sleep(_LOOK_SECONDS)
-    note("the process that started this one has ended")
+    print_note("the process that started this one has ended")
     signal.raise_signal(signal.SIGTERM)
 
 
@@ -94,7 +96,7 @@ def _check_port(port: str) -> None:
     try:
         socket.create_server((_HOST, int(port))).close()
     except (OSError, OverflowError, ValueError) as error:
-        raise Failed(
+        raise CommandFailed(
             f"PREFECT_SERVER_API_PORT: port {port} of {_HOST} cannot be listened at ({error}); "
             "set another one, or use the server there by PREFECT_API_URL"
         ) from None

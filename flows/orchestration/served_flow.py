@@ -32,7 +32,7 @@ class ServedFlow(Flow[P, Coroutine[Any, Any, State[R]]], Generic[P, R]):
         self, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Run the flow; return its report, or its state where `return_state=True` asks for it."""
-        async with _served():
+        async with _server():
             return cast("R", await super().__call__(*args, **kwargs))
 
 
@@ -48,7 +48,7 @@ def served_flow(
 
 
 @contextlib.asynccontextmanager
-async def _served() -> AsyncIterator[None]:
+async def _server() -> AsyncIterator[None]:
     """Have a server: that of the flow which calls, the one that is set, or one of one's own."""
     if FlowRunContext.get() is not None:
         yield

@@ -19,7 +19,7 @@ from pathlib import Path
 import aiohttp
 
 from flows.orchestration.settings import HOME, PATIENCE, patience, set_up
-from generators.child_environment import PREFECT_SERVER, inherited
+from generators.child_environment import PREFECT_SERVER, inherit
 from schemas.errors import Refusal
 
 _EMBEDDED = {
@@ -45,7 +45,7 @@ async def check_server(url: str) -> None:
         NoServer: it does not.
     """
     try:
-        await _healthy(url, _REACH_SECONDS)
+        await _check_health(url, _REACH_SECONDS)
     except NoServer as error:
         raise NoServer(
             f"PREFECT_API_URL: {error}; start that server, unset it, or give --no-prefect"
@@ -64,7 +64,7 @@ async def embedded_server() -> AsyncIterator[str]:
     set_up(environ, silent=True)
     seconds = patience(environ)
     home = Path(environ.get(HOME) or Path.home() / ".prefect")
-    async with _alone(home):  # two first starts would both make the database
+    async with _hold_lock(home):  # two first starts would both make the database
         child, url = _start(home, environ)
         try:
             await wait_until_healthy(child, url, seconds)
@@ -88,7 +88,7 @@ def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[byt
             start_new_session=True,  # an interrupt from the terminal is not for it
             env={
                 _DATABASE: f"sqlite+aiosqlite:///{home}/embedded.db",
-                **inherited(environ, PREFECT_SERVER),
+                **inherit(environ, PREFECT_SERVER),
                 **_EMBEDDED,
             },
         )
@@ -110,13 +110,13 @@ async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: 
                 f"{PATIENCE}={2 * seconds} gives it twice as long"
             )
         with contextlib.suppress(NoServer):
-            await _healthy(url, min(left, _ASK_SECONDS))
+            await _check_health(url, min(left, _ASK_SECONDS))
             return
         await asyncio.sleep(_PAUSE_SECONDS)
     raise NoServer(f"Prefect's server ended with code {child.returncode}")
 
 
-async def _healthy(url: str, seconds: float) -> None:
+async def _check_health(url: str, seconds: float) -> None:
     timeout = aiohttp.ClientTimeout(total=seconds)
     try:
         async with (
@@ -141,7 +141,7 @@ async def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _alone(home: Path) -> AsyncIterator[None]:
+async def _hold_lock(home: Path) -> AsyncIterator[None]:
     """Hold the home's lock; the kernel drops it with the process."""
     handle = await asyncio.to_thread(_open, home)
     try:

@@ -11,51 +11,51 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn, Self
 
-from flows.terminal import note
+from flows.terminal import print_note
 from generators import parent_guard
-from generators.engine.vllm.restart_policy import Deaths, Patience
+from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
 from schemas.errors import Refusal
 
 
-class Failed(Refusal):
+class CommandFailed(Refusal):
     """A Prefect command did not do what it was asked."""
 
 
-class Tending:
+class Supervisor:
     """Commands that run as long as the context is open; the last one started ends first."""
 
-    def __init__(self, environ: Mapping[str, str], patience: Patience | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str], patience: RestartPolicy | None = None) -> None:
         self._environ = environ
-        self._patience = patience or Patience()
+        self._patience = patience or RestartPolicy()
         self._commands: dict[str, Sequence[str]] = {}
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._changing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         """Become the one that orphans come to."""
-        parent_guard.adopt()
+        parent_guard.adopt_orphans()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """End everything, the last one started first."""
         for process in reversed(self._running.values()):
             await asyncio.shield(asyncio.to_thread(_end, process))
-        await asyncio.shield(asyncio.to_thread(parent_guard.clear))
+        await asyncio.shield(asyncio.to_thread(parent_guard.end_children))
 
-    async def start(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    async def start_command(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
         """Start a command that is spoken of by this name."""
         async with self._changing:
             self._commands[name] = command
             process = self._running[name] = self._start(command)
         return process
 
-    async def tend(self) -> NoReturn:
+    async def supervise(self) -> NoReturn:
         """Start again what dies, until one is given up.
 
         Raises:
             Failed: naming the one that keeps dying.
         """
-        tending = [asyncio.create_task(self._tend(name)) for name in self._commands]
+        tending = [asyncio.create_task(self._supervise(name)) for name in self._commands]
         try:
             ended, _ = await asyncio.wait(tending, return_when=asyncio.FIRST_COMPLETED)
             raise next(error for one in ended if (error := one.exception()))
@@ -63,8 +63,8 @@ class Tending:
             for one in tending:
                 one.cancel()
 
-    async def _tend(self, name: str) -> NoReturn:
-        deaths, loop = Deaths(self._patience), asyncio.get_running_loop()
+    async def _supervise(self, name: str) -> NoReturn:
+        deaths, loop = RestartCounter(self._patience), asyncio.get_running_loop()
         while True:
             began = loop.time()
             process = self._running[name]
@@ -73,17 +73,17 @@ class Tending:
             _end(process)
             async with self._changing:  # a command that is being started is no orphan
                 others = {one.pid for one in self._running.values()}
-                await asyncio.to_thread(parent_guard.clear, others)
-            seconds = deaths.died(lived)
+                await asyncio.to_thread(parent_guard.end_children, others)
+            seconds = deaths.count_death(lived)
             if seconds is None:
-                raise Failed(
-                    f"{name} ended {deaths.row} times, each time within "
-                    f"{self._patience.settled_seconds:g} s, at last with code {code}; "
+                raise CommandFailed(
+                    f"{name} ended {deaths.deaths_in_a_row} times, each time within "
+                    f"{self._patience.stable_seconds:g} s, at last with code {code}; "
                     "what it printed is above"
                 )
-            note(f"{name} ended with code {code}; starting it again in {seconds:g} s")
+            print_note(f"{name} ended with code {code}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
-            await self.start(name, self._commands[name])
+            await self.start_command(name, self._commands[name])
 
     def _start(self, command: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(  # noqa: S603 - Prefect's own command line
@@ -95,7 +95,7 @@ class Tending:
         )
 
 
-async def carry_out(environ: Mapping[str, str], command: Sequence[str]) -> None:
+async def run_command(environ: Mapping[str, str], command: Sequence[str]) -> None:
     """Run a command to its end.
 
     Raises:
@@ -110,10 +110,10 @@ async def carry_out(environ: Mapping[str, str], command: Sequence[str]) -> None:
     )
     output, _ = await running.communicate()
     if running.returncode:
-        raise Failed(f"{' '.join(command)}: {output.decode(errors='replace').strip()}")
+        raise CommandFailed(f"{' '.join(command)}: {output.decode(errors='replace').strip()}")
 
 
-def prefect(*arguments: str) -> tuple[str, ...]:
+def prefect_command(*arguments: str) -> tuple[str, ...]:
     """Return the Prefect command with these arguments."""
     return (sys.executable, "-m", "prefect", *arguments)
 

@@ -63,5 +63,5 @@ class SlottedSessions:
         Raises:
             RolloutFailure: the browser gives none.
         """
-        async with self._slots.one(), self._sessions.session(spec) as session:
+        async with self._slots.hold(), self._sessions.session(spec) as session:
             yield session

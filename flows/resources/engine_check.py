@@ -5,7 +5,7 @@ the record it looks at.
 """
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
-from generators.engine.vllm.command import ACCOUNTS, check_arguments
+from generators.engine.vllm.command import USAGE_FLAGS, check_arguments
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from schemas.sections import EngineKind, EngineSection
@@ -29,7 +29,7 @@ def check_engine(config: RunConfig) -> None:
         case EngineKind.VLLM:
             check_arguments(engine.args)
         case EngineKind.SCRIPTED:
-            scripted_command(engine)
+            simulator_command(engine)
         case _:
             pass
     if engine.kind is not EngineKind.OPENAI and engine.urls:
@@ -38,13 +38,13 @@ def check_engine(config: RunConfig) -> None:
         raise BadConfig("engine: priced by the hour and by tokens; leave one of the two out")
 
 
-def scripted_command(engine: EngineSection) -> Command:
+def simulator_command(engine: EngineSection) -> Command:
     """Return the command line of a run's scripted engine.
 
     Raises:
         BadConfig: a flag is unknown or its value out of range.
     """
     try:
-        return read_command((*ACCOUNTS, *engine.args), model=engine.model)
+        return read_command((*USAGE_FLAGS, *engine.args), model=engine.model)
     except BadCommand as error:
         raise BadConfig(f"engine.args: {error}") from error

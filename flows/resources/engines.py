@@ -11,16 +11,16 @@ import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 
-from flows.resources.engine_check import scripted_command
-from flows.terminal import note
-from generators.engine.client.api_keys import OWN_KEY, endpoint_keys
+from flows.resources.engine_check import simulator_command
+from flows.terminal import print_note
+from generators.engine.client.api_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.protocol import Engine
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.server import SimulatorServer
 from generators.engine.vllm.supervisor import VllmServer
-from generators.policy.factory import PolicyMaker, Whispers
-from generators.policy.model.preflight import rehearse
-from generators.policy.model.setup import Engines, Place
+from generators.policy.factory import PolicyFactory, QueueReply
+from generators.policy.model.preflight import preflight
+from generators.policy.model.setup import EngineKey, EngineSet
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode
@@ -29,18 +29,18 @@ from schemas.sections import EngineKind, LogprobsMode
 class PolicyRuntime:
     """The policies of a run, and the engine that the run keeps for them."""
 
-    def __init__(self, policies: PolicyMaker, vllm: VllmServer | None = None) -> None:
+    def __init__(self, policies: PolicyFactory, vllm: VllmServer | None = None) -> None:
         self.policies = policies
         """Makes the policy of every episode."""
         self._vllm = vllm
 
-    async def given_up(self) -> str:
+    async def wait_until_given_up(self) -> str:
         """Wait until the run's own engine is given up, and return why; for ever if it has none."""
         if self._vllm is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - nobody sets it
         try:
-            await self._vllm.given_up()
+            await self._vllm.wait_given_up()
         except NoEngine as error:
             return str(error)
 
@@ -54,39 +54,39 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         BadConfig: an engine's context cannot hold a prompt.
     """
     async with AsyncExitStack() as stack:
-        if not config.asks:
-            yield PolicyRuntime(PolicyMaker(config))
+        if not config.uses_engine:
+            yield PolicyRuntime(PolicyFactory(config))
             return
         vllm: VllmServer | None = None
         if config.engine.kind is EngineKind.VLLM:
-            vllm = await stack.enter_async_context(VllmServer(config.engine, say=note))
-        main, whispers = await _main(config, stack, vllm)
+            vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
+        main, whispers = await _main_engine(config, stack, vllm)
         others = {
             (urls, model): await stack.enter_async_context(
                 _client(config, urls, model, keys=_keys(config, urls))
             )
-            for urls, model in _places(config)
+            for urls, model in _other_engines(config)
         }
-        policies = PolicyMaker(config, Engines(main, others), whispers=whispers)
-        for voice in policies.voices:
-            await rehearse(voice)
+        policies = PolicyFactory(config, EngineSet(main, others), queue_reply=whispers)
+        for voice in policies.models:
+            await preflight(voice)
         yield PolicyRuntime(policies, vllm)
 
 
-async def _main(
+async def _main_engine(
     config: RunConfig, stack: AsyncExitStack, vllm: VllmServer | None
-) -> tuple[Engine, Whispers | None]:
+) -> tuple[Engine, QueueReply | None]:
     engine = config.engine
     if engine.kind is EngineKind.SCRIPTED:
-        command = scripted_command(engine)
+        command = simulator_command(engine)
         server = await stack.enter_async_context(
-            ScriptedEngineServer(command.options, faults=command.faults)
+            SimulatorServer(command.options, faults=command.faults)
         )
         client = _client(config, (server.url,), command.options.model)
-        whispers = server.tell if command.options.puppet else None
+        whispers = server.queue_reply if command.options.puppet else None
         return await stack.enter_async_context(client), whispers
     if vllm is not None:
-        own = os.environ.get(OWN_KEY)
+        own = os.environ.get(VLLM_KEY_VARIABLE)
         client = _client(config, (vllm.url,), None, keys={vllm.url: own} if own else {})
     else:
         client = _client(config, engine.urls, engine.model, keys=_keys(config, engine.urls))
@@ -117,7 +117,7 @@ def _client(
     )
 
 
-def _places(config: RunConfig) -> set[Place]:
+def _other_engines(config: RunConfig) -> set[EngineKey]:
     """Return the engines that roles use in place of the run's main one."""
     roles = [role for section in config.mix for role in (section.localizer, section.validator)]
     return {(role.urls, role.model) for role in roles if role is not None and role.urls}

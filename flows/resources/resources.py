@@ -28,7 +28,7 @@ from storage.spool import Spool
 LOG = logging.getLogger(__name__)
 
 
-class Workshop:
+class RunResources:
     """A run's storage, sites, sessions and panel."""
 
     def __init__(self, config: RunConfig) -> None:
@@ -53,7 +53,7 @@ class Workshop:
         """Its finished episodes that are not committed."""
         self.slots = Slots(session_limit(config))
         """The limit on open sessions."""
-        self.live = Slots(config.limits.live_episodes or self.slots.most)
+        self.live_episodes = Slots(config.limits.live_episodes or self.slots.limit)
         """The limit on those of them that make episodes, and ask the engine."""
         self.sites = make_sites(self._gateway)
         """By the names that tasks call them."""

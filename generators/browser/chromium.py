@@ -132,7 +132,7 @@ class Chromium:
         process = await self._ensure()
         process.sessions += 1
         try:
-            async with self._slots.one() as waited:
+            async with self._slots.hold() as waited:
                 context = await self._open(process, spec)
             session = ChromiumSession(
                 context,

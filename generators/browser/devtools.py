@@ -24,7 +24,7 @@ from pydantic_core import from_json, to_json
 
 from generators.browser.websocket import LOOPBACK, WebSocket
 
-LISTEN = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
+LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPBACK}")
 """Make the browser listen on a free port."""
 
 PORT_FILE = "DevToolsActivePort"
@@ -49,7 +49,7 @@ class PageLost(DevToolsError):
     """The page crashed, was closed, or its browser is gone."""
 
 
-async def port_in(profile: Path) -> int:
+async def read_port(profile: Path) -> int:
     """Wait until the browser of this profile listens, and return its port."""
     while True:
         with contextlib.suppress(FileNotFoundError):
@@ -77,7 +77,7 @@ class Connection:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def page(cls, port: int, target: str) -> AsyncIterator[Self]:
+    async def open_page(cls, port: int, target: str) -> AsyncIterator[Self]:
         """Connect to the page whose target id this is, in the browser that listens on `port`.
 
         Raises:

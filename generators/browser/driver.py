@@ -9,7 +9,7 @@ from playwright._impl import transport
 from playwright._impl._driver import get_driver_env
 from playwright.async_api import Playwright, async_playwright
 
-from generators.child_environment import BROWSER, inherited
+from generators.child_environment import BROWSER, inherit
 from schemas.errors import NoBrowser
 
 _ENVIRONMENT_FUNCTION = "get_driver_env"
@@ -40,4 +40,4 @@ async def start_driver() -> Playwright:
 
 def driver_environment() -> dict[str, str]:
     """Return the environment of a driver."""
-    return inherited(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES))
+    return inherit(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES))

@@ -14,7 +14,7 @@ from generators.browser.clock import VirtualClock
 from generators.browser.keyboard import Keyboard, key_name, parse_chord
 from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
 
-TYPED_ONE_BY_ONE = 400
+MAX_TYPED_CHARACTERS = 400
 """Characters that are typed key by key; a longer text is pasted whole."""
 
 DRAG_MOVES = 8
@@ -100,7 +100,7 @@ class Hand:
 
     async def type(self, action: TypeText) -> None:
         """Type a text into what has the focus, then Enter if asked."""
-        if len(action.text) > TYPED_ONE_BY_ONE:
+        if len(action.text) > MAX_TYPED_CHARACTERS:
             await self._paste(action.text)
         elif action.text:
             await self._type(action.text)

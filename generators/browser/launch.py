@@ -7,7 +7,7 @@ cannot differ.
 from collections.abc import Sequence
 from typing import TypedDict
 
-from generators.browser.devtools import LISTEN
+from generators.browser.devtools import LISTEN_FLAGS
 from schemas.base import Record
 
 _PORT = "--remote-debugging-port"
@@ -35,7 +35,7 @@ def launch_options(arguments: Sequence[str] = ()) -> LaunchOptions:
         "handle_sigint": False,
         "handle_sigterm": False,
         "handle_sighup": False,
-        "args": [*arguments, *LISTEN],
+        "args": [*arguments, *LISTEN_FLAGS],
     }
 
 

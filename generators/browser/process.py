@@ -15,7 +15,7 @@ from typing import Self
 import psutil
 from playwright.async_api import Browser, Error, Playwright
 
-from generators.browser.devtools import port_in
+from generators.browser.devtools import read_port
 from generators.browser.driver import start_driver
 from generators.browser.launch import launch_options
 from schemas.errors import NoBrowser
@@ -60,7 +60,7 @@ class BrowserProcess:
                 browser = await driver.chromium.launch(
                     executable_path=executable, **launch_options([*flags, mark])
                 )
-                port = await port_in(_find_profile(mark))
+                port = await read_port(_find_profile(mark))
         except (Error, TimeoutError) as error:
             await _stop(mark, driver)
             lines = str(error).strip().splitlines()

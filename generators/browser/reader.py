@@ -12,7 +12,7 @@ from typing import Any
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.protocol import Node
 from schemas.errors import FailureKind, RolloutFailure, boundary
-from schemas.truncation import GOAL_BYTES, LABEL_BYTES, cut
+from schemas.truncation import GOAL_BYTES, LABEL_BYTES, truncate
 
 
 class DocumentReader:
@@ -49,7 +49,9 @@ def node_of(tree: dict[str, Any]) -> Node:
         point=(point[0], point[1]) if point else None,
         inner=(inner[0], inner[1]),
         scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
-        words=tuple((cut(word, LABEL_BYTES), (at[0], at[1], at[2], at[3])) for word, at in words),
+        words=tuple(
+            (truncate(word, LABEL_BYTES), (at[0], at[1], at[2], at[3])) for word, at in words
+        ),
         children=children,
     )
 
@@ -57,7 +59,9 @@ def node_of(tree: dict[str, Any]) -> Node:
 def _truncate_texts(value: Any) -> Any:
     """Return the text, or the texts by name, of an element, cut; anything else as it is."""
     if isinstance(value, str):
-        return cut(value, GOAL_BYTES)
+        return truncate(value, GOAL_BYTES)
     if isinstance(value, dict):
-        return {cut(name, LABEL_BYTES): cut(each, GOAL_BYTES) for name, each in value.items()}
+        return {
+            truncate(name, LABEL_BYTES): truncate(each, GOAL_BYTES) for name, each in value.items()
+        }
     return value

@@ -31,12 +31,12 @@ from schemas.action import (
     Tab,
     TabOperation,
     Wait,
-    point_of,
+    target_point,
 )
 from schemas.base import canonical_json, sha256_hex
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.observation import Effect, Observation, Screenshot, Target
-from schemas.truncation import MESSAGE_BYTES, cut
+from schemas.truncation import MESSAGE_BYTES, truncate
 
 JPEG_QUALITY = 80
 """Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
@@ -88,7 +88,7 @@ class ChromiumSession:
     @contextlib.asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold a page slot, and count the wait for it."""
-        async with self._slots.one() as waited:
+        async with self._slots.hold() as waited:
             self.waited_seconds += waited
             yield
 
@@ -116,7 +116,7 @@ class ChromiumSession:
     async def _connect(self, page: Page) -> Connection:
         cdp = await self._context.new_cdp_session(page)
         target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
-        return await self._connections.enter_async_context(Connection.page(self._port, target))
+        return await self._connections.enter_async_context(Connection.open_page(self._port, target))
 
     async def close(self) -> None:
         """Close the connections to the pages. The owner closes the context before this."""
@@ -160,7 +160,7 @@ class ChromiumSession:
             else:
                 await self._tab.perform(action, start_url=self._start_url)
         except (ActionRefused, UnknownKey) as refusal:
-            error = cut(str(refusal), MESSAGE_BYTES)
+            error = truncate(str(refusal), MESSAGE_BYTES)
         if not isinstance(action, Answer | NoAction):
             await self._tab.settle(wait_ms=action.ms if isinstance(action, Wait) else 0)
             if any(tab.opened for tab in self._tabs):
@@ -184,7 +184,7 @@ class ChromiumSession:
 
     async def _aim(self, action: Action) -> Target | None:
         """Return what lies under the action's point, refusing points outside the viewport."""
-        ends = [point_of(action)]
+        ends = [target_point(action)]
         if isinstance(action, Drag):
             ends.append((action.to_x, action.to_y))
         for end in ends:

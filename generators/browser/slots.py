@@ -48,23 +48,23 @@ def in_slot(
 class Slots:
     """A counted limit that knows how many hold it."""
 
-    def __init__(self, most: int) -> None:
-        self.most = most
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
         """Holders at once."""
-        self.busy = 0
+        self.in_use = 0
         """Holders now."""
-        self._free = asyncio.Semaphore(most)
+        self._free = asyncio.Semaphore(limit)
 
     @contextlib.asynccontextmanager
-    async def one(self) -> AsyncIterator[float]:
+    async def hold(self) -> AsyncIterator[float]:
         """Hold a slot for the block; yields how long the caller waited for it, s."""
         asked = time.perf_counter()
         async with self._free:
-            self.busy += 1
+            self.in_use += 1
             try:
                 yield time.perf_counter() - asked
             finally:
-                self.busy -= 1
+                self.in_use -= 1
 
 
 def page_slots() -> Slots:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from schemas.base import sha256_hex
 from schemas.observation import Element, PageState, Target
-from schemas.truncation import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
+from schemas.truncation import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, truncate
 
 _DIALOG_PREFIX = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
@@ -21,8 +21,8 @@ _ELEMENTS = TypeAdapter(tuple[Element, ...])
 def page_state(state: dict[str, Any]) -> PageState:
     """Return where a page stands, from what `stepmill.observe` gave."""
     return PageState(
-        url=cut(state["url"], URL_BYTES),
-        title=cut(state["title"], TITLE_BYTES),
+        url=truncate(state["url"], URL_BYTES),
+        title=truncate(state["title"], TITLE_BYTES),
         form_sha256=_hash(state["form"]),
         focus=_label("focus", state["focus"]),
         scroll_x=state["scrollX"],
@@ -43,13 +43,13 @@ def target(raw: dict[str, Any] | None) -> Target | None:
 
 def dialog(message: str) -> str:
     """Return the text of a dialog as it is kept until the action is over."""
-    return cut(message, DIALOG_BYTES - len(_DIALOG_PREFIX))
+    return truncate(message, DIALOG_BYTES - len(_DIALOG_PREFIX))
 
 
 def result_text(dialogs: Sequence[str]) -> str | None:
     """Return what the policy is shown of an action's dialogs; None if they have no text."""
     text = "; ".join(dialogs)
-    return cut(_DIALOG_PREFIX + text, DIALOG_BYTES) if text else None
+    return truncate(_DIALOG_PREFIX + text, DIALOG_BYTES) if text else None
 
 
 def _labels(raw: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def _label(name: str, value: Any) -> Any:
     """Return a text of an element, truncated; any other value as it is."""
     if not isinstance(value, str):
         return value
-    return cut(value, URL_BYTES if name == "frame" else LABEL_BYTES)
+    return truncate(value, URL_BYTES if name == "frame" else LABEL_BYTES)
 
 
 def _hash(text: str) -> str:

@@ -23,17 +23,17 @@ _MASKED, _NO_MASK = 0x80, bytes(4)
 _HEAD_END = b"\r\n\r\n"
 
 
-Taking = Callable[[bytes], None]
+OnText = Callable[[bytes], None]
 """Takes each message."""
 
-Ending = Callable[[Exception | None], None]
+OnEnd = Callable[[Exception | None], None]
 """Called once when the connection ends, with what broke it; None: nothing did."""
 
 
 class WebSocket(asyncio.Protocol):
     """One connection. Made by `open` and ended with its block, or by the other side."""
 
-    def __init__(self, handshake: bytes, *, on_text: Taking, on_end: Ending) -> None:
+    def __init__(self, handshake: bytes, *, on_text: OnText, on_end: OnEnd) -> None:
         self._handshake = handshake
         self._on_text = on_text
         self._on_end = on_end
@@ -49,7 +49,7 @@ class WebSocket(asyncio.Protocol):
     @classmethod
     @contextlib.asynccontextmanager
     async def open(
-        cls, port: int, path: str, *, on_text: Taking, on_end: Ending
+        cls, port: int, path: str, *, on_text: OnText, on_end: OnEnd
     ) -> AsyncIterator[Self]:
         """Connect, and hang up at the end of the block.
 

@@ -3,14 +3,14 @@
 import asyncio
 import math
 
-from generators.endpoint_check.endpoint import Subject
-from generators.endpoint_check.probe_images import TARGETS, Target, board, radius_of
-from generators.endpoint_check.prompts import begin, see, sent_size
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.endpoint import CheckedEndpoint
+from generators.endpoint_check.probe_images import TARGETS, Target, target_board, target_radius
+from generators.endpoint_check.prompts import append_page, sent_size, start_conversation
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
-from generators.policy.dialects.protocol import Unreadable
-from generators.policy.model.repair import WHOLE
-from schemas.action import Action, point_of
+from generators.policy.dialects.protocol import UnreadableReply
+from generators.policy.model.repair import COMPLETE_FINISH_REASONS
+from schemas.action import Action, target_point
 from schemas.sections import PolicySection
 
 NAME = "action"
@@ -21,42 +21,46 @@ _PROBED = TARGETS[2], TARGETS[5], TARGETS[8]
 _MAX_MISSED = 1
 
 
-async def look_at_action(subject: Subject) -> list[Line]:
+async def check_actions(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say whether replies to the dialect's own prompt are actions, and where they act.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server does not take such a request.
+        RequestRefused: the server does not take such a request.
     """
-    if not subject.pictures:
-        return [Line(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")]
+    if not subject.max_images:
+        return [
+            CheckResult(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")
+        ]
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_act(subject, target)) for target in _PROBED]
     return [_result(subject, [task.result() for task in tasks])]
 
 
-async def _act(subject: Subject, target: Target) -> Action | str:
+async def _act(subject: CheckedEndpoint, target: Target) -> Action | str:
     """Return the action of a reply, or why it is none."""
-    window = begin(subject, f"Click the {target.words} ({target.colour}).", keep=1, slack=0)
-    see(subject, window, board(sent_size(subject)), step=0)
+    window = start_conversation(
+        subject, f"Click the {target.words} ({target.colour}).", keep=1, slack=0
+    )
+    append_page(subject, window, target_board(sent_size(subject)), step=0)
     reply = await subject.ask(
         window.messages,
         tokens=PolicySection().max_tokens,
-        schema=subject.dialect.schema(subject.frame),
+        schema=subject.dialect.reply_schema(subject.frame),
     )
     return _read(subject, reply)
 
 
-def _read(subject: Subject, reply: Reply) -> Action | str:
-    if reply.finish_reason not in WHOLE:
+def _read(subject: CheckedEndpoint, reply: Reply) -> Action | str:
+    if reply.finish_reason not in COMPLETE_FINISH_REASONS:
         return f"the reply ended early ({reply.finish_reason})"
     try:
-        return subject.dialect.read(reply.text, subject.frame).action
-    except Unreadable as error:
+        return subject.dialect.parse(reply.text, subject.frame).action
+    except UnreadableReply as error:
         return str(error)
 
 
-def _result(subject: Subject, found: list[Action | str]) -> Line:
+def _result(subject: CheckedEndpoint, found: list[Action | str]) -> CheckResult:
     wrong = [one for one in found if isinstance(one, str)]
     right = [
         (target, one)
@@ -64,7 +68,7 @@ def _result(subject: Subject, found: list[Action | str]) -> Line:
         if not isinstance(one, str)
     ]
     if wrong:
-        return Line(
+        return CheckResult(
             name=NAME,
             fitness=Fitness.POOR if right else Fitness.UNFIT,
             found=f"{len(right)} of {len(found)} replies could be read; {wrong[0]}",
@@ -73,14 +77,14 @@ def _result(subject: Subject, found: list[Action | str]) -> Line:
     hit = sum(_hits(subject, target, action) for target, action in right)
     told = f"{len(found)} of {len(found)} replies read, {hit} of them clicks on their target"
     if hit >= len(found) - _MAX_MISSED:
-        return Line(name=NAME, fitness=Fitness.FIT, found=told)
-    return Line(name=NAME, fitness=Fitness.POOR, found=told, remedy="see 'coordinates'")
+        return CheckResult(name=NAME, fitness=Fitness.FIT, found=told)
+    return CheckResult(name=NAME, fitness=Fitness.POOR, found=told, remedy="see 'coordinates'")
 
 
-def _hits(subject: Subject, target: Target, action: Action) -> bool:
-    point, frame = point_of(action), subject.frame
+def _hits(subject: CheckedEndpoint, target: Target, action: Action) -> bool:
+    point, frame = target_point(action), subject.frame
     if point is None:
         return False
     size = frame.viewport_width, frame.viewport_height
     apart = math.hypot(point[0] - target.across * size[0], point[1] - target.down * size[1])
-    return apart <= radius_of(size)
+    return apart <= target_radius(size)

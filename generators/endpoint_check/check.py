@@ -6,42 +6,42 @@ A check that fails with an error becomes a result that says so, and the next one
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from generators.endpoint_check.actions import look_at_action
-from generators.endpoint_check.coordinates import look_at_coordinates
-from generators.endpoint_check.endpoint import Refused, Subject
-from generators.endpoint_check.limits import look_at_context, look_at_pictures
-from generators.endpoint_check.prefix_cache import look_at_cache
-from generators.endpoint_check.result import Fitness, Line
-from generators.endpoint_check.structured_output import look_at_structure
-from generators.endpoint_check.usage_metrics import look_at_accounts, look_at_metrics, look_at_reply
+from generators.endpoint_check.actions import check_actions
+from generators.endpoint_check.coordinates import check_coordinates
+from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused
+from generators.endpoint_check.limits import check_context, check_images
+from generators.endpoint_check.prefix_cache import check_prefix_cache
+from generators.endpoint_check.result import CheckResult, Fitness
+from generators.endpoint_check.structured_output import check_structured_output
+from generators.endpoint_check.usage_metrics import check_metrics, check_reply, check_usage_details
 from generators.engine.client.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
 from schemas.errors import RolloutFailure
 
-_Check = Callable[[Subject], Awaitable[list[Line]]]
+_Check = Callable[[CheckedEndpoint], Awaitable[list[CheckResult]]]
 
 _CHECKS: tuple[tuple[str, _Check], ...] = (
-    ("context", look_at_context),
-    ("reply", look_at_reply),
-    ("structure", look_at_structure),
-    ("metrics", look_at_metrics),
-    ("pictures", look_at_pictures),
-    ("accounts", look_at_accounts),
-    ("cache", look_at_cache),
-    ("action", look_at_action),
-    ("coordinates", look_at_coordinates),
+    ("context", check_context),
+    ("reply", check_reply),
+    ("structure", check_structured_output),
+    ("metrics", check_metrics),
+    ("pictures", check_images),
+    ("accounts", check_usage_details),
+    ("cache", check_prefix_cache),
+    ("action", check_actions),
+    ("coordinates", check_coordinates),
 )
 """By name, in order: later ones use what earlier ones found."""
 
 
-async def examine(
-    engine: OpenAIEngine, dialect: Dialect, *, say: Callable[[str], None]
-) -> AsyncIterator[Line]:
+async def check_endpoint(
+    engine: OpenAIEngine, dialect: Dialect, *, report: Callable[[str], None]
+) -> AsyncIterator[CheckResult]:
     """Yield a result for each need of a run in `dialect`; `say` gets the name of each check."""
-    subject = Subject(engine, dialect)
+    subject = CheckedEndpoint(engine, dialect)
     yield _model_result(subject)
     for name, look in _CHECKS:
-        say(f"asking: {name}")
+        report(f"asking: {name}")
         lines, broken = await _run_check(subject, name, look)
         for line in lines:
             yield line
@@ -49,21 +49,23 @@ async def examine(
             return
 
 
-def _model_result(subject: Subject) -> Line:
+def _model_result(subject: CheckedEndpoint) -> CheckResult:
     card = subject.card
     who = " ".join(filter(None, (card.product, card.version)))
     found = f"{card.model} on {who or 'a server that does not say what it is'}"
-    return Line(name="model", fitness=Fitness.FIT, found=found)
+    return CheckResult(name="model", fitness=Fitness.FIT, found=found)
 
 
-async def _run_check(subject: Subject, name: str, look: _Check) -> tuple[list[Line], bool]:
+async def _run_check(
+    subject: CheckedEndpoint, name: str, look: _Check
+) -> tuple[list[CheckResult], bool]:
     """Return the results of a check, and whether it failed with an error."""
     why = ""
     try:
         return await look(subject), False
-    except* (Refused, RolloutFailure) as broken:  # a check sends several requests at a time
+    except* (RequestRefused, RolloutFailure) as broken:  # a check sends several requests at a time
         why = _first_error(broken)
-    line = Line(
+    line = CheckResult(
         name=name,
         fitness=Fitness.POOR if name == "cache" else Fitness.UNFIT,
         found=why,

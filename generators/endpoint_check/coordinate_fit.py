@@ -97,28 +97,28 @@ READINGS: tuple[Reading, ...] = (
 """Every way that models are known to have."""
 
 
-class Fit(Record):
+class ReadingFit(Record):
     """How well a reading fits."""
 
     reading: str
     """Its name."""
     error: float
     """Median distance from the targets, part of the picture's diagonal."""
-    near: float
+    share_near: float
     """Share of points on their targets."""
 
     @property
-    def fits(self) -> bool:
+    def is_good(self) -> bool:
         """Enough points are on their targets."""
-        return self.near >= ENOUGH
+        return self.share_near >= ENOUGH
 
 
-def fits(said: Sequence[tuple[Target, Point]]) -> tuple[Fit, ...]:
+def fit_readings(said: Sequence[tuple[Target, Point]]) -> tuple[ReadingFit, ...]:
     """Return how well each reading fits the points said for targets of a picture of `SIZE`."""
     return tuple(sorted((_fit(reading, said) for reading in READINGS), key=lambda fit: fit.error))
 
 
-def _fit(reading: Reading, said: Sequence[tuple[Target, Point]]) -> Fit:
+def _fit(reading: Reading, said: Sequence[tuple[Target, Point]]) -> ReadingFit:
     (width, height), (across, down) = SIZE, reading.span(*SIZE)
     diagonal = math.hypot(width, height)
     apart = [
@@ -127,10 +127,10 @@ def _fit(reading: Reading, said: Sequence[tuple[Target, Point]]) -> Fit:
         for target, (x, y) in said
     ]
     near = sum(distance <= NEAR for distance in apart) / len(apart)
-    return Fit(reading=reading.name, error=median(apart), near=near)
+    return ReadingFit(reading=reading.name, error=median(apart), share_near=near)
 
 
-def agreeing(reading: str, frame: Frame) -> tuple[Convention, ...]:
+def matching_conventions(reading: str, frame: Frame) -> tuple[Convention, ...]:
     """Return the conventions that mean the same as a reading for the pictures of a frame.
 
     They are sent in a size of the dialect's own, at which several may come to the same.

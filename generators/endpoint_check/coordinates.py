@@ -8,10 +8,16 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from generators.endpoint_check.coordinate_fit import SIZE, Fit, Point, agreeing, fits
-from generators.endpoint_check.endpoint import Subject, user
-from generators.endpoint_check.probe_images import TARGETS, Target, board
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.coordinate_fit import (
+    SIZE,
+    Point,
+    ReadingFit,
+    fit_readings,
+    matching_conventions,
+)
+from generators.endpoint_check.endpoint import CheckedEndpoint, user
+from generators.endpoint_check.probe_images import TARGETS, Target, target_board
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Picture
 from schemas.base import JsonObject
 
@@ -32,35 +38,37 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
-async def look_at_coordinates(subject: Subject) -> list[Line]:
+async def check_coordinates(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say which convention fits, and whether it is the dialect's.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server does not take such a request.
+        RequestRefused: the server does not take such a request.
     """
-    if not subject.pictures:
-        return [Line(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")]
-    said = await _points(subject, board(SIZE))
+    if not subject.max_images:
+        return [
+            CheckResult(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")
+        ]
+    said = await _points(subject, target_board(SIZE))
     if len(said) < len(TARGETS) / 2:
         return [
-            Line(
+            CheckResult(
                 name=NAME,
                 fitness=Fitness.UNFIT,
                 found=f"points for {len(said)} of {len(TARGETS)} targets",
                 remedy="this model does not point at things; serve one that does",
             )
         ]
-    return [_result(subject, fits(said), len(said))]
+    return [_result(subject, fit_readings(said), len(said))]
 
 
-async def _points(subject: Subject, picture: Picture) -> list[tuple[Target, Point]]:
+async def _points(subject: CheckedEndpoint, picture: Picture) -> list[tuple[Target, Point]]:
     window = asyncio.Semaphore(AT_ONCE)
 
     async def one(target: Target) -> tuple[Target, Point | None]:
         async with window:
             reply = await subject.ask([user(picture, _question(target))], tokens=64, schema=_SCHEMA)
-        return target, point_in(reply.text)
+        return target, parse_point(reply.text)
 
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(target)) for target in TARGETS]
@@ -75,7 +83,7 @@ def _question(target: Target) -> str:
     )
 
 
-def point_in(text: str) -> Point | None:
+def parse_point(text: str) -> Point | None:
     """Return the point that a reply names, as JSON or else as its first two numbers."""
     keyed = [pattern.search(text) for pattern in _KEYED.values()]
     numbers = [found[1] for found in keyed if found]
@@ -87,26 +95,26 @@ def point_in(text: str) -> Point | None:
     return (x, y) if max(abs(x), abs(y)) <= _LARGEST else None
 
 
-def _result(subject: Subject, found: Sequence[Fit], answered: int) -> Line:
+def _result(subject: CheckedEndpoint, found: Sequence[ReadingFit], answered: int) -> CheckResult:
     best, wanted = found[0], subject.dialect.convention
     told = (
         f"{best.reading}: {best.error:.1%} of the diagonal off (median), "
-        f"{best.near:.0%} of {answered} within 2 %; next {found[1].reading}, {found[1].error:.0%}"
+        f"{best.share_near:.0%} of {answered} within 2 %; next {found[1].reading}, {found[1].error:.0%}"
     )
-    if not best.fits:
-        return Line(
+    if not best.is_good:
+        return CheckResult(
             name=NAME,
             fitness=Fitness.UNFIT,
             found=f"no convention fits; nearest {told}",
             remedy="this model does not see where things are; serve one that does",
         )
-    same = agreeing(best.reading, subject.frame)
+    same = matching_conventions(best.reading, subject.frame)
     if wanted in same:
-        return Line(name=NAME, fitness=Fitness.FIT, found=told)
+        return CheckResult(name=NAME, fitness=Fitness.FIT, found=told)
     remedy = "take the dialect of the model's family" + (
         f', or set policy.dialect_options.convention = "{same[0]}"' if same else ""
     )
-    return Line(
+    return CheckResult(
         name=NAME,
         fitness=Fitness.UNFIT,
         found=f"{told}; '{subject.dialect.name}' reads {wanted}",

@@ -1,7 +1,7 @@
 """The endpoint under test, asked as a run would ask it.
 
 Every request goes through the client that runs use, so that a check finds what a run would find. A
-refusal by the server is a result too: it is raised as `Refused`, with the server's message.
+refusal by the server is a result too: it is raised as `RequestRefused`, with the server's message.
 """
 
 import asyncio
@@ -34,11 +34,11 @@ _POLL_SECONDS = 0.5
 _REFUSAL = ": HTTP 4"
 
 
-class Refused(StepmillError):
+class RequestRefused(StepmillError):
     """The server does not take such a request; the text is its message."""
 
 
-class Subject:
+class CheckedEndpoint:
     """One endpoint, with the dialect that a run would use."""
 
     def __init__(
@@ -48,11 +48,11 @@ class Subject:
         self._gone_seconds = gone_seconds
         self.dialect = dialect
         """The dialect of the prompts."""
-        self.frame = frame_of(dialect)
+        self.frame = default_frame(dialect)
         """The frame of a run with the default viewport."""
-        self.salt = secrets.token_hex(6)
+        self.unique_prefix = secrets.token_hex(6)
         """Begins prompts that must not be in any cache yet."""
-        self.pictures = 0
+        self.max_images = 0
         """The most pictures in a prompt; 0 before it was measured."""
 
     @property
@@ -73,7 +73,7 @@ class Subject:
         """Return the reply to `messages`.
 
         Raises:
-            Refused: the server does not take such a request.
+            RequestRefused: the server does not take such a request.
             RolloutFailure: the endpoint gave no reply, for another reason.
             NoEngine: the endpoint has gone away.
         """
@@ -86,13 +86,13 @@ class Subject:
         except RolloutFailure as failure:
             _, refusal, words = failure.message.partition(_REFUSAL)
             if refusal:
-                raise Refused(f"HTTP 4{words}") from failure
+                raise RequestRefused(f"HTTP 4{words}") from failure
             raise
 
     async def _reply(self, prompt: EnginePrompt, sampling: Sampling) -> Reply:
         """Return the reply, unless the endpoint goes down: the client alone would wait for it."""
         stopwatch, begun = Stopwatch(), time.perf_counter()
-        session = f"check-{self.salt}"
+        session = f"check-{self.unique_prefix}"
         task = asyncio.create_task(
             self._engine.reply(prompt, sampling, session=session, stopwatch=stopwatch)
         )
@@ -111,7 +111,7 @@ class Subject:
         return next(iter((await self._engine.metrics()).values()))
 
 
-def frame_of(dialect: Dialect) -> Frame:
+def default_frame(dialect: Dialect) -> Frame:
     """Return the frame of a run with the usual viewport."""
     width, height = MODEL_VIEWPORT
     sent = dialect.sent_size(width, height)

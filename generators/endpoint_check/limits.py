@@ -1,24 +1,26 @@
 """How much an endpoint takes: its context, and pictures in one prompt."""
 
-from generators.endpoint_check.endpoint import Refused, Subject, user
-from generators.endpoint_check.probe_images import page
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused, user
+from generators.endpoint_check.probe_images import filler_page
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.policy.model.context_window import text_tokens
-from generators.policy.model.setup import ROOM
+from generators.policy.model.setup import RESERVED_TOKENS
 from schemas.sections import PolicySection
 
-MOST_PICTURES = 8
+MAX_IMAGES = 8
 """More are not tried."""
 
 _SMALL = (64, 64)
 _USUAL = PolicySection()
 
 
-async def look_at_context(subject: Subject) -> list[Line]:
+async def check_context(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say whether the context holds a prompt of the dialect and its reply."""
     context, dialect, frame = subject.card.context_tokens, subject.dialect, subject.frame
     picture = dialect.image_tokens(frame.sent_width, frame.sent_height)
-    least = text_tokens(dialect.system(frame)) + ROOM + _USUAL.max_tokens + picture
+    least = (
+        text_tokens(dialect.system_prompt(frame)) + RESERVED_TOKENS + _USUAL.max_tokens + picture
+    )
     good = least + (_USUAL.keep_images + _USUAL.slack_images - 1) * picture
     remedy = f"serve at least {good} (vLLM: --max-model-len), or lower policy.max_tokens"
     if context is None:
@@ -31,7 +33,7 @@ async def look_at_context(subject: Subject) -> list[Line]:
             Fitness.UNFIT if context < least else Fitness.POOR if context < good else Fitness.FIT
         )
     return [
-        Line(
+        CheckResult(
             name="context",
             fitness=fitness,
             found=found,
@@ -40,33 +42,33 @@ async def look_at_context(subject: Subject) -> list[Line]:
     ]
 
 
-async def look_at_pictures(subject: Subject) -> list[Line]:
+async def check_images(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say whether it sees, and how many pictures a prompt may hold; the subject keeps the number.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server refuses text alone.
+        RequestRefused: the server refuses text alone.
     """
     without = (await subject.ask([user("What is on the pictures?")], tokens=4)).prompt_tokens
     refusal = ""
-    for count in range(1, MOST_PICTURES + 1):
-        shown = [page(_SMALL, seed=f"{subject.salt}-{n}") for n in range(count)]
+    for count in range(1, MAX_IMAGES + 1):
+        shown = [filler_page(_SMALL, seed=f"{subject.unique_prefix}-{n}") for n in range(count)]
         try:
             reply = await subject.ask([user(*shown, "What is on the pictures?")], tokens=4)
-        except Refused as refused:
+        except RequestRefused as refused:
             refusal = str(refused)
             break
         if without is not None and reply.prompt_tokens == without:
             refusal = "a picture makes the prompt no longer: it is dropped in silence"
             break
-        subject.pictures = count
-    return [_image_result(subject.pictures, refusal)]
+        subject.max_images = count
+    return [_image_result(subject.max_images, refusal)]
 
 
-def _image_result(count: int, refusal: str) -> Line:
+def _image_result(count: int, refusal: str) -> CheckResult:
     wanted = _USUAL.keep_images + _USUAL.slack_images
     if not count:
-        return Line(
+        return CheckResult(
             name="pictures",
             fitness=Fitness.UNFIT,
             found=f"none: {refusal}",
@@ -74,8 +76,8 @@ def _image_result(count: int, refusal: str) -> Line:
         )
     found = f"{count} in a prompt" if refusal else f"{count} in a prompt and perhaps more"
     if count >= wanted:
-        return Line(name="pictures", fitness=Fitness.FIT, found=found)
-    return Line(
+        return CheckResult(name="pictures", fitness=Fitness.FIT, found=found)
+    return CheckResult(
         name="pictures",
         fitness=Fitness.UNFIT,
         found=f"{found}; {count + 1}: {refusal}",

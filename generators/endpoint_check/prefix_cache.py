@@ -10,13 +10,13 @@ which other clients of the server would disturb.
 
 from collections.abc import Sequence
 
-from generators.endpoint_check.endpoint import Subject
-from generators.endpoint_check.probe_images import page
-from generators.endpoint_check.prompts import begin, see, sent_size
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.endpoint import CheckedEndpoint
+from generators.endpoint_check.probe_images import filler_page
+from generators.endpoint_check.prompts import append_page, sent_size, start_conversation
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
 from generators.policy.dialects.protocol import Dialect, Rationale
-from generators.policy.model.context_window import Window
+from generators.policy.model.context_window import ContextWindow
 from schemas.action import Click
 from schemas.base import Record
 
@@ -37,7 +37,7 @@ _REMEDIES = (
 )
 
 
-class Served(Record):
+class CacheResult(Record):
     """What a cache did for one prompt."""
 
     shared: int | None
@@ -48,21 +48,23 @@ class Served(Record):
     """Tokens of the prompt; None: the server does not say."""
 
 
-async def look_at_cache(subject: Subject) -> list[Line]:
+async def check_prefix_cache(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say what the cache serves of a grown, of a related and of an evicted prompt.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the prompts are too long for the server.
+        RequestRefused: the prompts are too long for the server.
     """
-    if not subject.pictures:
+    if not subject.max_images:
         return [
-            Line(name="cache", fitness=Fitness.POOR, found="not measured: it takes no pictures")
+            CheckResult(
+                name="cache", fitness=Fitness.POOR, found="not measured: it takes no pictures"
+            )
         ]
     talk = _Conversations(subject)
     first, other, third = (talk.conversation(n) for n in range(3))
     await talk.ask(first, "cold")
-    grown = await talk.ask(first, "grown") if subject.pictures > 1 else None
+    grown = await talk.ask(first, "grown") if subject.max_images > 1 else None
     await talk.ask(other, "related")
     related = await talk.ask(third, "related again")
     evicted = await talk.ask(first, "evicted")
@@ -77,33 +79,33 @@ async def look_at_cache(subject: Subject) -> list[Line]:
 class _Conversations:
     """Conversations that share a system prompt nobody has sent before."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: CheckedEndpoint) -> None:
         self._subject = subject
-        self._slack = min(subject.pictures, 2) - 1
+        self._slack = min(subject.max_images, 2) - 1
         self._sent: list[tuple[int, ...]] = []
         self._steps: dict[int, int] = {}
 
-    def conversation(self, number: int) -> Window:
-        return begin(
+    def conversation(self, number: int) -> ContextWindow:
+        return start_conversation(
             self._subject,
-            f"Find the price of article {number}{self._subject.salt} and answer it.",
+            f"Find the price of article {number}{self._subject.unique_prefix} and answer it.",
             keep=1,
             slack=self._slack,
-            salt=f"{self._subject.salt}\n",
+            salt=f"{self._subject.unique_prefix}\n",
         )
 
-    async def ask(self, window: Window, name: str) -> Served:
+    async def ask(self, window: ContextWindow, name: str) -> CacheResult:
         """Show another page, ask, and say what the cache served of it."""
         subject = self._subject
         step = self._steps.get(id(window), 0)
         self._steps[id(window)] = step + 1
-        picture = page(sent_size(subject), seed=f"{subject.salt}-{name}", step=step)
+        picture = filler_page(sent_size(subject), seed=f"{subject.unique_prefix}-{name}", step=step)
         if step:
-            window.answered(_sample_reply(subject.dialect, subject))
-        see(subject, window, picture, step=step)
+            window.append_reply(_sample_reply(subject.dialect, subject))
+        append_page(subject, window, picture, step=step)
         before = await self._hits()
         reply = await subject.ask(window.messages, tokens=8)
-        served = Served(
+        served = CacheResult(
             shared=self._shared_tokens(reply.prompt_token_ids),
             cached=await self._cached_tokens(reply, before),
             whole=reply.prompt_tokens,
@@ -128,8 +130,10 @@ class _Conversations:
         return max((_common(sent, ids) for sent in self._sent), default=0)
 
 
-def _sample_reply(dialect: Dialect, subject: Subject) -> str:
-    return dialect.say(Click(x=40, y=40), subject.frame, Rationale(thought="I look further."))
+def _sample_reply(dialect: Dialect, subject: CheckedEndpoint) -> str:
+    return dialect.format_action(
+        Click(x=40, y=40), subject.frame, Rationale(thought="I look further.")
+    )
 
 
 def _common(first: Sequence[int], second: Sequence[int]) -> int:
@@ -137,9 +141,9 @@ def _common(first: Sequence[int], second: Sequence[int]) -> int:
     return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
-def _result(name: str, served: Served, remedy: str) -> Line:
+def _result(name: str, served: CacheResult, remedy: str) -> CheckResult:
     if served.cached is None:
-        return Line(
+        return CheckResult(
             name=name,
             fitness=Fitness.POOR,
             found="not measured: neither usage nor metrics say what a cache served",
@@ -149,5 +153,5 @@ def _result(name: str, served: Served, remedy: str) -> Line:
     found = f"{served.cached} of {of or '?'} {'shared' if served.shared else 'prompt'} tokens"
     good = served.cached > 0 and (of is None or served.cached >= ENOUGH * of)
     if good:
-        return Line(name=name, fitness=Fitness.FIT, found=found)
-    return Line(name=name, fitness=Fitness.POOR, found=found, remedy=remedy)
+        return CheckResult(name=name, fitness=Fitness.FIT, found=found)
+    return CheckResult(name=name, fitness=Fitness.POOR, found=found, remedy=remedy)

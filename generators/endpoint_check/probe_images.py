@@ -50,23 +50,23 @@ TARGETS = tuple(
 """Spread so that a wrong convention is far off at most of them."""
 
 
-def radius_of(size: tuple[int, int]) -> int:
+def target_radius(size: tuple[int, int]) -> int:
     """Return how far a target reaches from its middle on a picture of that size, px."""
     return min(size) // 60
 
 
-def board(size: tuple[int, int], targets: Sequence[Target] = TARGETS) -> Picture:
+def target_board(size: tuple[int, int], targets: Sequence[Target] = TARGETS) -> Picture:
     """Return a picture of that size with the targets on it."""
     width, height = size
     picture = Image.new("RGB", size, _PAPER)
     draw = ImageDraw.Draw(picture)
-    radius = radius_of(size)
+    radius = target_radius(size)
     for target in targets:
         _shape(draw, target, target.across * width, target.down * height, radius)
     return _encoded(picture)
 
 
-def page(size: tuple[int, int], *, seed: str, step: int = 0) -> Picture:
+def filler_page(size: tuple[int, int], *, seed: str, step: int = 0) -> Picture:
     """Return something like a page, another one for every seed."""
     rng = Random(seed)
     width, height = size

@@ -17,7 +17,7 @@ class Fitness(StrEnum):
     """A run would fail."""
 
 
-class Line(Record):
+class CheckResult(Record):
     """The result of one check."""
 
     name: str
@@ -30,6 +30,6 @@ class Line(Record):
     """What the user can do; empty: nothing is needed."""
 
 
-def fit(lines: Iterable[Line]) -> bool:
+def is_fit(lines: Iterable[CheckResult]) -> bool:
     """Return whether no result is unfit."""
     return all(line.fitness is not Fitness.UNFIT for line in lines)

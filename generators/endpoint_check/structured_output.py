@@ -8,8 +8,8 @@ strings, which is no JSON; our own reader takes them, others do not.
 import asyncio
 import json
 
-from generators.endpoint_check.endpoint import Subject, user
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.endpoint import CheckedEndpoint, user
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
 from schemas.base import JsonObject
 
@@ -33,12 +33,12 @@ _TEXT: JsonObject = {
 }
 
 
-async def look_at_structure(subject: Subject) -> list[Line]:
+async def check_structured_output(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say whether schemas are followed, and whether strings are JSON's.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server does not take such a request.
+        RequestRefused: the server does not take such a request.
     """
     plain = await _samples(subject, "Say in a sentence what a web browser is.", _PROBE_SCHEMA, 128)
     texts = await _samples(
@@ -47,7 +47,9 @@ async def look_at_structure(subject: Subject) -> list[Line]:
     return [_schema_result(subject, plain), _string_result(texts)]
 
 
-async def _samples(subject: Subject, question: str, schema: JsonObject, tokens: int) -> list[Reply]:
+async def _samples(
+    subject: CheckedEndpoint, question: str, schema: JsonObject, tokens: int
+) -> list[Reply]:
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(
@@ -60,16 +62,16 @@ async def _samples(subject: Subject, question: str, schema: JsonObject, tokens: 
     return [task.result() for task in tasks]
 
 
-def _schema_result(subject: Subject, replies: list[Reply]) -> Line:
-    good = sum(follows(reply.text) for reply in replies)
+def _schema_result(subject: CheckedEndpoint, replies: list[Reply]) -> CheckResult:
+    good = sum(follows_probe_schema(reply.text) for reply in replies)
     if good == len(replies):
         way = "" if replies[0].structured else ", by the prompt alone"
-        return Line(
+        return CheckResult(
             name="structure", fitness=Fitness.FIT, found=f"{good} of {good} follow a schema{way}"
         )
-    needed = subject.dialect.schema(subject.frame) is not None
+    needed = subject.dialect.reply_schema(subject.frame) is not None
     ended = sum(reply.finish_reason == "stop" for reply in replies)
-    return Line(
+    return CheckResult(
         name="structure",
         fitness=Fitness.UNFIT if needed and good < ended else Fitness.POOR,
         found=f"{good} of {len(replies)} follow a schema; {ended} ended by themselves",
@@ -78,7 +80,7 @@ def _schema_result(subject: Subject, replies: list[Reply]) -> Line:
     )
 
 
-def follows(text: str) -> bool:
+def follows_probe_schema(text: str) -> bool:
     """Say whether a reply follows the strange schema."""
     try:
         value = json.loads(text)
@@ -90,11 +92,11 @@ def follows(text: str) -> bool:
     return value["flavour"] in _WORDS and type(crumbs) is int and _LEAST <= crumbs <= _MOST
 
 
-def _string_result(replies: list[Reply]) -> Line:
+def _string_result(replies: list[Reply]) -> CheckResult:
     raw = sum(has_raw_control(reply.text) for reply in replies)
     if not raw:
-        return Line(name="strings", fitness=Fitness.FIT, found="no raw control characters")
-    return Line(
+        return CheckResult(name="strings", fitness=Fitness.FIT, found="no raw control characters")
+    return CheckResult(
         name="strings",
         fitness=Fitness.POOR,
         found=f"raw control characters in {raw} of {len(replies)} replies",

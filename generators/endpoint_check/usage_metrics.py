@@ -1,11 +1,11 @@
 """What an endpoint tells of a reply and of itself: usage, token ids, log-probabilities, metrics."""
 
-from generators.endpoint_check.endpoint import Subject, user
-from generators.endpoint_check.probe_images import board
-from generators.endpoint_check.result import Fitness, Line
+from generators.endpoint_check.endpoint import CheckedEndpoint, user
+from generators.endpoint_check.probe_images import target_board
+from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import Reply
-from generators.engine.vllm.command import ACCOUNTS
+from generators.engine.vllm.command import USAGE_FLAGS
 
 _NEEDED = {
     "requests running": ("running",),
@@ -24,12 +24,12 @@ _SMALL = (320, 240)
 """Of a picture, px."""
 
 
-async def look_at_reply(subject: Subject) -> list[Line]:
+async def check_reply(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say what comes with a plain reply.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server does not take such a request.
+        RequestRefused: the server does not take such a request.
     """
     reply = await subject.ask([user("Say what a web browser is.")], tokens=16, logprobs=True)
     counts = reply.prompt_tokens, reply.completion_tokens
@@ -60,14 +60,14 @@ async def look_at_reply(subject: Subject) -> list[Line]:
     ]
 
 
-async def look_at_accounts(subject: Subject) -> list[Line]:
+async def check_usage_details(subject: CheckedEndpoint) -> list[CheckResult]:
     """Say whether a reply tells how its prompt's tokens divide, and how long it took.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
-        Refused: the server does not take such a request.
+        RequestRefused: the server does not take such a request.
     """
-    pictures = [board(_SMALL)] if subject.pictures else []
+    pictures = [target_board(_SMALL)] if subject.max_images else []
     reply = await subject.ask([user(*pictures, "Say what you see.")], tokens=16)
     missing = _missing_details(reply, pictures=bool(pictures))
     return [
@@ -76,7 +76,7 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
             f"{reply.cached_tokens} tokens cached, {reply.image_tokens or 0} of pictures",
             good=not missing,
             lacking=f"without {' and '.join(missing)}",
-            remedy=f"what a cache served stays unknown; vLLM: {ACCOUNTS[0]} (counts pictures from "
+            remedy=f"what a cache served stays unknown; vLLM: {USAGE_FLAGS[0]} (counts pictures from "
             "0.24 on); SGLang: --enable-cache-report",
         ),
         _result(
@@ -85,7 +85,7 @@ async def look_at_accounts(subject: Subject) -> list[Line]:
             f"{reply.ttft_ms or 0:.0f} ms",
             good=None not in (reply.queue_ms, reply.ttft_ms),
             lacking="none in the reply",
-            remedy=f"whether a call waited or worked stays unknown; vLLM from 0.25 on: {ACCOUNTS[1]}",
+            remedy=f"whether a call waited or worked stays unknown; vLLM from 0.25 on: {USAGE_FLAGS[1]}",
         ),
     ]
 
@@ -98,10 +98,10 @@ def _missing_details(reply: Reply, *, pictures: bool) -> list[str]:
     return [words for words, count in told.items() if count is None]
 
 
-async def look_at_metrics(subject: Subject) -> list[Line]:
+async def check_metrics(subject: CheckedEndpoint) -> list[CheckResult]:
     """Check that the server reports its load, its cache and its latency."""
     metrics = await subject.metrics()
-    missing = [] if metrics is None else missing_of(metrics)
+    missing = [] if metrics is None else missing_figures(metrics)
     return [
         _result(
             "metrics",
@@ -114,7 +114,7 @@ async def look_at_metrics(subject: Subject) -> list[Line]:
     ]
 
 
-def missing_of(metrics: EngineMetrics) -> list[str]:
+def missing_figures(metrics: EngineMetrics) -> list[str]:
     """Return the names of the figures that these metrics lack."""
     return [
         words
@@ -123,7 +123,7 @@ def missing_of(metrics: EngineMetrics) -> list[str]:
     ]
 
 
-def _result(name: str, found: str, *, good: bool, lacking: str, remedy: str) -> Line:
+def _result(name: str, found: str, *, good: bool, lacking: str, remedy: str) -> CheckResult:
     if good:
-        return Line(name=name, fitness=Fitness.FIT, found=found)
-    return Line(name=name, fitness=Fitness.POOR, found=lacking, remedy=remedy)
+        return CheckResult(name=name, fitness=Fitness.FIT, found=found)
+    return CheckResult(name=name, fitness=Fitness.POOR, found=lacking, remedy=remedy)

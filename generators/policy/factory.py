@@ -10,24 +10,24 @@ from functools import partial
 from pathlib import Path
 
 from generators.policy.model.localizer import ROLE as LOCALIZER
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.setup import Engines, Voices, dialect_of
-from generators.policy.model.surfer import Surfer
+from generators.policy.model.setup import EngineSet, ModelConfigs, dialect_of
+from generators.policy.model.surfer import SurferPolicy
 from generators.policy.model.usage import Account
 from generators.policy.model.validator import ROLE as VALIDATOR
-from generators.policy.noisy import Clumsy
+from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy, load_script
-from generators.policy.teacher.policy import Teacher
+from generators.policy.teacher.policy import TeacherPolicy
 from generators.policy.testing.role_replies import RoleReplies
 from generators.policy.testing.teacher_driven import TeacherDrivenPolicy
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
-from schemas.sections import ASKING, EngineKind, PolicyName, PolicySection
+from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
 
-Whispers = Callable[[str, str], None]
+QueueReply = Callable[[str, str], None]
 """Queues the scripted engine's next reply in a conversation."""
 
 
@@ -39,7 +39,7 @@ def check_policy(section: PolicySection, config: RunConfig) -> None:
             missing or out of place.
         BadTasks: the script is unreadable or has an item that is not an action.
     """
-    if section.name in ASKING:
+    if section.name in ENGINE_POLICIES:
         if config.engine.kind is EngineKind.NONE:
             raise BadConfig(
                 f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
@@ -75,11 +75,15 @@ def _check_roles(section: PolicySection) -> None:
             raise BadConfig(f"policy.{name}{str(error).removeprefix('policy')}") from error
 
 
-class PolicyMaker:
+class PolicyFactory:
     """Makes the policy of every episode of a run."""
 
     def __init__(
-        self, config: RunConfig, engines: Engines | None = None, *, whispers: Whispers | None = None
+        self,
+        config: RunConfig,
+        engines: EngineSet | None = None,
+        *,
+        queue_reply: QueueReply | None = None,
     ) -> None:
         """Make what episodes share.
 
@@ -88,11 +92,11 @@ class PolicyMaker:
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.
         """
-        self._whispers = whispers
-        self._voices = Voices(config, engines) if engines is not None else None
+        self._whispers = queue_reply
+        self._voices = ModelConfigs(config, engines) if engines is not None else None
 
     @property
-    def voices(self) -> tuple[Voice, ...]:
+    def models(self) -> tuple[ModelConfig, ...]:
         """The models of all policies; empty where none asks an engine."""
         return self._voices.all if self._voices is not None else ()
 
@@ -107,9 +111,9 @@ class PolicyMaker:
         """
         match section.name:
             case PolicyName.TEACHER:
-                return Teacher()
+                return TeacherPolicy()
             case PolicyName.CLUMSY:
-                return Clumsy(Teacher(), seed=seed)
+                return NoisyPolicy(TeacherPolicy(), seed=seed)
             case PolicyName.SCRIPTED:
                 return _scripted(Path(section.script or ""), task)
             case _:
@@ -124,14 +128,14 @@ class PolicyMaker:
         if roles is None:
             policy = ModelPolicy(voice, account, budget=budget, session=seed)
         else:
-            policy = Surfer(voice, roles, account, budget=budget, session=seed)
+            policy = SurferPolicy(voice, roles, account, budget=budget, session=seed)
         if self._whispers is None:
             return policy
         queue, replies = self._whispers, None
         if roles is not None:
             replies = RoleReplies(voice, roles, session=seed, queue=queue)
         return TeacherDrivenPolicy(
-            policy, Teacher(), voice, queue=partial(queue, seed), role_replies=replies
+            policy, TeacherPolicy(), voice, queue=partial(queue, seed), role_replies=replies
         )
 
 

@@ -12,7 +12,7 @@ from schemas.action import Action, Answer, Click, Drag, Hover, TypeText, Wait
 from schemas.episode import ThoughtSource
 from schemas.observation import Observation
 
-CLUMSY_SHARE = 0.45
+NOISY_SHARE = 0.45
 """Episodes in which it makes mistakes at all; in the others it does as well as the policy it wraps."""
 
 GIVES_UP = 0.06
@@ -36,13 +36,13 @@ TYPOS = 0.5
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-class Clumsy:
+class NoisyPolicy:
     """A `Policy` that spoils some of another's decisions."""
 
     def __init__(self, policy: Policy, *, seed: str) -> None:
         self._policy = policy
         self._random = Random(f"clumsy {seed}")
-        self._clumsy = self._random.random() < CLUMSY_SHARE
+        self._clumsy = self._random.random() < NOISY_SHARE
 
     @property
     def card(self) -> PolicyCard:

@@ -37,7 +37,7 @@ class Limits(Record):
     """The same action on the same picture, in a row."""
 
 
-def limits_for(task: Task, section: LimitsSection) -> Limits:
+def make_limits(task: Task, section: LimitsSection) -> Limits:
     """Return the limits of an attempt at `task`: the lower of the task's and the run's steps."""
     return Limits(
         steps=min(section.steps, task.max_steps),

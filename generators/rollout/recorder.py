@@ -12,7 +12,7 @@ from PIL import Image
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision
 from generators.sites.protocol import Outcome
-from schemas.action import NoAction, point_of
+from schemas.action import NoAction, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Step
 from schemas.observation import Effect, Observation
@@ -66,7 +66,7 @@ class Recorder:
         self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float
     ) -> None:
         """Add the action that was decided on the last observation, and its effect."""
-        point = point_of(decision.action)
+        point = target_point(decision.action)
         self._pending = self._row().model_copy(
             update={
                 "thought": decision.thought,

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from schemas.base import Record
 from schemas.errors import Damaged
 
-PATH = Path(__file__).with_name("miniwob.toml")
+CATALOGUE_PATH = Path(__file__).with_name("miniwob.toml")
 """The catalogue's file."""
 
 
@@ -57,7 +57,7 @@ class Need(StrEnum):
     """The page changes while time passes."""
 
 
-class Entry(Record):
+class TemplateEntry(Record):
     """One template."""
 
     goal: str = Field(min_length=1)
@@ -71,14 +71,14 @@ class Entry(Record):
 
 
 @cache
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, TemplateEntry]:
     """Return every template of MiniWoB++ with its entry, sorted by name.
 
     Raises:
         Damaged: the file cannot be parsed, or an entry is invalid.
     """
     try:
-        tables = tomllib.loads(PATH.read_text(encoding="utf-8"))
-        return {name: Entry.model_validate(table) for name, table in sorted(tables.items())}
+        tables = tomllib.loads(CATALOGUE_PATH.read_text(encoding="utf-8"))
+        return {name: TemplateEntry.model_validate(table) for name, table in sorted(tables.items())}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise Damaged(f"{PATH}: {error}") from error
+        raise Damaged(f"{CATALOGUE_PATH}: {error}") from error

@@ -22,7 +22,7 @@ from schemas.action import Wait
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
-from schemas.truncation import GOAL_BYTES, cut
+from schemas.truncation import GOAL_BYTES, truncate
 
 NAME = "miniwob"
 """What tasks call the site."""
@@ -84,7 +84,7 @@ _OUTCOME = "[WOB_RAW_REWARD_GLOBAL, WOB_DONE_GLOBAL]"
 
 
 @cache
-def root() -> Path:
+def pages_root() -> Path:
     """Return the folder of the pages, found without importing the package."""
     return Path(str(distribution(NAME).locate_file("miniwob/html")))
 
@@ -95,12 +95,12 @@ def site_version() -> str:
 
 
 @cache
-def templates() -> dict[str, str]:
+def template_paths() -> dict[str, str]:
     """Return every template with the path of its page, sorted by name."""
-    small = {page.stem: f"/miniwob/{page.name}" for page in root().glob("miniwob/*.html")}
+    small = {page.stem: f"/miniwob/{page.name}" for page in pages_root().glob("miniwob/*.html")}
     flights = {
         f"flight.{page.parent.name}": f"/flight/{page.parent.name}/{page.name}"
-        for page in root().glob("flight/*/wrapper.html")
+        for page in pages_root().glob("flight/*/wrapper.html")
     }
     return dict(sorted((small | flights).items()))
 
@@ -111,13 +111,13 @@ def start_url(template_id: str) -> str:
     Raises:
         KeyError: the site has no such template.
     """
-    return ORIGIN + templates()[template_id]
+    return ORIGIN + template_paths()[template_id]
 
 
 def _load(path: str) -> tuple[bytes, str] | None:
     """Return a file's bytes and content type; None if the site has no such file."""
-    file = (root() / path.lstrip("/")).resolve()
-    if not file.is_relative_to(root().resolve()) or not file.is_file():
+    file = (pages_root() / path.lstrip("/")).resolve()
+    if not file.is_relative_to(pages_root().resolve()) or not file.is_file():
         return None
     kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     if kind.startswith("text/") or kind.endswith("javascript"):
@@ -140,9 +140,9 @@ class MiniWob:
         """Of the pages."""
         return site_version()
 
-    def knows(self, template_id: str) -> bool:
+    def has_template(self, template_id: str) -> bool:
         """Say whether there is such a template."""
-        return template_id in templates()
+        return template_id in template_paths()
 
     def threshold(self, template_id: str) -> Threshold | None:
         """Return a template's own threshold, where its score is continuous."""
@@ -150,7 +150,7 @@ class MiniWob:
 
     async def visit(self, task: Task) -> Visit:
         """Return how `task` is visited: its page, under virtual time, with its seed."""
-        if not self.knows(task.template_id):
+        if not self.has_template(task.template_id):
             raise RolloutFailure(FailureKind.SITE, f"MiniWoB++ has no '{task.template_id}'")
         return Visit(
             start_url=task.start_url,
@@ -165,7 +165,7 @@ class MiniWob:
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")
-        goal = cut(goal, GOAL_BYTES)
+        goal = truncate(goal, GOAL_BYTES)
         await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):

@@ -63,7 +63,7 @@ class Site(Protocol):
         """The same task and actions give the same DOM, byte for byte."""
         ...
 
-    def knows(self, template_id: str) -> bool:
+    def has_template(self, template_id: str) -> bool:
         """Say whether the site has this template."""
         ...
 

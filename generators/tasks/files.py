@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from generators.tasks.offers import Offer, did_you_mean
-from generators.tasks.rows import BadRow, TaskRow, parse_row, task_of
+from generators.tasks.offers import SiteOffer, did_you_mean
+from generators.tasks.rows import BadRow, TaskRow, make_task, parse_row
 from schemas.errors import BadTasks
 from schemas.task import Task
 
-MOST_MISTAKES = 10
+MAX_MISTAKES = 10
 """Mistakes that are listed before reading stops."""
 
 RawRow = bytes | Mapping[str, object]
@@ -24,7 +24,7 @@ _PARQUET = b"PAR1"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_task_file(path: Path, sites: Mapping[str, Offer], *, most: int) -> list[Task]:
+def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int) -> list[Task]:
     """Return the tasks of a file in its order.
 
     Raises:
@@ -35,7 +35,7 @@ def read_task_file(path: Path, sites: Mapping[str, Offer], *, most: int) -> list
         with path.open("rb") as file:
             is_parquet = file.read(len(_PARQUET)) == _PARQUET
         unit, rows = ("row", _parquet_rows(path)) if is_parquet else ("line", _json_lines(path))
-        tasks = _tasks(rows, sites=sites, path=path, unit=unit, most=most)
+        tasks = _tasks(rows, sites=sites, path=path, unit=unit, most=max_tasks)
     except OSError as error:
         raise BadTasks(f"{path}: cannot be read: {error.strerror or error}") from error
     if not tasks:
@@ -82,7 +82,7 @@ def _check_columns(path: Path, names: list[str]) -> None:
 def _tasks(
     rows: Iterable[tuple[int, RawRow]],
     *,
-    sites: Mapping[str, Offer],
+    sites: Mapping[str, SiteOffer],
     path: Path,
     unit: str,
     most: int,
@@ -92,11 +92,11 @@ def _tasks(
     mistakes: list[str] = []
     for number, raw in rows:
         try:
-            task = task_of(parse_row(raw), sites=sites, source=path.name)
+            task = make_task(parse_row(raw), sites=sites, source=path.name)
             _check_repeat(task, first_at, unit)
         except BadRow as mistake:
             mistakes += [f"{path}: {unit} {number}: {line}" for line in str(mistake).splitlines()]
-            if len(mistakes) >= MOST_MISTAKES:
+            if len(mistakes) >= MAX_MISTAKES:
                 mistakes.append(f"{path}: what follows {unit} {number} was not read")
                 break
             continue

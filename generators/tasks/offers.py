@@ -31,7 +31,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class SiteOffer:
     """One site."""
 
     name: str
@@ -42,7 +42,7 @@ class Offer:
     """By name; empty where a task is an instruction and a start URL."""
 
 
-def offers() -> dict[str, Offer]:
+def site_offers() -> dict[str, SiteOffer]:
     """Return every site by name."""
     known = catalogue()
     templates = {
@@ -51,13 +51,18 @@ def offers() -> dict[str, Offer]:
             tags=tuple(need.value for need in known[name].needs) if name in known else (),
             feasible=known[name].feasible if name in known else None,
         )
-        for name in miniwob.templates()
+        for name in miniwob.template_paths()
     }
-    return {miniwob.NAME: Offer(miniwob.NAME, miniwob.site_version(), templates)}
+    return {miniwob.NAME: SiteOffer(miniwob.NAME, miniwob.site_version(), templates)}
 
 
-def templated_task(
-    offer: Offer, template_id: str, *, seed: int, source: str, parameters: JsonObject | None = None
+def make_template_task(
+    offer: SiteOffer,
+    template_id: str,
+    *,
+    seed: int,
+    source: str,
+    parameters: JsonObject | None = None,
 ) -> Task:
     """Return the task that a template's seed is.
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from generators.tasks.offers import MAX_STEPS, Offer, did_you_mean, templated_task
+from generators.tasks.offers import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.task import MAX_SEED, Task, split_of, task_id
 
@@ -127,7 +127,7 @@ def _explain(error: ErrorDetails) -> str:
     return f"{column} = {_shorten(error['input'])}: {rule}"
 
 
-def task_of(row: TaskRow, *, sites: Mapping[str, Offer], source: str) -> Task:
+def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> Task:
     """Return the task that a row of the file `source` gives.
 
     Raises:
@@ -155,19 +155,19 @@ def task_of(row: TaskRow, *, sites: Mapping[str, Offer], source: str) -> Task:
     return task.model_copy(update={key: value for key, value in taken.items() if value is not None})
 
 
-def _make_template_task(row: TaskRow, offer: Offer, source: str) -> Task:
+def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
     if row.template_id is None or row.seed is None:
         lacks = "template_id" if row.template_id is None else "seed"
         raise BadRow(f"{lacks} is missing: a task of {offer.name} is a template_id and a seed")
     if row.template_id not in offer.templates:
         hint = did_you_mean(row.template_id, offer.templates)
         raise BadRow(f"{offer.name} has no template '{row.template_id}'{hint}")
-    return templated_task(
+    return make_template_task(
         offer, row.template_id, seed=row.seed, source=source, parameters=row.parameters
     )
 
 
-def _make_instruction_task(row: TaskRow, offer: Offer, source: str) -> Task:
+def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
     if row.instruction is None or row.start_url is None:
         lacks = "instruction" if row.instruction is None else "start_url"
         raise BadRow(

@@ -8,13 +8,13 @@ every machine; whatever is wrong with it is said before any work.
 from pathlib import Path
 
 from generators.tasks.files import read_task_file
-from generators.tasks.offers import Offer, did_you_mean, offers, templated_task
+from generators.tasks.offers import SiteOffer, did_you_mean, make_template_task, site_offers
 from generators.tasks.selection import select
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import Task
 
-MOST_TASKS = 1_000_000
+MAX_TASKS = 1_000_000
 """Tasks in one plan: they are held in memory, 1.5 kB each."""
 
 _RESERVED_SOURCES = ("apps",)
@@ -26,7 +26,7 @@ def load_tasks(section: TasksSection) -> list[Task]:
     Raises:
         BadTasks: the source is unreadable, names something unknown, or selects nothing.
     """
-    sites = offers()
+    sites = site_offers()
     if section.source in _RESERVED_SOURCES:
         raise BadTasks(f"tasks.source: this version has no {section.source} site")
     if section.source in sites:
@@ -34,25 +34,25 @@ def load_tasks(section: TasksSection) -> list[Task]:
     return _read_file(Path(section.source), section, sites)
 
 
-def _read_templates(offer: Offer, section: TasksSection) -> list[Task]:
+def _read_templates(offer: SiteOffer, section: TasksSection) -> list[Task]:
     chosen = select(
         offer.templates, include=section.include, exclude=section.exclude, where=offer.name
     )
     first, last = section.seeds
     count = len(chosen) * (last - first + 1)
-    if count > MOST_TASKS:
+    if count > MAX_TASKS:
         raise BadTasks(
             f"tasks.seeds = [{first}, {last}] × {len(chosen)} templates: {count:,} tasks are more "
-            f"than one run plans ({MOST_TASKS:,}); split them over several runs"
+            f"than one run plans ({MAX_TASKS:,}); split them over several runs"
         )
     return [
-        templated_task(offer, name, seed=seed, source=offer.name)
+        make_template_task(offer, name, seed=seed, source=offer.name)
         for name in chosen
         for seed in range(first, last + 1)
     ]
 
 
-def _read_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> list[Task]:
+def _read_file(path: Path, section: TasksSection, sites: dict[str, SiteOffer]) -> list[Task]:
     try:
         is_file, is_folder = path.is_file(), path.is_dir()
     except OSError as error:
@@ -64,7 +64,7 @@ def _read_file(path: Path, section: TasksSection, sites: dict[str, Offer]) -> li
             f"tasks.source: '{path}' {what}, and there is no built-in source of that name "
             f"(there are: {', '.join(sites)}){did_you_mean(str(path), builtin)}"
         )
-    tasks = read_task_file(path, sites, most=MOST_TASKS)
+    tasks = read_task_file(path, sites, max_tasks=MAX_TASKS)
     chosen = select(
         {task.template_id for task in tasks},
         include=section.include,

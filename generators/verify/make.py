@@ -21,11 +21,11 @@ MAKERS: dict[str, Maker] = {
 }
 """Every verifier by the name that configurations use, cheapest first."""
 
-NAMES = tuple(MAKERS)
+VERIFIER_NAMES = tuple(MAKERS)
 """The names of those that ship."""
 
 
-def check_names(names: Sequence[str]) -> None:
+def check_verifier_names(names: Sequence[str]) -> None:
     """Refuse names of unknown verifiers.
 
     Raises:
@@ -46,5 +46,5 @@ def make_verifiers(
     Raises:
         NotFound: there is no verifier of that name.
     """
-    check_names(names)
+    check_verifier_names(names)
     return tuple(MAKERS[name](sites, sessions, min_reward) for name in names)

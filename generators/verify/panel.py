@@ -17,7 +17,7 @@ from schemas.errors import FailureKind, RolloutFailure, boundary
 from schemas.task import Task
 from schemas.verdict import Finding, Status, Verdict
 
-NO_ANSWER = (Status.ERROR, Status.ABSTAINED)
+RETRIED_STATUSES = (Status.ERROR, Status.ABSTAINED)
 """Statuses that decide nothing: the verifier runs again in a later round."""
 
 LOG = logging.getLogger(__name__)
@@ -30,10 +30,10 @@ class Panel:
         self.verifiers = tuple(verifiers)
         """In the order in which they run."""
 
-    def owes(self, said: Mapping[str, Verdict]) -> bool:
+    def needs_verdicts(self, known: Mapping[str, Verdict]) -> bool:
         """Say whether an episode with the verdicts `said` (see `acceptance.latest`) needs more."""
         for verifier in self.verifiers:
-            verdict = said.get(verifier.name)
+            verdict = known.get(verifier.name)
             if verdict is None or not _is_final(verifier, verdict):
                 return True
             if verdict.status is Status.FAILED:
@@ -41,12 +41,12 @@ class Panel:
         return False
 
     async def judge(
-        self, task: Task, episode: Episode, said: Mapping[str, Verdict] | None = None
+        self, task: Task, episode: Episode, known: Mapping[str, Verdict] | None = None
     ) -> list[Verdict]:
         """Return the new verdicts on an episode that has those in `said`."""
         out: list[Verdict] = []
         for verifier in self.verifiers:
-            verdict = (said or {}).get(verifier.name)
+            verdict = (known or {}).get(verifier.name)
             if verdict is None or not _is_final(verifier, verdict):
                 verdict = await _examine(
                     verifier, task, episode, round_=_next_round(verifier, verdict)
@@ -58,7 +58,7 @@ class Panel:
 
 
 def _is_final(verifier: Verifier, verdict: Verdict) -> bool:
-    return verdict.verifier_version == verifier.version and verdict.status not in NO_ANSWER
+    return verdict.verifier_version == verifier.version and verdict.status not in RETRIED_STATUSES
 
 
 def _next_round(verifier: Verifier, verdict: Verdict | None) -> int:

@@ -21,7 +21,7 @@ from schemas.observation import PageState
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
-TRIES = 2
+MAX_REPLAYS = 2
 """Times an episode is replayed before it is called diverged."""
 
 
@@ -36,7 +36,7 @@ class StepReplay(Record):
     """The picture is the recorded one, byte by byte."""
 
 
-class Replayed(Record):
+class ReplayResult(Record):
     """How a replay compares."""
 
     supported: bool
@@ -61,7 +61,7 @@ class Replayed(Record):
 
 async def replay(
     task: Task, episode: Episode, *, sites: Mapping[str, Site], sessions: Sessions
-) -> Replayed:
+) -> ReplayResult:
     """Re-execute an episode once and return where it agrees and where it parts.
 
     Raises:
@@ -70,7 +70,7 @@ async def replay(
     site = sites.get(task.site)
     plan = _read_capsule(episode)
     if site is None or plan is None:
-        return Replayed(supported=False, because=_unsupported_reason(task, site))
+        return ReplayResult(supported=False, because=_unsupported_reason(task, site))
     visit, spec = plan
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
@@ -82,7 +82,7 @@ async def replay(
         if parted is None
         else f"diverged at step {parted.step} because {'; '.join(parted.differs)}"
     )
-    return Replayed(supported=True, steps=tuple(steps), because=because)
+    return ReplayResult(supported=True, steps=tuple(steps), because=because)
 
 
 async def _replay_steps(
@@ -157,7 +157,7 @@ class Replay:
         """Return `passed` for reproduced, `failed` for diverged, or `unsupported`."""
         replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
         tries = 1
-        while replayed.supported and not replayed.reproduced and tries < TRIES:
+        while replayed.supported and not replayed.reproduced and tries < MAX_REPLAYS:
             replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
             tries += 1
         return Finding(
@@ -168,13 +168,13 @@ class Replay:
         )
 
 
-def _status(replayed: Replayed) -> Status:
+def _status(replayed: ReplayResult) -> Status:
     if not replayed.supported:
         return Status.UNSUPPORTED
     return Status.PASSED if replayed.reproduced else Status.FAILED
 
 
-def _evidence(replayed: Replayed, tries: int) -> dict[str, JsonValue]:
+def _evidence(replayed: ReplayResult, tries: int) -> dict[str, JsonValue]:
     return {
         "tries": tries,
         "states": len(replayed.steps),

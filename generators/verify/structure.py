@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 from PIL import Image, UnidentifiedImageError
 
-from schemas.action import Drag, Goto, NoAction, point_of
+from schemas.action import Drag, Goto, NoAction, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
-MOST_DEFECTS = 20
+MAX_DEFECTS = 20
 """Defects listed in one finding."""
 
 
@@ -33,7 +33,7 @@ class Structure:
         defects = [*_identity(task, episode), *_rows(episode), *_times(episode)]
         for step in episode.steps:
             defects += [f"step {step.step}: {text}" for text in _step(episode, step)]
-        shown: list[str] = defects[:MOST_DEFECTS]
+        shown: list[str] = defects[:MAX_DEFECTS]
         if not defects:
             return Finding(status=Status.PASSED, reason=f"{len(episode.steps)} sound rows")
         return Finding(
@@ -93,7 +93,7 @@ def _picture(step: Step) -> Iterator[str]:
 
 def _action(episode: Episode, step: Step) -> Iterator[str]:
     action = step.action
-    ends = [point_of(action)]
+    ends = [target_point(action)]
     if isinstance(action, Drag):
         ends.append((action.to_x, action.to_y))
     for end in ends:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from schemas import ids
 from schemas.config import RunConfig, identity
 from schemas.errors import Damaged, NotFound
-from schemas.redaction import without_secrets
+from schemas.redaction import redact_values
 from schemas.tables import TABLES, UNIT_TABLES
 from storage import run_file
 from storage.audit.history import Histories, History, read_history
@@ -13,7 +13,7 @@ from storage.audit.inventory import Inventory, shard_key, take_inventory
 from storage.audit.published_copies import audit_copies
 from storage.audit.report import AuditReport, Notes, Progress
 from storage.audit.shard_contents import read_committed, read_uncommitted
-from storage.lake.retention import keeping_key, parse_keeping
+from storage.lake.retention import parse_decision, retention_key
 from storage.lake.versions import Versions, parse_version, version_key
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
@@ -70,7 +70,7 @@ async def audit(
 async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None:
     try:
         run = run_file.read_run(await store.get(run_file.KEY), run_file.KEY)
-        now = without_secrets(identity(RunConfig.model_validate(run.config)))
+        now = redact_values(identity(RunConfig.model_validate(run.config)))
     except Missing:
         notes.finding(run_file.KEY, "is missing")
         return None
@@ -115,11 +115,11 @@ async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes)
     """Return the released versions, whose shards may be removed."""
     out: set[int] = set()
     for number in sorted(inventory.keeping):
-        key = keeping_key(number)
+        key = retention_key(number)
         if number not in inventory.versions:
             notes.finding(key, "speaks of a version that is not")
         try:
-            if not parse_keeping(await store.get(key), key):
+            if not parse_decision(await store.get(key), key):
                 out.add(number)
         except (Missing, Damaged):
             notes.finding(key, "is torn or altered")

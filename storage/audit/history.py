@@ -21,7 +21,7 @@ from schemas.tables import arrow_schema
 from storage.audit.inventory import Inventory, checkpoint_key, entry_key
 from storage.audit.report import Notes
 from storage.maintenance.merge_shards import COMPACT
-from storage.objects.batch_get import get_several
+from storage.objects.batch_get import get_many
 from storage.objects.protocol import Missing, ObjectStore
 
 _WIDE = 1_000
@@ -107,7 +107,7 @@ async def read_history(
     trusted = {} if deep else _trusted(checkpoints, pins | {max(entries, default=0)})
     numbers = list(_numbers(table, entries | pins | checkpoints, notes))
     replayed = [entry_key(table, n) for n in numbers if n not in entries or n not in trusted]
-    entry_data = get_several(store, replayed)
+    entry_data = get_many(store, replayed)
     for number in numbers:
         if number in entries and trusted.get(number, 0) > number:
             notes.count("log entries")

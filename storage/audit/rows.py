@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from schemas import ids
 from schemas.episode import Episode, StopReason
-from schemas.tables import Row, record
+from schemas.tables import Row, from_row
 from schemas.task import Task
 from schemas.verdict import Review, Verdict
 from storage.audit.report import Notes
@@ -141,7 +141,7 @@ class Rows:
                 )
 
     def _episode(self, key: str, row: Row) -> None:
-        episode = record(Episode, row)
+        episode = from_row(Episode, row)
         name = f"episode {episode.episode_id}"
         made = self._units[episode.unit_id].setdefault(episode.task_id, set())
         self._where.setdefault(episode.unit_id, key)
@@ -167,7 +167,7 @@ class Rows:
         )
 
     def _task(self, key: str, row: Row) -> None:
-        task = record(Task, row)
+        task = from_row(Task, row)
         if task.task_id in self._tasks:
             self.notes.finding(key, f"task {task.task_id}: is there a second time")
         self._tasks.add(task.task_id)
@@ -177,7 +177,7 @@ class Rows:
         self.prompts.add(row["prompt_sha256"])
 
     def _verdict(self, key: str, row: Row) -> None:
-        verdict = record(Verdict, row)
+        verdict = from_row(Verdict, row)
         name = f"{verdict.verifier}'s verdict on episode {verdict.episode_id}"
         if verdict.episode_id in self.heads:
             self.owner(key, row)
@@ -189,6 +189,6 @@ class Rows:
         self._verdicts.add(hash(address))
 
     def _review(self, key: str, row: Row) -> None:
-        review = record(Review, row)
+        review = from_row(Review, row)
         if review.episode_id not in self.heads and not self.unread:
             self.notes.finding(key, f"reviews episode {review.episode_id}, which is not")

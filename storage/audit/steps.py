@@ -15,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 from schemas.base import sha256_hex
 from schemas.call import Call
 from schemas.episode import Step, steps_sha256
-from schemas.tables import Row, record
+from schemas.tables import Row, from_row
 from storage.audit.rows import Head, Rows
 
 _BLANK = {"bytes": b"", "path": ""}
@@ -42,7 +42,7 @@ class Steps:
         if head is None:
             return
         try:
-            step = record(Step, row | {"screenshot": _BLANK})
+            step = from_row(Step, row | {"screenshot": _BLANK})
         except ValueError as error:
             self._notes.finding(key, f"{name}: is no step: {error}")
             return
@@ -95,7 +95,7 @@ class Steps:
             return
         name = f"episode {row['episode_id']}, call {row['call']}"
         try:
-            call = record(Call, row)
+            call = from_row(Call, row)
         except ValueError as error:
             self._notes.finding(key, f"{name}: is no call: {error}")
             return

@@ -23,7 +23,7 @@ from schemas.action import Action, NoAction
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.call import Call
 from schemas.episode import Actor, Episode, PolicyKind, Step
-from storage.export.protocol import File, Format, Piece, Tally, Told
+from storage.export.protocol import ExportedEpisode, File, Format, FormatCounts, Piece
 from storage.export.registry import FormatName
 
 VERSION = "ATIF-v1.8"
@@ -41,7 +41,7 @@ class Atif(Format):
         return {"schema_version": VERSION}
 
     @override
-    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         folder = f"{source.acceptance.split}/{source.episode.episode_id}"
         for step in source.episode.steps:
             yield File(f"{folder}/{_picture_path(step)}", step.screenshot.bytes)
@@ -51,7 +51,7 @@ class Atif(Format):
         counts["steps"] += source.episode.n_steps
 
 
-def document(source: Told) -> JsonObject:
+def document(source: ExportedEpisode) -> JsonObject:
     """Return the whole document of an episode; pictures by their path beside it."""
     episode = source.episode
     return _without_none(
@@ -75,7 +75,7 @@ def document(source: Told) -> JsonObject:
     )
 
 
-def _steps(source: Told) -> Iterator[JsonValue]:
+def _steps(source: ExportedEpisode) -> Iterator[JsonValue]:
     episode = source.episode
     number = 0
     for number, step in enumerate(_openings(source), start=1):
@@ -87,7 +87,7 @@ def _steps(source: Told) -> Iterator[JsonValue]:
             yield {"step_id": number, **_step(episode, seen, after, calls)}
 
 
-def _openings(source: Told) -> Iterator[JsonObject]:
+def _openings(source: ExportedEpisode) -> Iterator[JsonObject]:
     """Yield the system prompt, where there is one, and the task with the first picture."""
     episode = source.episode
     for prompt in episode.prompts:
@@ -165,7 +165,7 @@ def _totals(episode: Episode) -> JsonObject:
     )
 
 
-def _outcome(source: Told) -> JsonObject:
+def _outcome(source: ExportedEpisode) -> JsonObject:
     episode, task = source.episode, source.task
     return {
         "task_id": episode.task_id,

@@ -22,7 +22,15 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.episode import Episode
-from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import (
+    ExportedEpisode,
+    File,
+    Format,
+    FormatCounts,
+    Line,
+    Piece,
+    picture_path,
+)
 from storage.export.registry import FormatName, Pictures, Shape
 
 
@@ -103,7 +111,7 @@ class Chat(Format):
         }
 
     @override
-    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         rendered = self._renderer.render(source.episode)
         if rendered.ended is not None:
             counts["cut" if rendered.segments else "skipped"] += 1
@@ -121,7 +129,7 @@ class Chat(Format):
             counts["replies"] += sum(turn.learnt for turn in segment.turns)
             yield Line(self._record(source, segment))
 
-    def _record(self, source: Told, segment: Segment) -> JsonObject:
+    def _record(self, source: ExportedEpisode, segment: Segment) -> JsonObject:
         episode = source.episode
         record: JsonObject = {
             "id": f"{episode.episode_id}-{segment.number}",

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from schemas.base import sha256_hex
 from schemas.episode import Episode
 from schemas.errors import Damaged
-from schemas.tables import Row, arrow_schema, episode_from_rows, record
+from schemas.tables import Row, arrow_schema, episode_from_rows, from_row
 from schemas.task import Task
-from storage.export.protocol import Told
+from storage.export.protocol import ExportedEpisode
 from storage.lake.readers import read_prompts
 from storage.publish.plan.row_index import Located
-from storage.publish.plan.rows import PIECE_BYTES, Tables, reading
+from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection
 
 _PIECE_EPISODES = 64
@@ -36,7 +36,7 @@ class Reader:
         }
         self._prompts: dict[str, Row] = {}
 
-    def read(self, selection: Selection) -> Iterator[Told]:
+    def read(self, selection: Selection) -> Iterator[ExportedEpisode]:
         """Yield every published episode of `selection`, in order.
 
         Raises:
@@ -49,21 +49,21 @@ class Reader:
             for candidate in piece:
                 own = {name: rows.pop(candidate.episode_id, []) for name, rows in owned.items()}
                 episode = self._episode(candidate, heads.pop(candidate.episode_id), own)
-                yield Told(episode, tasks[candidate.task_id], candidate.acceptance)
+                yield ExportedEpisode(episode, tasks[candidate.task_id], candidate.acceptance)
 
     def _rows(self, table: str, piece: Sequence[Candidate]) -> list[Row]:
         located = self._located.get(table)
         if located is None:
             return []
         ids = [item.episode_id for item in piece if item.episode_id in located]
-        with reading(f"the rows of {table}"):
+        with table_errors(f"the rows of {table}"):
             return located.read(ids, arrow_schema(table).names).to_pylist() if ids else []
 
     def _tasks(self, piece: Sequence[Candidate]) -> dict[str, Task]:
         ids = sorted({item.task_id for item in piece})
-        with reading("the rows of tasks"):
+        with table_errors("the rows of tasks"):
             rows = self._located["tasks"].read(ids, arrow_schema("tasks").names).to_pylist()
-        return {row["task_id"]: record(Task, row) for row in rows}
+        return {row["task_id"]: from_row(Task, row) for row in rows}
 
     def _episode(
         self, candidate: Candidate, head: Row, own: Mapping[str, Sequence[Row]]

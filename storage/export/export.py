@@ -11,9 +11,9 @@ from pathlib import Path
 from schemas.base import JsonObject, Record
 from schemas.sections import AcceptSection
 from storage.export.episode_reader import Reader
-from storage.export.output_folder import Manifest, Outlet
+from storage.export.output_folder import ExportManifest, OutputFolder
 from storage.export.protocol import File, Format
-from storage.publish.plan.rows import Tables, reading
+from storage.publish.plan.rows import Tables, table_errors
 from storage.publish.plan.selection import select
 
 LAYOUT = 3
@@ -70,11 +70,11 @@ def export(
         "include_rejected": include_rejected,
         "layout": LAYOUT,
     }
-    outlet = Outlet(to, made_of)
-    manifest = outlet.finished()
+    outlet = OutputFolder(to, made_of)
+    manifest = outlet.existing()
     written = manifest is None
     if manifest is None:
-        with reading(f"version {tables.version} of the run"):
+        with table_errors(f"version {tables.version} of the run"):
             chosen = select(tables, rule, include_rejected=include_rejected)
             reader = Reader(tables)
         with outlet.writing():
@@ -92,7 +92,7 @@ def export(
 
 
 def _report(
-    manifest: Manifest, to: Path, format_: Format, version: int, *, written: bool
+    manifest: ExportManifest, to: Path, format_: Format, version: int, *, written: bool
 ) -> ExportReport:
     return ExportReport(
         to=str(to),

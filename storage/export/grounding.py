@@ -17,11 +17,19 @@ from typing import NamedTuple
 from pydantic import JsonValue
 from typing_extensions import override
 
-from schemas.action import point_of
+from schemas.action import target_point
 from schemas.base import JsonObject
 from schemas.episode import Actor, Step
 from schemas.observation import Box, Element, Target
-from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import (
+    ExportedEpisode,
+    File,
+    Format,
+    FormatCounts,
+    Line,
+    Piece,
+    picture_path,
+)
 from storage.export.registry import FormatName
 
 ALIKE, NEAR = 4, 4
@@ -59,7 +67,7 @@ class Grounding(Format):
         return {"alike": ALIKE, "near": NEAR}
 
     @override
-    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         for step in source.episode.steps:
             target = _target(step)
             if target is None:
@@ -74,7 +82,7 @@ class Grounding(Format):
 
 def _target(step: Step) -> Target | None:
     """Return what a step points at; None if it does not, or came to nothing."""
-    pointing = step.action.type in _VERBS and point_of(step.action) is not None
+    pointing = step.action.type in _VERBS and target_point(step.action) is not None
     if not pointing or step.actor is not Actor.AGENT or step.action_error is not None:
         return None
     return step.target
@@ -82,7 +90,7 @@ def _target(step: Step) -> Target | None:
 
 def _unfit(step: Step, target: Target) -> str | None:
     """Return why a step teaches nothing about places; None if it does."""
-    point = point_of(step.action)
+    point = target_point(step.action)
     box = target.bbox
     if box is None or 0 in box[2:] or point is None or not _holds(box, point):
         return "without_box"
@@ -95,8 +103,8 @@ def _unfit(step: Step, target: Target) -> str | None:
     return None
 
 
-def _record(source: Told, step: Step, target: Target, path: str) -> JsonObject:
-    episode, point, box = source.episode, point_of(step.action), target.bbox
+def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> JsonObject:
+    episode, point, box = source.episode, target_point(step.action), target.bbox
     assert point is not None  # noqa: S101 - looked at before
     assert box is not None  # noqa: S101 - looked at before
     scale = _Scale(
@@ -143,7 +151,7 @@ def _place(point: tuple[float, float], box: Box, scale: _Scale) -> JsonObject:
 
 def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]:
     """Yield elements that are not meant: those alike first, then those near; the nearest first."""
-    point = point_of(step.action)
+    point = target_point(step.action)
     assert point is not None  # noqa: S101 - looked at before
     fit = [
         item

@@ -46,7 +46,7 @@ class LinesFile(Record):
     """Of its bytes."""
 
 
-class Manifest(Record):
+class ExportManifest(Record):
     """An export's `manifest.json`."""
 
     made_of: JsonObject
@@ -63,7 +63,7 @@ class Manifest(Record):
     """Their size."""
 
 
-class Outlet:
+class OutputFolder:
     """A folder that one export is written to."""
 
     def __init__(self, root: Path, made_of: JsonObject) -> None:
@@ -73,7 +73,7 @@ class Outlet:
         self._files = 0
         self._file_bytes = 0
 
-    def finished(self) -> Manifest | None:
+    def existing(self) -> ExportManifest | None:
         """Return the manifest if the folder has this very export, complete; None if it is to be written.
 
         Raises:
@@ -128,10 +128,10 @@ class Outlet:
         self._files += 1
         self._file_bytes += len(data)
 
-    def finish(self, *, episodes: int, counts: dict[str, int]) -> Manifest:
+    def finish(self, *, episodes: int, counts: dict[str, int]) -> ExportManifest:
         """Rename the JSONL files, write the manifest and remove the mark."""
         files = [self._open[path].finish(self._root / path) for path in sorted(self._open)]
-        manifest = Manifest(
+        manifest = ExportManifest(
             made_of=self._made_of,
             episodes=episodes,
             counts=counts,
@@ -156,7 +156,7 @@ class Outlet:
         for path in sorted(self._root.rglob(f"{_UNFINISHED}*")):
             path.unlink()
 
-    def _finished(self) -> Manifest | None:
+    def _finished(self) -> ExportManifest | None:
         self._refuse_run_folder()
         if not self._root.exists():
             return None
@@ -176,9 +176,9 @@ class Outlet:
             )
         return None
 
-    def _read_manifest(self, path: Path, *, in_progress: bool) -> Manifest | None:
+    def _read_manifest(self, path: Path, *, in_progress: bool) -> ExportManifest | None:
         try:
-            manifest = Manifest.model_validate_json(path.read_bytes())
+            manifest = ExportManifest.model_validate_json(path.read_bytes())
         except ValidationError:
             raise Unwritable(
                 f"{self._root}: holds a {MANIFEST} that is not an export's; export to an empty folder"
@@ -186,7 +186,7 @@ class Outlet:
         self._refuse_other(manifest.made_of)
         return manifest if not in_progress and self._is_complete(manifest) else None
 
-    def _is_complete(self, manifest: Manifest) -> bool:
+    def _is_complete(self, manifest: ExportManifest) -> bool:
         """Return whether the folder has every file of the manifest, by count and size."""
         lines = {file.path: file.bytes for file in manifest.lines}
         files, size = 0, 0

@@ -18,7 +18,7 @@ from storage.export.registry import FormatName
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExportedEpisode:
     """An episode with its task and acceptance."""
 
     episode: Episode
@@ -50,7 +50,7 @@ class File:
 Piece = Line | File
 """A part of the output for an episode."""
 
-Tally = Counter[str]
+FormatCounts = Counter[str]
 """What a format counts, by name."""
 
 
@@ -67,7 +67,7 @@ class Format(Protocol):
         """Every option that affects the output: equal options give equal bytes."""
         ...
 
-    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         """Yield the lines and files of an episode, and count what was written or left out."""
         ...
 

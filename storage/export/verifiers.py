@@ -22,7 +22,15 @@ from schemas.episode import Actor, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.chat import data_url
 from storage.export.graph import Graph, Sampled
-from storage.export.protocol import File, Format, Line, Piece, Tally, Told, picture_path
+from storage.export.protocol import (
+    ExportedEpisode,
+    File,
+    Format,
+    FormatCounts,
+    Line,
+    Piece,
+    picture_path,
+)
 from storage.export.registry import FormatName, Pictures
 
 TRACE_VERSION = 1
@@ -49,7 +57,7 @@ class Verifiers(Format):
         return {"pictures": self._pictures.value, "trace": TRACE_VERSION, "library": LIBRARY}
 
     @override
-    def pieces(self, source: Told, counts: Tally) -> Iterator[Piece]:
+    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         trace = _Trace(source, self._pictures)
         record = trace.record()
         for step in sorted(trace.named):
@@ -64,7 +72,7 @@ class Verifiers(Format):
 class _Trace:
     """One episode on its way to a record."""
 
-    def __init__(self, source: Told, pictures: Pictures) -> None:
+    def __init__(self, source: ExportedEpisode, pictures: Pictures) -> None:
         self._source = source
         self._episode = source.episode
         self._pictures = pictures

@@ -21,7 +21,7 @@ from pyarrow import fs
 from typing_extensions import override
 
 from schemas.backoff import Backoff
-from storage.objects.error_messages import passes
+from storage.objects.error_messages import is_transient
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import folder, is_bucket
 
@@ -113,7 +113,7 @@ def retry_read(read: Callable[[], T]) -> T:
         try:
             return read()
         except (DeltaError, OSError) as error:
-            if pause is None or not passes(error):
+            if pause is None or not is_transient(error):
                 raise
         threading.Event().wait(pause)
     raise AssertionError("the last try returns or raises")

@@ -22,7 +22,7 @@ _MIN, _MAX = "min.unit_id", "max.unit_id"
 _COLUMNS = ("path", "size_bytes", "num_records", _MIN, _MAX)
 
 
-def files_of(table: DeltaTable) -> pa.Table:
+def live_files(table: DeltaTable) -> pa.Table:
     """Return the path, size, number of rows and range of units of every file, from the log."""
     actions = pa.table(table.get_add_actions(flatten=True))
     return actions.select([name for name in _COLUMNS if name in actions.column_names])
@@ -41,14 +41,14 @@ def dataset_of(
 
     A table whose rows name no unit (`tasks`, `prompts`) is narrowed by file name alone: what a
     unit committed itself is found, unless its files were merged into larger ones since. With `shared`
-    the files that may hold several units are included. `files` is the result of `files_of`, if the
+    the files that may hold several units are included. `files` is the result of `live_files`, if the
     caller has it.
     """
     if table.protocol().min_reader_version > 1:
         # A feature is turned on that the plain files do not show, such as deletion vectors.
         return table.to_pyarrow_dataset()
     format_ = ParquetFileFormat()
-    files = files_of(table) if files is None else files
+    files = live_files(table) if files is None else files
     sizes = zip(*(files[column].to_pylist() for column in ("path", "size_bytes")), strict=True)
     filesystem = access.filesystem(url, {unquote(path): size for path, size in sizes})
     fragments = [

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from schemas.base import canonical_json
 from storage.objects.temp_object import Draft, Source
 
-LOOKED_UP = frozenset(
+INDEXED_COLUMNS = frozenset(
     {
         "attempt",
         "call",
@@ -40,7 +40,7 @@ _PLAIN = re.compile(r"[\x20-\x7e]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AddedFile:
     """A file that a commit adds."""
 
     path: str
@@ -53,7 +53,7 @@ class Added:
     """Delta's statistics, JSON."""
 
 
-def statistics(data: Source, *, columns: AbstractSet[str] = LOOKED_UP) -> str:
+def statistics(data: Source, *, columns: AbstractSet[str] = INDEXED_COLUMNS) -> str:
     """Return Delta's statistics of a Parquet file, with the range of `columns`.
 
     Raises:

@@ -5,8 +5,8 @@ the writer's snapshot; one that the snapshot already shows is accepted, and the 
 twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
 the transaction, and commit with it only if the answer is no. An error from a commit means nothing
 by itself (the commit may be in, and its answer lost), so the three steps are repeated. A table that
-an older version created first gets the columns that came later. `Handle` is those steps, blocking.
-`Table` runs a handle in a thread, one call after the other; no call that has begun is cancelled.
+an older version created first gets the columns that came later. `DeltaHandle` is those steps, blocking.
+`AsyncDeltaTable` runs a handle in a thread, one call after the other; no call that has begun is cancelled.
 
 What an error of Delta's client means after the last try (`_ERRORS`):
 
@@ -40,9 +40,9 @@ from schemas.backoff import Backoff
 from schemas.errors import Conflict, Damaged, StepmillError, Unwritable
 from schemas.tables import TABLES, arrow_schema
 from storage.lake.delta_access import FOLDER, Access, retry_read
-from storage.lake.delta_scan import dataset_of, files_of
-from storage.lake.delta_stats import Added
-from storage.objects.error_messages import in_words, keeps_out, passes, unread
+from storage.lake.delta_scan import dataset_of, live_files
+from storage.lake.delta_stats import AddedFile
+from storage.objects.error_messages import is_access_error, is_transient, one_line, read_error
 
 T = TypeVar("T")
 
@@ -68,20 +68,20 @@ _ERRORS: Sequence[tuple[type[Exception], type[StepmillError]]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommitEntry:
     """What a commit adds to a table's log."""
 
     transaction: str
     """The application transaction, which is committed once."""
     token: int
     """A hash of the content: two commits under one name are the same if their tokens are."""
-    files: Sequence[Added]
+    files: Sequence[AddedFile]
     """The files that it adds."""
-    also: Transaction | None = None
+    extra_transaction: Transaction | None = None
     """A second transaction of the same commit, whose number may exist; None: there is none."""
 
 
-class Handle:
+class DeltaHandle:
     """A Delta table as this process last saw it. Every method blocks."""
 
     def __init__(self, name: str, url: str, access: Access = FOLDER) -> None:
@@ -112,12 +112,12 @@ class Handle:
         if current != self._options:
             self._table, self._options = None, current
 
-    def ask(self, transaction: str) -> int | None:
+    def transaction_token(self, transaction: str) -> int | None:
         """Return the token `transaction` was committed with; None if it was not."""
         table = self.refresh()
         return None if table is None else table.transaction_version(transaction)
 
-    def attempt(self, entry: Entry) -> int:
+    def commit_once(self, entry: CommitEntry) -> int:
         """Commit `entry` unless its transaction is in; return the token that is."""
         table = self.refresh()
         if table is None:
@@ -132,7 +132,7 @@ class Handle:
         committed = table.transaction_version(entry.transaction)
         if committed is not None:
             return committed
-        transactions = [Transaction(entry.transaction, entry.token), entry.also]
+        transactions = [Transaction(entry.transaction, entry.token), entry.extra_transaction]
         noted = CommitProperties(app_transactions=[item for item in transactions if item])
         self.write(table, noted, entry.files)
         return entry.token
@@ -154,7 +154,7 @@ class Handle:
         return Schema.from_arrow(pa.schema(missing)).fields if missing else []
 
     def write(
-        self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
+        self, table: DeltaTable, properties: CommitProperties, files: Sequence[AddedFile]
     ) -> None:
         """Append `files` to the log with the handle that was asked for the transaction."""
         table.create_write_transaction(
@@ -189,7 +189,7 @@ class Handle:
             return None
         return dataset_of(table, self.url, access=self._access, units=units)
 
-    def census(self) -> tuple[pa.Table, Dataset] | None:
+    def file_stats(self) -> tuple[pa.Table, Dataset] | None:
         """Return the log's facts about every file, and the rows of the files that hold several units.
 
         None if the table does not exist yet.
@@ -197,22 +197,22 @@ class Handle:
         table = self.refresh()
         if table is None:
             return None
-        files = files_of(table)
+        files = live_files(table)
         return files, dataset_of(
             table, self.url, access=self._access, units=(), shared=True, files=files
         )
 
 
-class Table:
-    """A table of a run, for use in an event loop: each method is the `Handle`'s, in its thread."""
+class AsyncDeltaTable:
+    """A table of a run, for use in an event loop: each method is the `DeltaHandle`'s, in its thread."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: DeltaHandle) -> None:
         self._handle = handle
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"delta-{handle.name}")
 
-    async def ask(self, transaction: str) -> int | None:
+    async def transaction_token(self, transaction: str) -> int | None:
         """Return the token `transaction` was committed with; None if it was not."""
-        return await self.read(partial(self._handle.ask, transaction))
+        return await self.read(partial(self._handle.transaction_token, transaction))
 
     async def version(self) -> int | None:
         """Return the table's version; None if it does not exist yet."""
@@ -222,11 +222,11 @@ class Table:
         """Return the table's rows, or the files that can hold those of `units`; None: no table."""
         return await self.read(partial(self._handle.dataset, units))
 
-    async def census(self) -> tuple[pa.Table, Dataset] | None:
+    async def file_stats(self) -> tuple[pa.Table, Dataset] | None:
         """Return the log's facts about every file, and the rows of files that several units share."""
-        return await self.read(self._handle.census)
+        return await self.read(self._handle.file_stats)
 
-    async def commit(self, entry: Entry) -> int:
+    async def commit(self, entry: CommitEntry) -> int:
         """Commit `entry` unless its transaction is in; return the token that is.
 
         Raises:
@@ -234,9 +234,9 @@ class Table:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read.
         """
-        return await self.insist(partial(self._handle.attempt, entry))
+        return await self.retry(partial(self._handle.commit_once, entry))
 
-    async def insist(self, work: Callable[[], T]) -> T:
+    async def retry(self, work: Callable[[], T]) -> T:
         """Return what `work` on the handle returns, repeating it while it fails.
 
         Raises:
@@ -248,7 +248,7 @@ class Table:
             try:
                 return await self._run(work)
             except (DeltaError, OSError) as error:
-                denied = keeps_out(error) and not passes(error)
+                denied = is_access_error(error) and not is_transient(error)
                 if pause is None or denied:
                     raise _explained(error, f"{self._handle.url}: cannot commit") from error
             await asyncio.sleep(pause)
@@ -263,7 +263,7 @@ class Table:
         try:
             return await self._run(partial(retry_read, work))
         except (DeltaError, OSError) as error:
-            raise unread(error, f"{self._handle.url}: cannot be read") from None
+            raise read_error(error, f"{self._handle.url}: cannot be read") from None
 
     def close(self) -> None:
         """End the thread after the calls that have begun."""
@@ -289,11 +289,11 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
     try:
         return retry_read(open_dataset)
     except (DeltaError, OSError) as error:
-        raise unread(error, f"{url}: version {version} cannot be read") from None
+        raise read_error(error, f"{url}: version {version} cannot be read") from None
 
 
 def _explained(error: DeltaError | OSError, what: str) -> StepmillError:
-    text = f"{what}: {in_words(error)}"
-    if keeps_out(error):
+    text = f"{what}: {one_line(error)}"
+    if is_access_error(error):
         return Unwritable(text)
     return next(meaning for kind, meaning in _ERRORS if isinstance(error, kind))(text)

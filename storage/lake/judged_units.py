@@ -24,9 +24,9 @@ import pyarrow.parquet as pq
 from pyarrow.dataset import Dataset
 
 from storage.lake import readers
-from storage.lake.delta_table import Table
-from storage.objects.batch_get import get_several
-from storage.objects.error_messages import unread
+from storage.lake.delta_table import AsyncDeltaTable
+from storage.objects.batch_get import get_many
+from storage.objects.error_messages import read_error
 from storage.objects.protocol import Missing, ObjectStore
 
 _NAME = re.compile(r"settled-([0-9a-f]{16,})-([0-9a-f]+)")
@@ -35,7 +35,7 @@ _ROWS_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class JudgedMark:
     """The mark of a unit that has every verdict of a panel."""
 
     panel: str
@@ -51,7 +51,7 @@ class Mark:
 class ResumeIndex:
     """Which units of a run are committed, and which are judged."""
 
-    def __init__(self, store: ObjectStore, tables: Mapping[str, Table]) -> None:
+    def __init__(self, store: ObjectStore, tables: Mapping[str, AsyncDeltaTable]) -> None:
         self._store = store
         self._tables = tables
 
@@ -61,7 +61,7 @@ class ResumeIndex:
         Raises:
             Damaged: the log, or a file that holds several units, cannot be read.
         """
-        census = await self._tables["episodes"].census()
+        census = await self._tables["episodes"].file_stats()
         return set() if census is None else set(await asyncio.to_thread(rows_by_unit, *census))
 
     async def committed_episodes(self) -> dict[str, set[str]]:
@@ -77,7 +77,7 @@ class ResumeIndex:
             units[head["unit_id"]].add(head["episode_id"])
         return dict(units)
 
-    async def settled_units(self, panel: str) -> set[str]:
+    async def judged_units(self, panel: str) -> set[str]:
         """Return the units that are known to have every verdict of a panel, from the log.
 
         Raises:
@@ -87,15 +87,15 @@ class ResumeIndex:
         version = await table.version()
         if version is None:
             return set()
-        marks = await marked(self._store, version, panel)
-        census = await table.census() if marks else None
+        marks = await marked_units(self._store, version, panel)
+        census = await table.file_stats() if marks else None
         if census is None:
             return set()
         rows = await asyncio.to_thread(rows_by_unit, *census)
         return {unit_id for unit_id, count in marks.items() if rows[unit_id] == count}
 
 
-async def marked(store: ObjectStore, version: int, panel: str) -> dict[str, int]:
+async def marked_units(store: ObjectStore, version: int, panel: str) -> dict[str, int]:
     """Return the units marked for a panel in the log up to `version`, with their rows of verdicts.
 
     Empty where the log has a shape that our commits never make: then all verdicts are read.
@@ -126,7 +126,7 @@ def rows_by_unit(files: pa.Table, shared: Dataset) -> Counter[str]:
         for batch in shared.to_batches(columns=["unit_id"], cache_metadata=False):
             counts.update(str(unit_id) for unit_id in batch["unit_id"].to_pylist())
     except (pa.ArrowException, OSError) as error:
-        raise unread(error, "a committed file cannot be read") from None
+        raise read_error(error, "a committed file cannot be read") from None
     return counts
 
 
@@ -152,7 +152,7 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
     if version - start > _MAX_TAIL:
         raise ValueError(f"expected a checkpoint in the last {_MAX_TAIL} versions")
     keys = [f"{log}/{number:020d}.json" for number in range(start, version + 1)]
-    async for key, entry in get_several(store, keys):
+    async for key, entry in get_many(store, keys):
         if entry is None:
             raise Missing(key, store.url)
         transactions.update(_entry_transactions(entry))

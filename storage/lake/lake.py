@@ -17,7 +17,7 @@ import asyncio
 from schemas.sections import StorageSection
 from schemas.tables import TABLES
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_table import Handle, Table
+from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.lake.judged_units import ResumeIndex
 from storage.lake.lake_reader import LakeReader, Snapshot
 from storage.lake.parquet_writer import MEGABYTE
@@ -33,7 +33,9 @@ class Lake(LakeReader, LakeWriter, ResumeIndex):
     def __init__(self, url: str, store: ObjectStore, storage: StorageSection) -> None:
         access = access_to(store)
         urls = {name: table_url(url, name) for name in TABLES}
-        tables = {name: Table(Handle(name, place, access)) for name, place in urls.items()}
+        tables = {
+            name: AsyncDeltaTable(DeltaHandle(name, place, access)) for name, place in urls.items()
+        }
         LakeReader.__init__(self, store, tables, urls=urls, access=access)
         LakeWriter.__init__(self, store, tables, shard_bytes=storage.shard_mb * MEGABYTE)
         ResumeIndex.__init__(self, store, tables)
@@ -50,7 +52,7 @@ class Lake(LakeReader, LakeWriter, ResumeIndex):
         """
         return await seal(self._store, self._versions)
 
-    async def now(self) -> tuple[Snapshot, bool]:
+    async def current(self) -> tuple[Snapshot, bool]:
         """Return the tables as they are, and whether the last version pins the same.
 
         The snapshot has the last version's number, 0 where nothing was sealed yet.

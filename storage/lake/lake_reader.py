@@ -14,7 +14,7 @@ from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.delta_access import FOLDER, Access
-from storage.lake.delta_table import Table, dataset_at
+from storage.lake.delta_table import AsyncDeltaTable, dataset_at
 from storage.lake.versions import Versions, find_version
 from storage.objects.protocol import ObjectStore
 
@@ -51,7 +51,7 @@ class LakeReader:
     def __init__(
         self,
         store: ObjectStore,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, AsyncDeltaTable],
         *,
         urls: Mapping[str, str],
         access: Access,
@@ -83,7 +83,7 @@ class LakeReader:
         """
         return await self._read_episodes(unit_id)
 
-    async def contents(self, unit_id: str) -> dict[str, str]:
+    async def content_hashes(self, unit_id: str) -> dict[str, str]:
         """Return the hash of each episode's steps, by the ids of a committed unit's episodes.
 
         Raises:

@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from schemas.base import canonical_json
 from schemas.errors import StepmillError
 from schemas.tables import Row
-from storage.lake.row_group import PICTURE, RowGroup, Rows, picture_columns
+from storage.lake.row_group import PICTURE, RowBatch, RowGroup, picture_columns
 from storage.objects.temp_object import Draft
 
 ROW_GROUP_BYTES = 32_000_000
@@ -76,7 +76,7 @@ class Shard:
         return hash(self.sha256)
 
 
-class ShardWriter:
+class ParquetWriter:
     """Splits a stream of rows into Parquet files of about `shard_bytes`.
 
     It holds at most one unfinished file and one row group. `write` takes rows and returns the files
@@ -115,13 +115,13 @@ class ShardWriter:
         """Estimated bytes of the buffered rows, before compression."""
         return self._pending_bytes
 
-    def write(self, rows: pa.RecordBatch | pa.Table | Rows) -> list[Shard]:
+    def write(self, rows: pa.RecordBatch | pa.Table | RowBatch) -> list[Shard]:
         """Append `rows`, of the writer's columns; return the files that are full.
 
         Raises:
             ValueError: `rows` has other columns.
         """
-        batch = rows if isinstance(rows, Rows) else Rows.read_from(rows, self._schema)
+        batch = rows if isinstance(rows, RowBatch) else RowBatch.from_arrow(rows, self._schema)
         full: list[Shard] = []
         start = 0
         for row, size in enumerate(sizes := batch.sizes()):
@@ -140,11 +140,11 @@ class ShardWriter:
         self.flush()
         return self._finish()
 
-    def abandon(self) -> None:
+    def discard(self) -> None:
         """Discard the unfinished file."""
         if self._sink is None:
             return
-        self._sink.mute()
+        self._sink.discard_writes()
         if self._writer is not None:
             with suppress(StepmillError, pa.ArrowException, OSError):
                 self._writer.close()
@@ -184,14 +184,14 @@ class ShardWriter:
 
 def shards(
     schema: pa.Schema,
-    rows: Iterable[pa.RecordBatch | pa.Table | Rows],
+    rows: Iterable[pa.RecordBatch | pa.Table | RowBatch],
     *,
     shard_bytes: int,
     group_bytes: int | None = None,
     begin: Callable[[], Draft] = Draft.in_memory,
 ) -> Iterator[Shard]:
     """Yield the files of `rows` as they fill up, each in a draft that `begin` returns."""
-    writer = ShardWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes, begin=begin)
+    writer = ParquetWriter(schema, shard_bytes=shard_bytes, group_bytes=group_bytes, begin=begin)
     try:
         for batch in rows:
             yield from writer.write(batch)
@@ -199,14 +199,14 @@ def shards(
         if last is not None:
             yield last
     finally:
-        writer.abandon()
+        writer.discard()
 
 
-def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[Rows]:
+def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[RowBatch]:
     """Yield `rows` as rows of `schema`, in batches."""
     source = iter(rows)
     while batch := list(islice(source, _BATCH_ROWS)):
-        yield Rows.made_of(batch, schema)
+        yield RowBatch.from_records(batch, schema)
 
 
 def shard_name(unit_id: str, number: int, shard: Shard) -> str:

@@ -16,10 +16,10 @@ from pyarrow.dataset import Dataset
 
 from schemas.episode import Episode
 from schemas.errors import Damaged
-from schemas.tables import Row, episode_from_rows, record
+from schemas.tables import Row, episode_from_rows, from_row
 from schemas.task import Task
 from schemas.verdict import Verdict
-from storage.objects.error_messages import unread
+from storage.objects.error_messages import read_error
 
 _MAX_FILTER_UNITS = 100
 """The maximum of units in a filter, each of which is compared with every file."""
@@ -31,7 +31,7 @@ R = TypeVar("R", Task, Verdict)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class EpisodeRows:
     """The rows that episodes are put together from, all but their prompts."""
 
     heads: Sequence[Row]
@@ -46,7 +46,7 @@ class Parts:
         return frozenset(row["prompt_sha256"] for row in (*self.heads, *calls)) - {None}
 
 
-def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = None) -> Parts:
+def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = None) -> EpisodeRows:
     """Return the rows of a unit's episodes, or of one of them.
 
     Raises:
@@ -55,7 +55,7 @@ def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = Non
     where = pc.field("unit_id") == unit_id
     if episode_id is not None:
         where &= pc.field("episode_id") == episode_id
-    return Parts(
+    return EpisodeRows(
         heads=rows(datasets["episodes"], where=where),
         owned={
             table: _by_episode(rows(datasets[table], where=where))
@@ -74,7 +74,7 @@ def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str,
     return {row["prompt_sha256"]: row for row in rows(prompts, where=where)} if wanted else {}
 
 
-def read_episodes(parts: Parts, prompts: Mapping[str, Row]) -> list[Episode]:
+def read_episodes(parts: EpisodeRows, prompts: Mapping[str, Row]) -> list[Episode]:
     """Return the episodes of these rows, by task and attempt.
 
     Raises:
@@ -113,7 +113,7 @@ def read_verdicts(
         return [_record(Verdict, row) for row in rows(verdicts)]
     wanted = pa.array(sorted(units), pa.string())
     few = pc.field("unit_id").isin(wanted) if len(wanted) <= _MAX_FILTER_UNITS else None
-    table = read(verdicts, where=few)
+    table = read_table(verdicts, where=few)
     of_units = table.filter(pc.is_in(table["unit_id"], value_set=wanted))
     return [_record(Verdict, row) for row in of_units.to_pylist()]
 
@@ -129,10 +129,10 @@ def rows(
     Raises:
         Damaged: a file of it cannot be read.
     """
-    return [] if dataset is None else read(dataset, where=where, columns=columns).to_pylist()
+    return [] if dataset is None else read_table(dataset, where=where, columns=columns).to_pylist()
 
 
-def read(
+def read_table(
     dataset: Dataset,
     *,
     where: pc.Expression | None = None,
@@ -149,7 +149,7 @@ def read(
             columns=None if columns is None else list(columns), filter=where, cache_metadata=False
         )
     except (pa.ArrowException, OSError) as error:
-        raise unread(error, "a committed file cannot be read") from None
+        raise read_error(error, "a committed file cannot be read") from None
 
 
 def _by_episode(rows_: Iterable[Row]) -> Mapping[str, list[Row]]:
@@ -159,7 +159,7 @@ def _by_episode(rows_: Iterable[Row]) -> Mapping[str, list[Row]]:
     return out
 
 
-def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
+def _episode(head: Row, parts: EpisodeRows, prompts: Mapping[str, Row]) -> Episode:
     own = {table: rows_.get(head["episode_id"], []) for table, rows_ in parts.owned.items()}
     used = {row["prompt_sha256"] for row in (head, *own["calls"])}
     try:
@@ -178,6 +178,6 @@ def _episode(head: Row, parts: Parts, prompts: Mapping[str, Row]) -> Episode:
 
 def _record(kind: type[R], row: Row) -> R:
     try:
-        return record(kind, row)
+        return from_row(kind, row)
     except ValueError as error:
         raise Damaged(f"a row is not a {kind.__name__}: {error}") from error

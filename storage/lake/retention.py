@@ -24,7 +24,7 @@ CLOCK = re.compile(r"keeping/clock-[0-9a-f]{16}")
 """An object that is written to read the store's clock, and removed at once."""
 
 
-def keeping_key(number: int) -> str:
+def retention_key(number: int) -> str:
     """Return the key of the decision about version `number`."""
     return f"{PREFIX}{number}.json"
 
@@ -42,10 +42,10 @@ async def keep(store: ObjectStore, number: int) -> None:
         Unwritable: the store cannot be written.
     """
     if not await _decide(store, number, kept=True):
-        raise gone(store, number)
+        raise released_error(store, number)
 
 
-async def let_go(store: ObjectStore, number: int) -> bool:
+async def release(store: ObjectStore, number: int) -> bool:
     """Release version `number`; return False if it is kept.
 
     Raises:
@@ -54,15 +54,15 @@ async def let_go(store: ObjectStore, number: int) -> bool:
     return not await _decide(store, number, kept=False)
 
 
-async def is_let_go(store: ObjectStore, number: int) -> bool:
+async def is_released(store: ObjectStore, number: int) -> bool:
     """Return whether version `number` was released."""
     try:
-        return not parse_keeping(await store.get(keeping_key(number)), keeping_key(number))
+        return not parse_decision(await store.get(retention_key(number)), retention_key(number))
     except Missing:
         return False
 
 
-def parse_keeping(data: bytes, key: str) -> bool:
+def parse_decision(data: bytes, key: str) -> bool:
     """Return whether a version is kept, from `data`, which was read from `key`.
 
     Raises:
@@ -78,7 +78,7 @@ def parse_keeping(data: bytes, key: str) -> bool:
     return kept
 
 
-def gone(store: ObjectStore, number: int) -> NotFound:
+def released_error(store: ObjectStore, number: int) -> NotFound:
     """Return why version `number` cannot be read."""
     return NotFound(
         f"{store.url}: version {number} was released: it was never published, and `stepmill compact` "
@@ -88,7 +88,7 @@ def gone(store: ObjectStore, number: int) -> NotFound:
 
 async def _decide(store: ObjectStore, number: int, *, kept: bool) -> bool:
     """Record whether version `number` is kept unless that is decided; return the decision."""
-    key = keeping_key(number)
+    key = retention_key(number)
     if await store.put_new(key, canonical_json({"kept": kept}).encode() + b"\n"):
         return kept
-    return parse_keeping(await store.get(key), key)
+    return parse_decision(await store.get(key), key)

@@ -24,7 +24,7 @@ _FIXED = 8
 """Estimated bytes of a value of a fixed-width type."""
 
 
-class Picture(NamedTuple):
+class RowPicture(NamedTuple):
     """A value of a column of pictures."""
 
     data: bytes | pa.Buffer | None
@@ -40,16 +40,16 @@ class Picture(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowBatch:
     """Some rows of a table."""
 
     plain: pa.Table
     """Every column but the pictures."""
-    pictures: Mapping[str, Sequence[Picture | None]]
+    pictures: Mapping[str, Sequence[RowPicture | None]]
     """Each column of pictures."""
 
     @classmethod
-    def made_of(cls, rows: Sequence[Row], schema: pa.Schema) -> "Rows":
+    def from_records(cls, rows: Sequence[Row], schema: pa.Schema) -> "RowBatch":
         """Return `rows` as rows of `schema`, without keys that are not columns of it.
 
         Raises:
@@ -60,7 +60,7 @@ class Rows:
         return cls(plain, {name: [_to_picture(row.get(name)) for row in rows] for name in names})
 
     @classmethod
-    def read_from(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "Rows":
+    def from_arrow(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "RowBatch":
         """Return the rows of a table with the columns of `schema`; its pictures are not copied.
 
         Raises:
@@ -86,10 +86,10 @@ class Rows:
             return [fixed] * self.plain.num_rows
         return [fixed + sum(row) for row in zip(*columns, strict=True)]
 
-    def part(self, start: int, stop: int) -> "Rows":
+    def part(self, start: int, stop: int) -> "RowBatch":
         """Return the rows from `start` up to `stop`."""
         pictures = {name: column[start:stop] for name, column in self.pictures.items()}
-        return Rows(self.plain.slice(start, stop - start), pictures)
+        return RowBatch(self.plain.slice(start, stop - start), pictures)
 
 
 class RowGroup:
@@ -103,7 +103,7 @@ class RowGroup:
         self._plain: list[pa.Table] = []
         self._pictures = {name: _Pictures(capacity) for name in picture_columns(schema)}
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: RowBatch) -> None:
         """Append `rows`; their pictures are copied, so the source may be freed."""
         if not rows.plain.num_rows:
             return
@@ -145,7 +145,7 @@ class _Pictures:
         self._absent: list[bool] = []
         self._with_data: list[bool] = []
 
-    def add(self, pictures: Iterable[Picture | None]) -> None:
+    def add(self, pictures: Iterable[RowPicture | None]) -> None:
         for picture in pictures:
             data = None if picture is None else picture.data
             self._ends.append(self._ends[-1] if data is None else self._copy(data))
@@ -186,15 +186,17 @@ def _without(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
     return pa.schema([item for item in schema if item.name not in names])
 
 
-def _to_picture(value: Any) -> Picture | None:
-    return None if value is None else Picture(value["bytes"], value["path"])
+def _to_picture(value: Any) -> RowPicture | None:
+    return None if value is None else RowPicture(value["bytes"], value["path"])
 
 
-def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[Picture | None]:
+def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[RowPicture | None]:
     """Return the pictures of a column, without copying their bytes."""
     data, paths = column.flatten()
     items = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
-    return [Picture(picture.as_buffer(), path) if valid else None for valid, picture, path in items]
+    return [
+        RowPicture(picture.as_buffer(), path) if valid else None for valid, picture, path in items
+    ]
 
 
 def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:

@@ -13,8 +13,8 @@ from typing import Self
 
 from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema
-from storage.lake.delta_stats import Added, statistics
-from storage.lake.parquet_writer import Shard, ShardWriter, batches, shard_name
+from storage.lake.delta_stats import AddedFile, statistics
+from storage.lake.parquet_writer import ParquetWriter, Shard, batches, shard_name
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
@@ -22,7 +22,7 @@ _PART_BYTES = 1 << 24
 """Bytes of an object per request."""
 
 
-class Filling:
+class TableShardWriter:
     """Writes a unit's rows of one table to shards, as they come.
 
     In memory are the rows of one row group; a shard is put as soon as it is full.
@@ -33,8 +33,8 @@ class Filling:
         self._folder = f"tables/{table}"
         self._unit_id = unit_id
         self._schema = arrow_schema(table)
-        self._added: list[Added] = []
-        self._writer = ShardWriter(
+        self._added: list[AddedFile] = []
+        self._writer = ParquetWriter(
             self._schema, shard_bytes=shard_bytes, begin=partial(store.draft, self._folder)
         )
 
@@ -44,7 +44,7 @@ class Filling:
 
     def __exit__(self, *error: object) -> None:
         """Discard the rows that are in no shard yet."""
-        self._writer.abandon()
+        self._writer.discard()
 
     async def add(self, rows: Sequence[Row]) -> None:
         """Take `rows`.
@@ -57,7 +57,7 @@ class Filling:
             for shard in await asyncio.to_thread(self._writer.write, batch):
                 await self._put(shard)
 
-    async def end(self) -> list[Added]:
+    async def finish(self) -> list[AddedFile]:
         """Write the last shard and return all of them; they are whole in the store.
 
         Raises:
@@ -74,7 +74,7 @@ class Filling:
         self._added.append(await put_shard(self._store, f"{self._folder}/{name}", shard))
 
 
-async def put_shard(store: ObjectStore, key: str, shard: Shard) -> Added:
+async def put_shard(store: ObjectStore, key: str, shard: Shard) -> AddedFile:
     """Write `shard` under `key`, whose name holds its hash, and close its draft.
 
     Raises:
@@ -91,7 +91,7 @@ async def put_shard(store: ObjectStore, key: str, shard: Shard) -> Added:
             raise Damaged(
                 f"{store.url}/{key}: expected {len(draft)} bytes, the store has {info.size}"
             )
-        return Added(
+        return AddedFile(
             path=key.rpartition("/")[2],
             size=info.size,
             modified_ms=int(info.modified.timestamp() * 1_000),
@@ -106,12 +106,12 @@ async def _holds(store: ObjectStore, key: str, draft: Draft) -> bool:
     try:
         if (await store.info(key)).size != len(draft):
             return False
-        return await hashed(store, key, len(draft)) == draft.sha256
+        return await object_sha256(store, key, len(draft)) == draft.sha256
     except Missing:
         return False
 
 
-async def hashed(store: ObjectStore, key: str, size: int, into: Draft | None = None) -> str:
+async def object_sha256(store: ObjectStore, key: str, size: int, into: Draft | None = None) -> str:
     """Return the SHA-256 of an object of `size` bytes, read in parts, each copied `into` a draft.
 
     Raises:

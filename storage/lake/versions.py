@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from schemas.base import canonical_json
 from schemas.errors import Damaged, NotFound
-from storage.lake.retention import gone, is_let_go
+from storage.lake.retention import is_released, released_error
 from storage.objects.protocol import Missing, ObjectStore
 
 PREFIX = "versions/"
@@ -109,6 +109,6 @@ async def find_version(store: ObjectStore, number: int | None) -> tuple[int, Ver
     if chosen not in numbers:
         existing = ", ".join(map(str, numbers))
         raise NotFound(f"{store.url}: has no version {chosen}; there are: {existing}")
-    if await is_let_go(store, chosen):
-        raise gone(store, chosen)
+    if await is_released(store, chosen):
+        raise released_error(store, chosen)
     return chosen, await read_version(store, chosen)

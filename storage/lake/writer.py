@@ -17,13 +17,13 @@ from schemas.call import Prompt
 from schemas.episode import Episode
 from schemas.errors import Conflict, Damaged
 from schemas.ids import verdict_transaction
-from schemas.tables import UNIT_TABLES, Row, episode_rows, row
+from schemas.tables import UNIT_TABLES, Row, episode_rows, to_row
 from schemas.task import Task
 from schemas.verdict import Verdict
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Entry, Table
-from storage.lake.judged_units import Mark
-from storage.lake.shard_commit import Filling
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import AsyncDeltaTable, CommitEntry
+from storage.lake.judged_units import JudgedMark
+from storage.lake.shard_commit import TableShardWriter
 from storage.lake.versions import read_version, version_numbers
 from storage.objects.protocol import ObjectStore
 
@@ -35,7 +35,7 @@ class LakeWriter:
     """Writes to the tables of one run."""
 
     def __init__(
-        self, store: ObjectStore, tables: Mapping[str, Table], *, shard_bytes: int
+        self, store: ObjectStore, tables: Mapping[str, AsyncDeltaTable], *, shard_bytes: int
     ) -> None:
         self._store = store
         self._tables = tables
@@ -52,7 +52,7 @@ class LakeWriter:
         Raises:
             Damaged: the log cannot be read.
         """
-        return await self._tables["episodes"].ask(unit_id) is not None
+        return await self._tables["episodes"].transaction_token(unit_id) is not None
 
     async def commit_verdicts(
         self,
@@ -62,7 +62,7 @@ class LakeWriter:
         version: str,
         round_: int,
         verdicts: Sequence[Verdict],
-        mark: Mark | None = None,
+        mark: JudgedMark | None = None,
     ) -> bool:
         """Commit a verifier's verdicts on a unit in a round; False if they were in before.
 
@@ -76,20 +76,23 @@ class LakeWriter:
             if _address(verdict) != address:
                 raise ValueError(f"verdict on {verdict.episode_id} is not of {address}")
         transaction = verdict_transaction(*address)
-        if not verdicts or await self._tables["verdicts"].ask(transaction) is not None:
+        if (
+            not verdicts
+            or await self._tables["verdicts"].transaction_token(transaction) is not None
+        ):
             return False
         ordered = sorted(verdicts, key=lambda v: v.episode_id)
-        files = await self.put_shards("verdicts", unit_id, rows=list(map(row, ordered)))
+        files = await self.put_shards("verdicts", unit_id, rows=list(map(to_row, ordered)))
         token = token_of([[v.episode_id, v.status, v.judged_at] for v in ordered])
         also = None if mark is None else Transaction(mark.transaction(unit_id), mark.rows)
-        committed = await self.commit("verdicts", Entry(transaction, token, files, also))
+        committed = await self.commit("verdicts", CommitEntry(transaction, token, files, also))
         return committed == token
 
-    def shard_writer(self, table: str, unit_id: str) -> Filling:
+    def shard_writer(self, table: str, unit_id: str) -> TableShardWriter:
         """Return the writer of a unit's rows in a table; nothing is written yet."""
-        return Filling(self._store, table, unit_id, shard_bytes=self._shard_bytes)
+        return TableShardWriter(self._store, table, unit_id, shard_bytes=self._shard_bytes)
 
-    async def put_shards(self, table: str, unit_id: str, *, rows: Sequence[Row]) -> list[Added]:
+    async def put_shards(self, table: str, unit_id: str, *, rows: Sequence[Row]) -> list[AddedFile]:
         """Write `rows` of a unit as shards, whole when this returns; they count once committed.
 
         Raises:
@@ -98,9 +101,9 @@ class LakeWriter:
         """
         with self.shard_writer(table, unit_id) as writer:
             await writer.add(rows)
-            return await writer.end()
+            return await writer.finish()
 
-    async def commit(self, table: str, entry: Entry) -> int:
+    async def commit(self, table: str, entry: CommitEntry) -> int:
         """Make the files of `entry` count unless its transaction is in; return the token that is.
 
         Raises:
@@ -170,15 +173,15 @@ class UnitWriter:
             Unwritable: the run cannot be written.
         """
         self._check(tasks)
-        await self._writers["tasks"].add([row(task) for task in tasks])
+        await self._writers["tasks"].add([to_row(task) for task in tasks])
         prompts = [self._prompts[key] for key in sorted(self._prompts)]
-        await self._writers["prompts"].add([row(prompt) for prompt in prompts])
-        added = {table: await self._writers[table].end() for table in UNIT_TABLES}
+        await self._writers["prompts"].add([to_row(prompt) for prompt in prompts])
+        added = {table: await self._writers[table].finish() for table in UNIT_TABLES}
         token = token_of(self._contents)
         for table, files in added.items():
             if not files:
                 continue
-            committed = await self._lake.commit(table, Entry(self._unit_id, token, files))
+            committed = await self._lake.commit(table, CommitEntry(self._unit_id, token, files))
             if committed != token:
                 if await self._lake.has(self._unit_id):
                     return False

@@ -13,10 +13,10 @@ from schemas.base import Record
 from schemas.sections import StorageSection
 from schemas.tables import TABLES
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_table import Table
+from storage.lake.delta_table import AsyncDeltaTable
 from storage.lake.lake import Lake
 from storage.lake.parquet_writer import MEGABYTE
-from storage.maintenance.merge_shards import Merged, Merging, SwapHandle
+from storage.maintenance.merge_shards import Merged, SwapHandle, TableMerge
 from storage.maintenance.vacuum import Vacuum, store_clock
 from storage.objects.protocol import ObjectStore
 from storage.spool import Spool
@@ -64,13 +64,13 @@ async def compact(
     """
     access = access_to(store)
     handles = {name: SwapHandle(name, table_url(url, name), access) for name in TABLES}
-    tables = {name: (handle, Table(handle)) for name, handle in handles.items()}
+    tables = {name: (handle, AsyncDeltaTable(handle)) for name, handle in handles.items()}
     lake = Lake(url, store, storage)
     target = storage.shard_mb * MEGABYTE
     try:
         spooled = await _clear_spool(lake, Spool(store))
         merged = {
-            name: await Merging(store, handle, table, target=target).run()
+            name: await TableMerge(store, handle, table, target=target).run()
             for name, (handle, table) in tables.items()
         }
         version = await lake.seal()

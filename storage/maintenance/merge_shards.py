@@ -24,11 +24,11 @@ from deltalake.transaction import AddAction, RemoveAction
 
 from schemas.errors import Conflict, Damaged
 from schemas.tables import arrow_schema
-from storage.lake.delta_scan import files_of
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Handle, Table
-from storage.lake.parquet_writer import ShardWriter
-from storage.lake.shard_commit import hashed, put_shard
+from storage.lake.delta_scan import live_files
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
+from storage.lake.parquet_writer import ParquetWriter
+from storage.lake.shard_commit import object_sha256, put_shard
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
@@ -45,7 +45,7 @@ _MAX_CONFLICTS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Live:
+class LiveFile:
     """A live file of a table."""
 
     path: str
@@ -59,12 +59,12 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class TableState:
     """The state of a table at one moment."""
 
     number: int
     """The number of the last compaction."""
-    files: tuple[Live, ...]
+    files: tuple[LiveFile, ...]
     """The live files, in the order of the units."""
 
 
@@ -74,48 +74,48 @@ class Swap:
 
     number: int
     """The number of the compaction."""
-    added: Added
+    added: AddedFile
     """The new file."""
-    removed: tuple[Live, ...]
+    removed: tuple[LiveFile, ...]
     """The old files."""
 
 
-class SwapHandle(Handle):
+class SwapHandle(DeltaHandle):
     """A Delta table whose files can be replaced by others that hold the same rows."""
 
-    def look(self) -> Look:
+    def state(self) -> TableState:
         """Return the state of the table now; without files if it does not exist yet."""
         table = self.refresh()
         if table is None:
-            return Look(0, ())
+            return TableState(0, ())
         number = table.transaction_version(COMPACT) or 0
-        return Look(number, tuple(sorted(_live(files_of(table)), key=_in_order)))
+        return TableState(number, tuple(sorted(_live(live_files(table)), key=_in_order)))
 
     def has(self, transaction: str) -> bool:
         """Return whether an application transaction is committed."""
-        return self.ask(transaction) is not None
+        return self.transaction_token(transaction) is not None
 
     def paths(self, version: int | None = None) -> frozenset[str]:
         """Return the live files of now, or of a Delta version."""
         table = self.refresh()
         if table is not None and version is not None:
             table = DeltaTable(self.url, version=version, storage_options=self._options)
-        return frozenset() if table is None else frozenset(_paths(files_of(table)))
+        return frozenset() if table is None else frozenset(_paths(live_files(table)))
 
     def swap(self, swap: Swap) -> bool:
         """Commit `swap` unless its number is taken; return whether its file is live afterwards."""
         table = self.refresh()
         if table is None:
             return False
-        live = frozenset(_paths(files_of(table)))
+        live = frozenset(_paths(live_files(table)))
         if swap.number <= (table.transaction_version(COMPACT) or 0):
             return swap.added.path in live  # our own commit, whose response was lost, or another's
         if not live.issuperset(file.path for file in swap.removed):
             return False
-        self.exchange(table, swap)
+        self.write_swap(table, swap)
         return True
 
-    def exchange(self, table: DeltaTable, swap: Swap) -> None:
+    def write_swap(self, table: DeltaTable, swap: Swap) -> None:
         """Write `swap` to the log with the handle that was asked for the number."""
         now = int(time() * 1_000)
         added = AddAction(
@@ -152,11 +152,11 @@ class Merged:
     """Bytes of the shards written."""
 
 
-class Merging:
+class TableMerge:
     """The compaction of one table."""
 
     def __init__(
-        self, store: ObjectStore, handle: SwapHandle, table: Table, *, target: int
+        self, store: ObjectStore, handle: SwapHandle, table: AsyncDeltaTable, *, target: int
     ) -> None:
         self._store = store
         self._handle = handle
@@ -177,7 +177,7 @@ class Merging:
         wanted: frozenset[str] | None = None
         conflicts = 0
         while conflicts < _MAX_CONFLICTS:
-            look = await self._table.read(self._handle.look)
+            look = await self._table.read(self._handle.state)
             small = [file for file in look.files if file.size < self._target * _SMALL]
             if wanted is None:
                 wanted = frozenset(file.path for file in small)
@@ -187,7 +187,7 @@ class Merging:
             swap = await self._merge(look.number + 1, left)
             if swap is None:
                 conflicts += 1
-            elif await self._table.insist(partial(self._handle.swap, swap)):
+            elif await self._table.retry(partial(self._handle.swap, swap)):
                 done = Merged(
                     done.files + len(swap.removed), done.into + 1, done.size + swap.added.size
                 )
@@ -197,14 +197,14 @@ class Merging:
             f"{self._handle.url}: other compactions kept committing first; run this again"
         )
 
-    async def _merge(self, number: int, files: Sequence[Live]) -> Swap | None:
+    async def _merge(self, number: int, files: Sequence[LiveFile]) -> Swap | None:
         """Write as many of `files` as fit into one shard; None if one was removed meanwhile."""
-        writer = ShardWriter(
+        writer = ParquetWriter(
             self._schema,
             shard_bytes=4 * self._target,  # `_full` decides when it is closed
             begin=partial(self._store.draft, self._folder),
         )
-        merged: list[Live] = []
+        merged: list[LiveFile] = []
         try:
             for file in files:
                 full = await asyncio.to_thread(self._full, writer, file.size)
@@ -216,26 +216,26 @@ class Merging:
         except Missing:
             return None
         finally:
-            writer.abandon()
+            writer.discard()
         if shard is None or shard.rows != sum(file.rows for file in merged):
             raise Damaged(f"{self._handle.url}: the files have other numbers of rows than the log")
         key = f"{self._folder}/{COMPACT}-{number}-{shard.sha256}.parquet"
         added = await put_shard(self._store, key, shard)
         return Swap(number, added, tuple(merged))
 
-    def _full(self, writer: ShardWriter, more: int) -> bool:
+    def _full(self, writer: ParquetWriter, more: int) -> bool:
         """Return whether `more` bytes do not fit; buffered rows are flushed to learn their size."""
         if writer.file_bytes + writer.pending_bytes + more <= self._target:
             return False
         writer.flush()
         return writer.file_bytes > 0 and writer.file_bytes + more > self._target
 
-    async def _copy(self, file: Live, writer: ShardWriter) -> None:
+    async def _copy(self, file: LiveFile, writer: ParquetWriter) -> None:
         """Write a shard's rows to `writer`, after its bytes were checked in a draft."""
         key = f"{self._folder}/{file.path}"
         draft = await asyncio.to_thread(self._store.draft, self._folder)
         try:
-            sha256 = await hashed(self._store, key, file.size, into=draft)
+            sha256 = await object_sha256(self._store, key, file.size, into=draft)
             if sha256 != file.path.removesuffix(".parquet").rpartition("-")[2]:
                 raise Damaged(
                     f"{self._store.url}/{key}: is torn or altered; nothing was merged with it: "
@@ -245,7 +245,7 @@ class Merging:
         finally:
             await asyncio.to_thread(draft.close)
 
-    def _write(self, draft: Draft, key: str, writer: ShardWriter) -> None:
+    def _write(self, draft: Draft, key: str, writer: ParquetWriter) -> None:
         with draft.reader() as reader, pq.ParquetFile(reader, buffer_size=_PAGE_BUFFER) as file:
             for batch in file.iter_batches(_BATCH_ROWS):
                 writer.write(self._conform(batch, key))
@@ -269,20 +269,20 @@ class Merging:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _live(files: pa.Table) -> Iterator[Live]:
+def _live(files: pa.Table) -> Iterator[LiveFile]:
     columns = ["path", "size_bytes", "num_records"]
     ranged = "min.unit_id" in files.column_names
     for file in files.select([*columns, "min.unit_id"] if ranged else columns).to_pylist():
         path = unquote(file["path"])
         unit_id = file.get("min.unit_id") or path.partition("-")[0]
-        yield Live(path, file["size_bytes"], file["num_records"] or 0, unit_id)
+        yield LiveFile(path, file["size_bytes"], file["num_records"] or 0, unit_id)
 
 
 def _paths(files: pa.Table) -> Iterator[str]:
     return (unquote(str(path)) for path in files.column("path").to_pylist())
 
 
-def _in_order(file: Live) -> tuple[str, int, str]:
+def _in_order(file: LiveFile) -> tuple[str, int, str]:
     """Sort files by unit, and a unit's by their number."""
     number = file.path.split("-")[1]
     return file.unit_id, int(number) if number.isdigit() else 0, file.path

@@ -23,9 +23,9 @@ from typing import TypeVar
 from schemas.errors import Damaged
 from schemas.tables import UNIT_TABLES
 from storage.lake import retention, versions
-from storage.lake.delta_table import STAGED, Table
+from storage.lake.delta_table import STAGED, AsyncDeltaTable
 from storage.maintenance.merge_shards import COMPACT, SwapHandle
-from storage.objects.batch_get import get_several
+from storage.objects.batch_get import get_many
 from storage.objects.protocol import ObjectInfo, ObjectStore
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ _DELETE_BATCH = 500
 
 
 @dataclass
-class Lying:
+class TableFiles:
     """The files in a table's folder."""
 
     shards: dict[str, ObjectInfo] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Lying:
 
 
 @dataclass(frozen=True, slots=True)
-class Vacuumed:
+class VacuumReport:
     """The result of a clean-up."""
 
     files: int = 0
@@ -71,13 +71,17 @@ class Vacuum:
     """The clean-up of one run."""
 
     def __init__(
-        self, store: ObjectStore, tables: Mapping[str, tuple[SwapHandle, Table]], *, now: datetime
+        self,
+        store: ObjectStore,
+        tables: Mapping[str, tuple[SwapHandle, AsyncDeltaTable]],
+        *,
+        now: datetime,
     ) -> None:
         self._store = store
         self._tables = tables
         self._now = now
 
-    async def run(self) -> Vacuumed:
+    async def run(self) -> VacuumReport:
         """Remove what is no longer needed.
 
         Raises:
@@ -97,9 +101,9 @@ class Vacuum:
                 await self._store.delete([f"tables/{name}/{path}" for path in removable])
                 files += len(removable)
                 size += sum(tables[name].shards[path].size for path in removable)
-        return Vacuumed(files=files, size=size, versions=released, unfinished=unfinished)
+        return VacuumReport(files=files, size=size, versions=released, unfinished=unfinished)
 
-    async def _unfinished(self, tables: Mapping[str, Lying]) -> int:
+    async def _unfinished(self, tables: Mapping[str, TableFiles]) -> int:
         """Remove old unfinished writes: our own, Delta's, and objects written to read the clock."""
         before = self._now - ORPHANED
         clocks = [item async for item in self._store.list(retention.PREFIX)]
@@ -124,7 +128,7 @@ class Vacuum:
         released = 0
         for number, modified in sorted(made.items()):
             stays = number == max(made) or modified > self._now - KEPT or decisions.get(number)
-            if not stays and (number in decisions or await retention.let_go(self._store, number)):
+            if not stays and (number in decisions or await retention.release(self._store, number)):
                 released += number not in decisions
                 continue
             kept.append(await versions.read_version(self._store, number))
@@ -135,12 +139,12 @@ class Vacuum:
         stored = [item.key async for item in self._store.list(retention.PREFIX)]
         keys = {key: match for key in stored if (match := retention.KEY.fullmatch(key))}
         return {
-            int(match[1]): retention.parse_keeping(await self._store.get(key), key)
+            int(match[1]): retention.parse_decision(await self._store.get(key), key)
             for key, match in keys.items()
         }
 
-    async def _table_files(self) -> Mapping[str, Lying]:
-        tables: defaultdict[str, Lying] = defaultdict(Lying)
+    async def _table_files(self) -> Mapping[str, TableFiles]:
+        tables: defaultdict[str, TableFiles] = defaultdict(TableFiles)
         async for item in self._store.list("tables/"):
             if match := _SHARD.fullmatch(item.key):
                 tables[match[1]].shards[match[2]] = item
@@ -150,7 +154,7 @@ class Vacuum:
                 tables[match["table"]].staged.append(item)
         return tables
 
-    async def _unneeded(self, name: str, files: Lying, pins: Iterable[int]) -> list[str]:
+    async def _unneeded(self, name: str, files: TableFiles, pins: Iterable[int]) -> list[str]:
         """Return the shards of a table that are not needed."""
         old = [path for path, item in files.shards.items() if item.modified < self._now - ORPHANED]
         if not old:
@@ -171,7 +175,7 @@ class Vacuum:
         """Return the files that these entries of a table's log added."""
         out: set[str] = set()
         keys = [f"tables/{name}/_delta_log/{number:020d}.json" for number in sorted(numbers)]
-        async for key, data in get_several(self._store, keys):
+        async for key, data in get_many(self._store, keys):
             try:
                 actions = [json.loads(line) for line in (data or b"?").splitlines()]
                 out |= {action["add"]["path"] for action in actions if "add" in action}
@@ -185,7 +189,7 @@ class Vacuum:
         unit_id, _, rest = path.partition("-")
         if unit_id == COMPACT:
             number = rest.partition("-")[0]
-            state = await table.read(handle.look)
+            state = await table.read(handle.state)
             return number.isdigit() and int(number) <= state.number
         if name not in UNIT_TABLES:
             return True

@@ -12,7 +12,7 @@ from storage.objects.protocol import Missing, ObjectStore
 _CONCURRENCY = 16
 
 
-async def get_several(
+async def get_many(
     store: ObjectStore, keys: Sequence[str]
 ) -> AsyncIterator[tuple[str, bytes | None]]:
     """Yield each of `keys` with its object, None for a missing one; at most 16 are in memory.
@@ -38,11 +38,11 @@ async def _get_all(store: ObjectStore, keys: Sequence[str]) -> list[bytes | None
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(get(key)) for key in keys]
     except* StepmillError as errors:
-        raise first(errors) from None
+        raise first_error(errors) from None
     return [task.result() for task in tasks]
 
 
-def first(group: BaseException) -> BaseException:
+def first_error(group: BaseException) -> BaseException:
     """Return the first error of a group, however deeply it is nested."""
     while isinstance(group, BaseExceptionGroup):
         group = group.exceptions[0]

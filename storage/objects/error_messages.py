@@ -100,42 +100,42 @@ _REGION = re.compile(r"<Region>([a-z0-9-]+)</Region>")
 _ELSEWHERE = re.compile(r"redirect without LOCATION")
 
 
-def words_for(code: str) -> str | None:
+def explain(code: str) -> str | None:
     """Return what an error code of a store means and what to do; None for an unknown code."""
     return _EXPLANATIONS.get(code)
 
 
-def elsewhere(region: str | None) -> str:
+def other_region(region: str | None) -> str:
     """Return the message of a redirect to another region; `region` is the right one, if known."""
     right = "to its region" if region is None else f'= "{region}"'
     return f"{REGION}; set storage.region {right}"
 
 
-def passing_code(code: str) -> bool:
+def is_transient_code(code: str) -> bool:
     """Return whether a retry may overcome an error of this code or status."""
     return code in _TRANSIENT
 
 
-def passes(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """Return whether a retry may overcome an error of Delta's client."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    return _SILENT.search(text) is not None if code is None else passing_code(code)
+    return _SILENT.search(text) is not None if code is None else is_transient_code(code)
 
 
-def keeps_out(error: Exception) -> bool:
+def is_access_error(error: Exception) -> bool:
     """Return whether an error of Delta's client comes from the store: denied, failing, or silent."""
     text = _COLOUR.sub("", str(error))
     code = _code(text)
-    return code in _EXPLANATIONS or passes(error) or _ELSEWHERE.search(text) is not None
+    return code in _EXPLANATIONS or is_transient(error) or _ELSEWHERE.search(text) is not None
 
 
-def in_words(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     """Return an error's message, on one line."""
     return _access(error) or _line(error)
 
 
-def unread(error: Exception, what: str) -> StepmillError:
+def read_error(error: Exception, what: str) -> StepmillError:
     """Return the error of a failed read: `Unwritable` if the store denied it, else `Damaged`."""
     access = _access(error)
     if access is not None:
@@ -149,14 +149,14 @@ def _access(error: Exception) -> str | None:
     code = _code(text)
     if _ELSEWHERE.search(text) or _EXPLANATIONS.get(code or "") == REGION:
         match = _REGION.search(text)
-        return elsewhere(None if match is None else match[1])
+        return other_region(None if match is None else match[1])
     if code is not None:
         return None if code in _ABSENT else f"{_explain(code)} ({code})"
     return NO_ANSWER if _SILENT.search(text) else None
 
 
 def _explain(code: str) -> str:
-    return _EXPLANATIONS.get(code) or (KEEPS_FAILING if passing_code(code) else REFUSES)
+    return _EXPLANATIONS.get(code) or (KEEPS_FAILING if is_transient_code(code) else REFUSES)
 
 
 def _code(text: str) -> str | None:

@@ -134,12 +134,12 @@ class Draft:
         return io.BufferedReader(_Reader(self))
 
     @property
-    def place(self) -> Path:
+    def open_path(self) -> Path:
         """A path at which this process can open it, name or not, for libraries that take only paths."""
         self._flush()
         return self.path or Path(f"/proc/self/fd/{self._file.fileno()}")
 
-    def mute(self) -> None:
+    def discard_writes(self) -> None:
         """Discard further writes: it is about to be closed, and its Parquet writer still has some."""
         self._discarding = True
 

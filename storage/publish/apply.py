@@ -18,9 +18,9 @@ from functools import partial
 from schemas.base import Record
 from schemas.errors import Unfinished, Unwritable
 from storage.lake.parquet_writer import Shard
-from storage.publish.destinations.listing import Stock
+from storage.publish.destinations.listing import OwnedListing
 from storage.publish.destinations.ownership import MARK
-from storage.publish.destinations.protocol import Destination, named_hash
+from storage.publish.destinations.protocol import Destination, hash_in_name
 from storage.publish.plan.build import build
 from storage.publish.plan.manifest import MANIFEST, TEXTS, PublishedFile
 from storage.publish.plan.plan import Plan, PlannedFile
@@ -59,21 +59,19 @@ class Publication:
     describe: Describe
     """Makes the texts."""
 
-    async def carry_out(
-        self, destination: Destination, *, progress: Progress | None = None
-    ) -> Outcome:
+    async def apply(self, destination: Destination, *, progress: Progress | None = None) -> Outcome:
         """Make `destination` hold exactly the planned files, with as few writes as possible.
 
         Raises:
             Unfinished: it cannot be written any longer.
         """
-        stock = await destination.stock(self.plan.run_id)
+        stock = await destination.owned_listing(self.plan.run_id)
         unchanged = self._unchanged(stock)
         if unchanged is not None:
             await destination.finish(self.plan.version)
             return unchanged
         async with destination.hold():
-            stock = await destination.stock(self.plan.run_id)
+            stock = await destination.owned_listing(self.plan.run_id)
             try:
                 outcome = await self._apply(destination, stock, progress)
                 await destination.finish(self.plan.version)
@@ -81,7 +79,7 @@ class Publication:
                 raise Unfinished(str(error)) from error
             return outcome
 
-    def _unchanged(self, stock: Stock) -> Outcome | None:
+    def _unchanged(self, stock: OwnedListing) -> Outcome | None:
         """Return the outcome if nothing has to be written; else None."""
         existing = _complete_files(stock)
         files = [file for planned in self.plan.files for file in existing.get(planned.recipe, ())]
@@ -92,7 +90,7 @@ class Publication:
         return _outcome(files, texts, stock) if stock.texts == texts else None
 
     async def _apply(
-        self, destination: Destination, stock: Stock, progress: Progress | None
+        self, destination: Destination, stock: OwnedListing, progress: Progress | None
     ) -> Outcome:
         if stock.manifest is None and MARK not in stock.sizes:
             await destination.put(MARK, self.plan.run_id.encode())
@@ -112,7 +110,7 @@ class Publication:
         return _outcome(files, texts, stock)
 
     async def _make(
-        self, planned: PlannedFile, destination: Destination, stock: Stock
+        self, planned: PlannedFile, destination: Destination, stock: OwnedListing
     ) -> list[PublishedFile]:
         """Build a planned file and put those parts of it that do not exist yet."""
         files: list[PublishedFile] = []
@@ -157,7 +155,7 @@ def _published_file(planned: PlannedFile, part: int, shard: Shard) -> PublishedF
     )
 
 
-def _complete_files(stock: Stock) -> dict[str, list[PublishedFile]]:
+def _complete_files(stock: OwnedListing) -> dict[str, list[PublishedFile]]:
     """Return the complete files, by the recipe they were built by."""
     recipes: defaultdict[str, list[PublishedFile]] = defaultdict(list)
     for file in stock.manifest.files if stock.manifest else ():
@@ -170,24 +168,26 @@ def _complete_files(stock: Stock) -> dict[str, list[PublishedFile]]:
     }
 
 
-def _has_file(stock: Stock, file: PublishedFile) -> bool:
+def _has_file(stock: OwnedListing, file: PublishedFile) -> bool:
     """Return whether the destination has a complete file, by what its listing shows."""
     digest = stock.digests.get(file.path, file.sha256)
     return stock.sizes.get(file.path) == file.bytes and digest == file.sha256
 
 
-def _stale(stock: Stock, files: Sequence[PublishedFile]) -> list[str]:
+def _stale(stock: OwnedListing, files: Sequence[PublishedFile]) -> list[str]:
     """Return the files of earlier publications that the plan does not have."""
     listed = {file.path for file in stock.manifest.files} if stock.manifest else set()
     keep = {*TEXTS} | {file.path for file in files}
     return sorted(
         path
         for path in stock.sizes
-        if path not in keep and (path in listed or path == MARK or named_hash(path))
+        if path not in keep and (path in listed or path == MARK or hash_in_name(path))
     )
 
 
-def _outcome(files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: Stock) -> Outcome:
+def _outcome(
+    files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: OwnedListing
+) -> Outcome:
     put = [file for file in files if not _has_file(stock, file)]
     described = [text for path, text in texts.items() if path != MANIFEST]
     return Outcome(

@@ -16,8 +16,8 @@ from storage.publish.apply import Outcome, Progress, Publication
 from storage.publish.card.card import CardFacts, make_card
 from storage.publish.card.loading_snippets import loading_lines
 from storage.publish.card.plots import length_plot, yield_plot
-from storage.publish.destinations.bucket import Store
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import (
     CARD,
@@ -29,7 +29,7 @@ from storage.publish.plan.manifest import (
     rows_by_config,
 )
 from storage.publish.plan.plan import Plan, make_plan
-from storage.publish.plan.rows import Snapshot, Tables, open_tables, reading
+from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
 from storage.run_file import RunFile
 
@@ -64,9 +64,9 @@ class PublishReport(Record):
 
 
 def _open_hub(to: str, terms: PublishSection, _: StorageSection) -> Destination:
-    from storage.publish.destinations.hub.destination import Hub  # noqa: PLC0415 - heavy, and only for this
+    from storage.publish.destinations.hub.destination import HubDestination  # noqa: PLC0415 - heavy, and only for this
 
-    return Hub(to, terms)
+    return HubDestination(to, terms)
 
 
 Opener = Callable[[str, PublishSection, StorageSection], Destination]
@@ -74,7 +74,7 @@ Opener = Callable[[str, PublishSection, StorageSection], Destination]
 
 OPENERS: dict[str, Opener] = {
     "hf": _open_hub,
-    "s3": lambda to, _, storage: Store(open_store(to, storage)),
+    "s3": lambda to, _, storage: BucketDestination(open_store(to, storage)),
 }
 """The kinds of destination by the scheme of their URL; everything else is a folder."""
 
@@ -87,11 +87,11 @@ def open_destination(to: str, terms: PublishSection, storage: StorageSection) ->
         Unwritable: the path is a file, not a folder.
     """
     opener = OPENERS.get(to.partition("://")[0].lower())
-    return Folder(folder(to)) if opener is None else opener(to, terms, storage)
+    return FolderDestination(folder(to)) if opener is None else opener(to, terms, storage)
 
 
 async def publish(
-    snapshot: Snapshot,
+    snapshot: SnapshotTables,
     run_file: RunFile,
     rule: AcceptSection,
     to: str,
@@ -123,7 +123,7 @@ async def publish(
 
 
 async def publish_to(
-    snapshot: Snapshot,
+    snapshot: SnapshotTables,
     run_file: RunFile,
     rule: AcceptSection,
     destination: Destination,
@@ -133,7 +133,7 @@ async def publish_to(
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish the episodes of `snapshot` that `rule` accepts to `destination`; see `publish`."""
-    await destination.stock(run_file.run_id)  # refuse before the tables are read
+    await destination.owned_listing(run_file.run_id)  # refuse before the tables are read
     tables = await open_tables(snapshot)
     plan = await asyncio.to_thread(
         _plan,
@@ -150,13 +150,13 @@ async def publish_to(
             files=files,
             run=run_file,
             rule=rule,
-            called=destination.called,
+            name=destination.name,
             license=terms.license,
         )
         return _texts(facts)
 
     publication = Publication(plan=plan, tables=tables, describe=describe)
-    outcome = await publication.carry_out(destination, progress=progress)
+    outcome = await publication.apply(destination, progress=progress)
     return _report(plan, outcome, destination)
 
 
@@ -168,7 +168,7 @@ def _plan(
     include_rejected: bool,
     shard_bytes: int,
 ) -> Plan:
-    with reading(f"version {tables.version} of the run"):
+    with table_errors(f"version {tables.version} of the run"):
         chosen = select(tables, rule, include_rejected=include_rejected)
         return make_plan(tables, chosen, run_id=run_id, shard_bytes=shard_bytes)
 
@@ -212,5 +212,5 @@ def _report(plan: Plan, outcome: Outcome, destination: Destination) -> PublishRe
         bytes=sum(file.bytes for file in outcome.files) + outcome.text_bytes,
         put=outcome.put,
         deleted=outcome.deleted,
-        loading=tuple(loading_lines(outcome.files, destination.called_here)),
+        loading=tuple(loading_lines(outcome.files, destination.local_name)),
     )

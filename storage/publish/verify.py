@@ -12,9 +12,9 @@ from functools import partial
 
 from schemas.base import Record
 from schemas.errors import Damaged
-from storage.publish.destinations.listing import Content
+from storage.publish.destinations.listing import Listing
 from storage.publish.destinations.ownership import MARK
-from storage.publish.destinations.protocol import Destination, is_ours, named_hash
+from storage.publish.destinations.protocol import Destination, hash_in_name, is_published_path
 from storage.publish.plan.manifest import (
     MANIFEST,
     TEXTS,
@@ -59,7 +59,7 @@ class PublishedFinding(Record):
     """What is wrong with it and what to do."""
 
 
-class Proof(Record):
+class VerificationReport(Record):
     """The result of a verification."""
 
     destination: str
@@ -82,7 +82,7 @@ async def verify_published(
     run_id: str | None = None,
     deep: bool = False,
     progress: Progress | None = None,
-) -> Proof:
+) -> VerificationReport:
     """Verify the copy at `destination`.
 
     `run_id` is the run it must be of; None: any. `deep` reads every byte.
@@ -90,12 +90,12 @@ async def verify_published(
     Raises:
         Refusal: the destination cannot be read.
     """
-    content = await destination.content()
+    content = await destination.listing()
     passes = 0
     while True:
         passes += 1
         proof = await _Verification(destination, content, deep=deep, progress=progress).run(run_id)
-        current = await destination.content() if proof.findings else content
+        current = await destination.listing() if proof.findings else content
         if passes == _MAX_PASSES or current.texts.get(MANIFEST) == content.texts.get(MANIFEST):
             return proof
         content = current  # a publication ended meanwhile, which explains the findings
@@ -105,7 +105,7 @@ class _Verification:
     """One pass over a copy."""
 
     def __init__(
-        self, destination: Destination, content: Content, *, deep: bool, progress: Progress | None
+        self, destination: Destination, content: Listing, *, deep: bool, progress: Progress | None
     ) -> None:
         self._destination = destination
         self._content = content
@@ -114,7 +114,7 @@ class _Verification:
         self._findings: list[PublishedFinding] = []
         self._leftovers = list(content.unfinished)
 
-    async def run(self, run_id: str | None) -> Proof:
+    async def run(self, run_id: str | None) -> VerificationReport:
         """Return the result."""
         manifest = self._manifest()
         mark = self._content.texts.get(MARK, b"").decode(errors="replace")
@@ -129,7 +129,7 @@ class _Verification:
         elif manifest is not None:
             await self._compare_all(manifest)
         files = manifest.files if manifest else ()
-        return Proof(
+        return VerificationReport(
             destination=self._destination.address,
             version=manifest.version if manifest else None,
             files=len(files),
@@ -148,9 +148,9 @@ class _Verification:
                 why = str(error).removeprefix(f"{MANIFEST}: ")
                 self._find(Discrepancy.ALTERED, MANIFEST, f"{why}; {_RESTORE_MANIFEST}")
                 return None
-        data = sorted(filter(named_hash, self._content.sizes))
+        data = sorted(filter(hash_in_name, self._content.sizes))
         if MARK in self._content.sizes:
-            self._leftovers += filter(is_ours, self._content.sizes)
+            self._leftovers += filter(is_published_path, self._content.sizes)
         elif data:
             what = f"is missing, but {data[0]} exists; {_RESTORE_MANIFEST}"
             self._find(Discrepancy.MISSING, MANIFEST, what)
@@ -161,7 +161,7 @@ class _Verification:
         for problem in _contradictions(manifest):
             self._find(Discrepancy.ALTERED, MANIFEST, f"{problem}; {_RESTORE_MANIFEST}")
         others = sorted(self._content.sizes.keys() - {file.path for file in manifest.files})
-        pending = [path for path in others if is_ours(path) and path != MANIFEST]
+        pending = [path for path in others if is_published_path(path) and path != MANIFEST]
         replaced = bool(pending or self._content.unfinished)
         checks = {
             file.path: partial(self._compare, file, replaced=replaced) for file in manifest.files
@@ -175,7 +175,7 @@ class _Verification:
                 self._find_altered(path, f"cannot be read: {error}")
             self._report(number, len(checks))
         for path in others:
-            if not is_ours(path):
+            if not is_published_path(path):
                 self._find(
                     Discrepancy.FOREIGN,
                     path,
@@ -198,7 +198,7 @@ class _Verification:
 
     async def _classify(self, path: str) -> None:
         """Tell a file of a publication that has not ended from another file of such a name."""
-        sha256, name = await self._digest(path), named_hash(path)
+        sha256, name = await self._digest(path), hash_in_name(path)
         if None in (sha256, name) or str(sha256).startswith(str(name)):
             self._leftovers.append(path)
         else:
@@ -228,7 +228,7 @@ class _Verification:
 def _contradictions(manifest: Manifest) -> Iterator[str]:
     """Yield where a manifest contradicts itself, which ours never do."""
     for file in manifest.files:
-        if (name := named_hash(file.path)) is not None and not file.sha256.startswith(name):
+        if (name := hash_in_name(file.path)) is not None and not file.sha256.startswith(name):
             yield f"gives {file.path} another hash than its name does"
     rows = rows_by_config(manifest.files)
     counts = manifest.counts.model_dump()

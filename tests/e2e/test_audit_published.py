@@ -23,14 +23,14 @@ from storage.audit.report import PublishedCopy
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
-from storage.publish.destinations.bucket import Store
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.destinations.hub import errors
-from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, PublishedFile, read_manifest
 from storage.publish.publish import PublishReport, publish_to
-from storage.publish.verify import Discrepancy, Proof, verify_published
+from storage.publish.verify import Discrepancy, VerificationReport, verify_published
 
 _ALTERED, _FOREIGN, _MISSING = Discrepancy.ALTERED, Discrepancy.FOREIGN, Discrepancy.MISSING
 
@@ -61,7 +61,7 @@ class Copy:
             )
         )
 
-    def prove(self, *, deep: bool, run_id: str = RUN_ID) -> Proof:
+    def prove(self, *, deep: bool, run_id: str = RUN_ID) -> VerificationReport:
         return asyncio.run(verify_published(self.at(), run_id=run_id, deep=deep))
 
     def named(self, *, deep: bool) -> dict[str, tuple[Discrepancy, str]]:
@@ -88,7 +88,7 @@ def _in_store(at: Callable[[], Destination], store: ObjectStore) -> Copy:
 def _on_hub(hub: LocalHub) -> Copy:
     api = HfApi(endpoint=hub.url)
     return Copy(
-        at=lambda: Hub(TO, PublishSection(), endpoint=hub.url),
+        at=lambda: HubDestination(TO, PublishSection(), endpoint=hub.url),
         put=lambda path, data: api.upload_file(
             path_or_fileobj=data, path_in_repo=path, repo_id=DATASET, repo_type="dataset"
         ),
@@ -104,9 +104,9 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Copy:
         return _on_hub(request.getfixturevalue("hub"))
     if request.param == "folder":
         to = tmp_path / "to"
-        return _in_store(lambda: Folder(to), LocalStore(to))
+        return _in_store(lambda: FolderDestination(to), LocalStore(to))
     url = f"{request.getfixturevalue('bucket_url')}/to"
-    return _in_store(lambda: Store(open_store(url, STORAGE)), open_store(url, STORAGE))
+    return _in_store(lambda: BucketDestination(open_store(url, STORAGE)), open_store(url, STORAGE))
 
 
 @pytest.fixture
@@ -152,12 +152,12 @@ def test_what_somebody_changed_is_named_with_what_to_do(copy: Copy) -> None:
         if kind is _ALTERED:
             assert "delete it and publish again" in deep[path][1]
     # Only the Hub tells a hash for nothing.
-    blind = {changed} if not isinstance(copy.at(), Hub) else set()
+    blind = {changed} if not isinstance(copy.at(), HubDestination) else set()
     assert shallow.keys() == told.keys() - blind
 
 
 def _manifest(copy: Copy) -> tuple[PublishedFile, ...]:
-    text = asyncio.run(copy.at().content()).texts[MANIFEST]
+    text = asyncio.run(copy.at().listing()).texts[MANIFEST]
     return read_manifest(text, MANIFEST).files
 
 
@@ -209,7 +209,7 @@ def test_a_line_that_is_cut_is_read_on_from_there(hub: LocalHub) -> None:
 
     with Flaky(hub.url) as flaky:
         flaky.mood = mood
-        there = Hub(TO, PublishSection(), endpoint=flaky.endpoint)
+        there = HubDestination(TO, PublishSection(), endpoint=flaky.endpoint)
         proof = asyncio.run(verify_published(there, run_id=RUN_ID, deep=True))
 
     assert proof == whole
@@ -256,7 +256,9 @@ def test_a_private_copy_that_became_public_is_a_finding(hub: LocalHub, made: Mad
 
 
 def test_a_copy_in_a_folder_that_is_taken_is_a_finding(made: MadeRun) -> None:
-    report = asyncio.run(audit(made.store, deep=False, copies=[Folder(made.folder / "to")]))
+    report = asyncio.run(
+        audit(made.store, deep=False, copies=[FolderDestination(made.folder / "to")])
+    )
 
     [finding] = report.findings
     assert "to: cannot be proven: lies in the folder of a run" in finding
@@ -335,7 +337,7 @@ def test_a_copy_that_cannot_be_proven_says_nothing_of_the_run(
 
 
 def test_a_harmed_copy_and_a_harmed_run_are_told_apart(made: MadeRun, tmp_path: Path) -> None:
-    copy = _in_store(lambda: Folder(tmp_path / "to"), LocalStore(tmp_path / "to"))
+    copy = _in_store(lambda: FolderDestination(tmp_path / "to"), LocalStore(tmp_path / "to"))
     copy.publish()
     (tmp_path / "to" / copy.data("tasks")).unlink()
     to = f"--set=publish.to=['{tmp_path / 'to'}']"

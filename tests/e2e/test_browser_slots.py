@@ -34,12 +34,12 @@ async def test_whatever_works_on_a_page_waits_for_a_slot_and_counts_the_wait() -
         async with chromium.session(spec()) as session:
             for name, work in WORK.items():
                 waited = session.waited_seconds
-                async with slots.one():
+                async with slots.hold():
                     working = asyncio.ensure_future(work(session))
                     await _until_somebody_waits(slots)
                 await working
                 assert session.waited_seconds > waited, f"{name} does not take a slot"
-            assert slots.busy == 0
+            assert slots.in_use == 0
 
 
 async def test_a_context_is_opened_in_a_slot() -> None:
@@ -50,7 +50,7 @@ async def test_a_context_is_opened_in_a_slot() -> None:
             async with chromium.session(spec()) as session:
                 return session.waited_seconds
 
-        async with slots.one():
+        async with slots.hold():
             opening = asyncio.create_task(waited())
             await _until_somebody_waits(slots)
         assert await opening > 0

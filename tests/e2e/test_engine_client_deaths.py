@@ -9,10 +9,10 @@ import pytest
 from engine_servers import HASTY, SCHEMA, engine, held_port, prompt, scripted_process, until
 
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.client.endpoint_health import Phase, Rhythm
+from generators.engine.client.endpoint_health import Phase, ProbeTimings
 from generators.engine.protocol import Reply, Sampling
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import RolloutFailure
 
@@ -68,9 +68,9 @@ async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> 
 
 
 async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
-    sessions, options = 24, ScriptedOptions(delay_ms=(50, 100))
-    async with ScriptedEngineServer(options) as one:
-        other = ScriptedEngineServer(options)
+    sessions, options = 24, SimulatorOptions(delay_ms=(50, 100))
+    async with SimulatorServer(options) as one:
+        other = SimulatorServer(options)
         await other.__aenter__()
         async with engine([one.url, other.url]) as client, asyncio.timeout(60):
             before = await _all_ask(client, sessions)
@@ -87,7 +87,7 @@ async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
             async def all_are_back() -> bool:
                 return await _all_ask(client, sessions) == before
 
-            async with ScriptedEngineServer(options, port=other.port):
+            async with SimulatorServer(options, port=other.port):
                 await until(all_are_back)
 
     assert len(set(before)) == 2
@@ -106,16 +106,16 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
     sessions = 12
     with held_port() as port:
         patient = engine_servers.PATIENT
-        rhythm = Rhythm(
+        rhythm = ProbeTimings(
             probe_backoff=patient.probe_backoff,
-            probe_waiting=0.2,
-            probe_patience=1.0,
+            probe_interval=0.2,
+            probe_timeout=1.0,
             failures=patient.failures,
             ramp=patient.ramp,
             ramp_alone=patient.ramp_alone,
         )
         async with (
-            ScriptedEngineServer() as one,
+            SimulatorServer() as one,
             scripted_process(port) as other,
             engine([one.url, other.url], rhythm=rhythm) as client,
             asyncio.timeout(60),
@@ -130,9 +130,9 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
 
 async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there() -> None:
     with held_port() as port:
-        late = ScriptedEngineServer(port=port)
+        late = SimulatorServer(port=port)
         async with (
-            ScriptedEngineServer() as one,
+            SimulatorServer() as one,
             engine([one.url, late.url], rhythm=HASTY) as client,
             asyncio.timeout(60),
         ):
@@ -149,7 +149,7 @@ async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there(
 
 
 async def test_what_comes_back_with_another_model_is_not_asked() -> None:
-    first = ScriptedEngineServer(ScriptedOptions(model="holo"))
+    first = SimulatorServer(SimulatorOptions(model="holo"))
     await first.__aenter__()
     async with engine([first.url], rhythm=HASTY, total_seconds=2.0) as client:
         await first.__aexit__()
@@ -159,13 +159,13 @@ async def test_what_comes_back_with_another_model_is_not_asked() -> None:
             return client._open_pool.endpoints[0].health.phase is Phase.DEAD
 
         await until(is_dead)
-        impostor = ScriptedEngineServer(ScriptedOptions(model="other"), port=first.port)
+        impostor = SimulatorServer(SimulatorOptions(model="other"), port=first.port)
         async with impostor:
             with pytest.raises(RolloutFailure, match=r"no whole reply in 2 s"):
                 await reply
-            troubles = client._open_pool.troubles
+            troubles = client._open_pool.problems
             phase = client._open_pool.endpoints[0].health.phase
 
     assert "does not serve the model 'holo' but other" in troubles
     assert phase is Phase.DEAD
-    assert impostor.ledger.chats == 0
+    assert impostor.request_log.chats == 0

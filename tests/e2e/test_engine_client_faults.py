@@ -10,12 +10,12 @@ from engine_servers import SCHEMA, engine, prompt, until
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import read_metrics
-from generators.engine.client.response import MOST_CHARS
+from generators.engine.client.response import MAX_CHARS
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.protocol import Reply, Sampling
 from generators.engine.simulator.faults import Fault, FaultKind
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 from schemas.backoff import Backoff
 from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
@@ -32,15 +32,15 @@ async def asked(
 ) -> Reply:
     """Return the reply of a server that this fault strikes."""
     async with (
-        ScriptedEngineServer(faults=() if fault is None else (fault,)) as server,
+        SimulatorServer(faults=() if fault is None else (fault,)) as server,
         engine([server.url], total_seconds=total_seconds, retry_policy=retry_policy) as client,
     ):
         return await client.reply(prompt(schema=SCHEMA), sampling, session="s")
 
 
 async def test_a_reply_says_all_that_the_server_says() -> None:
-    told = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
-    async with ScriptedEngineServer(told) as server:
+    told = SimulatorOptions(prompt_tokens_details=True, request_metrics=True)
+    async with SimulatorServer(told) as server:
         url = f"{server.url}/v1"
         async with engine([server.url], logprobs_mode="processed") as client:
             reply = await client.reply(prompt(schema=SCHEMA, picture=True), SAMPLING, session="s")
@@ -113,11 +113,11 @@ async def test_a_refusal_is_final_and_says_what_the_server_said(
 
 
 async def test_a_refusal_that_nothing_helps_against_teaches_nothing() -> None:
-    async with ScriptedEngineServer() as server, engine([server.url]) as client:
-        server.fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=("messages",)))
+    async with SimulatorServer() as server, engine([server.url]) as client:
+        server.add_fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=("messages",)))
         with pytest.raises(RolloutFailure, match=r"HTTP 400: .*messages"):
             await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
-        server.behave()
+        server.clear_faults()
         reply = await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
 
     assert reply.completion_token_ids is not None
@@ -161,8 +161,8 @@ async def test_a_reply_of_a_megabyte_is_cut_and_says_so() -> None:
         Fault(kind=FaultKind.HUGE, size=1_000_000), sampling=Sampling(max_tokens=64)
     )
 
-    assert len(reply.text) == MOST_CHARS
-    assert reply.cut_chars == 1_000_000 - MOST_CHARS
+    assert len(reply.text) == MAX_CHARS
+    assert reply.cut_chars == 1_000_000 - MAX_CHARS
     assert reply.retries == 0
 
 
@@ -181,12 +181,12 @@ async def test_tokens_nobody_counted_are_none() -> None:
 
 
 async def test_a_server_that_knows_only_openais_fields_is_asked_with_those() -> None:
-    async with ScriptedEngineServer() as server, engine([server.url]) as client:
-        server.fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1))
+    async with SimulatorServer() as server, engine([server.url]) as client:
+        server.add_fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1))
         replies = [
             await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s") for _ in range(2)
         ]
-        chats = server.ledger.chats
+        chats = server.request_log.chats
 
     assert [reply.completion_token_ids for reply in replies] == [None, None]
     assert [reply.retries for reply in replies] == [0, 0]
@@ -203,34 +203,34 @@ async def test_a_server_that_knows_only_openais_fields_is_asked_with_those() -> 
 async def test_a_server_that_refuses_a_way_is_asked_in_the_next_one(
     fields: tuple[str, ...], mode: StructuredMode, *, structured: bool
 ) -> None:
-    async with ScriptedEngineServer() as server, engine([server.url]) as client:
-        server.fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=fields))
+    async with SimulatorServer() as server, engine([server.url]) as client:
+        server.add_fault(Fault(kind=FaultKind.UNKNOWN_FIELDS, times=-1, fields=fields))
         reply = await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
-        sent = next(iter(server.ledger.last(1))).body
-        chats = server.ledger.chats
+        sent = next(iter(server.request_log.latest(1))).body
+        chats = server.request_log.chats
         again = await client.reply(prompt(schema=SCHEMA), SAMPLING, session="s")
 
     assert reply.structured is structured
     assert (reply.structured_mode, again.structured_mode) == (mode, mode)
     assert ("structured_outputs" in sent) is structured
     assert again.structured is structured
-    assert server.ledger.chats == chats + 1, "the way that led through is remembered"
+    assert server.request_log.chats == chats + 1, "the way that led through is remembered"
 
 
 @pytest.mark.parametrize("kind", [FaultKind.STUCK, FaultKind.SILENT])
 async def test_cancelling_reaches_the_server(kind: FaultKind) -> None:
     async with (
-        ScriptedEngineServer() as server,
+        SimulatorServer() as server,
         OpenAIEngine([server.url], requests=1) as client,
     ):
-        server.fault(Fault(kind=kind))
+        server.add_fault(Fault(kind=kind))
         task = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
 
         async def asked_there() -> bool:
-            return server.ledger.chats > 0
+            return server.request_log.chats > 0
 
         async def ended_there() -> bool:
-            return server.ledger.outcomes["aborted"] > 0
+            return server.request_log.outcomes["aborted"] > 0
 
         await until(asked_there)
         task.cancel()
@@ -239,13 +239,13 @@ async def test_cancelling_reaches_the_server(kind: FaultKind) -> None:
         await until(ended_there)
         await client.reply(prompt(), SAMPLING, session="s")
 
-    assert server.ledger.chats == 2, "the cancelled request gave its slot back"
+    assert server.request_log.chats == 2, "the cancelled request gave its slot back"
 
 
 async def test_no_more_requests_are_on_their_way_than_allowed() -> None:
-    options = ScriptedOptions(delay_ms=(20, 40))
+    options = SimulatorOptions(delay_ms=(20, 40))
     async with (
-        ScriptedEngineServer(options) as server,
+        SimulatorServer(options) as server,
         OpenAIEngine([server.url], requests=3) as client,
     ):
         most = 0
@@ -264,11 +264,11 @@ async def test_no_more_requests_are_on_their_way_than_allowed() -> None:
 
 
 async def test_a_metrics_page_may_be_missing_or_half_there() -> None:
-    async with ScriptedEngineServer() as server, engine([server.url]) as client:
+    async with SimulatorServer() as server, engine([server.url]) as client:
         whole = await read_metrics(server.url)
-        server.fault(Fault(kind=FaultKind.HALF_METRICS))
+        server.add_fault(Fault(kind=FaultKind.HALF_METRICS))
         half = await read_metrics(server.url)
-        server.fault(Fault(kind=FaultKind.NO_METRICS, times=2))
+        server.add_fault(Fault(kind=FaultKind.NO_METRICS, times=2))
         missing = await read_metrics(server.url)
         (seen,) = (await client.metrics()).values()
 

@@ -9,16 +9,16 @@ from engine_servers import engine, held_port, prompt, raw_server
 
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.protocol import Sampling
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 from schemas.errors import NoEngine
 
 SAMPLING = Sampling(max_tokens=64, logprobs=True)
 
 
 async def test_the_card_says_what_is_served() -> None:
-    options = ScriptedOptions(model="holo", context_tokens=4_096)
-    async with ScriptedEngineServer(options) as server, engine([server.url]) as client:
+    options = SimulatorOptions(model="holo", context_tokens=4_096)
+    async with SimulatorServer(options) as server, engine([server.url]) as client:
         card = client.card
 
     assert (card.model, card.product, card.context_tokens) == ("holo", "scripted", 4_096)
@@ -43,7 +43,7 @@ async def test_nobody_at_home_is_refused_with_all_that_was_tried() -> None:
 
 
 async def test_a_model_that_is_not_served_is_refused_with_those_that_are() -> None:
-    async with ScriptedEngineServer(ScriptedOptions(model="holo")) as server:
+    async with SimulatorServer(SimulatorOptions(model="holo")) as server:
         said = await _refused(server.url, model="other")
 
     assert "does not serve the model 'other' but holo" in said
@@ -51,8 +51,8 @@ async def test_a_model_that_is_not_served_is_refused_with_those_that_are() -> No
 
 async def test_endpoints_that_serve_different_things_are_refused() -> None:
     async with (
-        ScriptedEngineServer(ScriptedOptions(context_tokens=4_096)) as one,
-        ScriptedEngineServer(ScriptedOptions(context_tokens=8_192)) as other,
+        SimulatorServer(SimulatorOptions(context_tokens=4_096)) as one,
+        SimulatorServer(SimulatorOptions(context_tokens=8_192)) as other,
     ):
         said = await _refused(one.url, other.url)
 
@@ -62,8 +62,8 @@ async def test_endpoints_that_serve_different_things_are_refused() -> None:
 
 async def test_one_unfit_endpoint_is_refused_though_another_is_fit() -> None:
     async with (
-        ScriptedEngineServer(ScriptedOptions(model="holo")) as one,
-        ScriptedEngineServer(ScriptedOptions(model="other")) as other,
+        SimulatorServer(SimulatorOptions(model="holo")) as one,
+        SimulatorServer(SimulatorOptions(model="other")) as other,
     ):
         said = await _refused(one.url, other.url, model="holo")
 
@@ -74,7 +74,7 @@ async def test_a_missing_key_is_refused_as_such_and_none_is_taken_from_elsewhere
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "key")
-    async with ScriptedEngineServer(ScriptedOptions(api_key="key")) as server:
+    async with SimulatorServer(SimulatorOptions(api_key="key")) as server:
         said = await _refused(server.url)
         async with OpenAIEngine([server.url], keys={server.url: "key"}) as client:
             reply = await client.reply(prompt(), SAMPLING, session="s")

@@ -16,11 +16,11 @@ from deltalake import DeltaTable
 from html_site import ORIGIN, opened
 from source_tree import ROOT
 
-from generators.sites.miniwob import root
+from generators.sites.miniwob import pages_root
 from schemas.action import Click
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.truncation import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, cut
+from schemas.truncation import GOAL_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, truncate
 
 pytestmark = pytest.mark.browser
 
@@ -55,8 +55,8 @@ ODD: Mapping[str, str] = {
 @pytest.fixture(scope="module")
 def odd_pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the environment in which the site has the odd families too."""
-    place, installed = tmp_path_factory.mktemp("site"), root().parents[1]
-    shutil.copytree(root(), place / "miniwob" / "html")
+    place, installed = tmp_path_factory.mktemp("site"), pages_root().parents[1]
+    shutil.copytree(pages_root(), place / "miniwob" / "html")
     for described in installed.glob("miniwob-*.dist-info"):
         shutil.copytree(described, place / described.name)
     for name, page in ODD.items():
@@ -129,10 +129,10 @@ def test_what_is_far_too_long_is_cut_in_every_row_and_replays(
 
     assert said.code == 0, said.err
     assert (said.answer["accepted"], said.answer["reproduced"]) == (2, 2)
-    assert huge["instruction"] == task["instruction"] == cut("Q" * 1_000_000, GOAL_BYTES)
+    assert huge["instruction"] == task["instruction"] == truncate("Q" * 1_000_000, GOAL_BYTES)
     for step in huge["steps"]:
-        assert step["title"] == cut("T" * 2_000_000, TITLE_BYTES)
-        assert step["url"] == cut(url, URL_BYTES)
+        assert step["title"] == truncate("T" * 2_000_000, TITLE_BYTES)
+        assert step["url"] == truncate(url, URL_BYTES)
     told = huge["steps"][0]["result_text"]
     assert told.startswith("The page said: AAA")
     assert len(told.encode()) <= 2_000
@@ -156,7 +156,7 @@ def test_what_is_far_too_long_is_cut_in_every_prompt(
     assert calls
     for call in calls:
         assert len(call["messages"].encode()) < GOAL_BYTES + 10_000
-        assert cut("Q" * 1_000_000, GOAL_BYTES) in call["messages"]
+        assert truncate("Q" * 1_000_000, GOAL_BYTES) in call["messages"]
 
 
 TEXTS = (
@@ -177,7 +177,9 @@ async def test_a_text_is_cut_in_the_page_as_it_is_cut_here() -> None:
     async with opened({"/": "one"}) as session:
         for text in TEXTS:
             said = json.dumps(text)  # escaped, as halves cannot be sent
-            assert await session._tab.channel.call(f"stepmill.cut({said}, 1000)") == cut(text, 1000)
+            assert await session._tab.channel.call(f"stepmill.cut({said}, 1000)") == truncate(
+                text, 1000
+            )
 
 
 async def test_names_that_pages_make_up_are_bounded_wherever_they_are_read() -> None:
@@ -207,11 +209,11 @@ async def test_names_that_pages_make_up_are_bounded_wherever_they_are_read() -> 
     assert len(canonical_json(read)) < 120_000, "what is cut is not even sent"
     assert effect.target is not None
     named = [element for element in seen.elements if element.tag.startswith("x-y")]
-    assert named[0].tag == effect.target.tag == cut("x" + "-y" * 20_000, LABEL_BYTES)
+    assert named[0].tag == effect.target.tag == truncate("x" + "-y" * 20_000, LABEL_BYTES)
     assert named[0].name == "\U0001f600" * 100
     assert {element.frame for element in seen.elements} == {
         None,
-        cut(f"{ORIGIN}/frame#" + "f" * 100_000, URL_BYTES),
+        truncate(f"{ORIGIN}/frame#" + "f" * 100_000, URL_BYTES),
     }
     assert len(seen.model_dump_json(exclude={"screenshot"})) < 60_000
     for node in nodes:

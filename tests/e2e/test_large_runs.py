@@ -10,7 +10,7 @@ from seaweedfs import Weed, credentials
 from bench.filling.runs import configured, lay_out
 from flows.job.plan import make_plan
 from flows.job.resume_state import read_resume_state
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from schemas.sections import StorageSection
 from storage.audit import audit
 from storage.objects.s3 import Address
@@ -55,7 +55,7 @@ async def audited(place: str, units: int) -> None:
 
 async def planned(place: str, units: int) -> None:
     config, tasks = configured(place, units)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         run = await open_run(shop.store)
         plan = make_plan(config, tasks, run_id=run.run_id)
         found = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)

@@ -15,7 +15,7 @@ from schemas.backoff import Backoff
 from schemas.errors import Conflict, Refusal, Unfinished
 from schemas.sections import Gate, PublishSection
 from storage.publish.destinations.hub import errors
-from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.plan.manifest import read_manifest
 from storage.publish.verify import verify_published
 
@@ -82,7 +82,7 @@ def test_data_files_that_the_hub_wants_in_git_are_in_the_commit(
 
     assert hub.files(DATASET) == whole
     assert not any(file.large for file in hub.repo(DATASET).at("main").files.values())
-    there = Hub(TO, PublishSection(), endpoint=hub.url)
+    there = HubDestination(TO, PublishSection(), endpoint=hub.url)
     assert asyncio.run(verify_published(there, deep=True)).findings == ()
 
 

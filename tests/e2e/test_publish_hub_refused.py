@@ -23,7 +23,7 @@ from schemas.errors import (
 )
 from schemas.sections import PublishSection, RunSection
 from storage.publish.destinations.hub import errors
-from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.hub.destination import HubDestination
 
 _OTHER = "hf_anothertokenofthetests"
 _THEIRS = "f" * 32
@@ -95,7 +95,7 @@ async def test_a_token_that_cannot_write_is_refused_before_any_work(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch, account: Account, message: str
 ) -> None:
     _knowing(hub, account, monkeypatch)
-    destination = Hub(TO, PublishSection(), endpoint=hub.url)
+    destination = HubDestination(TO, PublishSection(), endpoint=hub.url)
 
     with pytest.raises(BadConfig, match=message):
         await destination.probe()
@@ -108,7 +108,7 @@ async def test_a_fine_grained_token_that_can_write_is_taken(
     account = Account("tester", orgs=("org",), role="fineGrained", writes=(writes,))
     _knowing(hub, account, monkeypatch)
 
-    await Hub(TO, PublishSection(), endpoint=hub.url).probe()
+    await HubDestination(TO, PublishSection(), endpoint=hub.url).probe()
 
 
 async def test_no_token_is_refused_with_where_to_put_one(
@@ -117,7 +117,7 @@ async def test_no_token_is_refused_with_where_to_put_one(
     monkeypatch.delenv("HF_TOKEN")
 
     with pytest.raises(BadConfig, match=r"there is no token; set HF_TOKEN, or run `hf auth login`"):
-        await Hub(TO, PublishSection(), endpoint=hub.url).probe()
+        await HubDestination(TO, PublishSection(), endpoint=hub.url).probe()
 
 
 @pytest.mark.parametrize("work", ["probe", "publish"])
@@ -125,10 +125,10 @@ async def test_a_token_the_hub_does_not_know_is_named_and_not_shown(
     hub: LocalHub, monkeypatch: pytest.MonkeyPatch, work: str
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_expiredlongago")
-    destination = Hub(TO, PublishSection(), endpoint=hub.url)
+    destination = HubDestination(TO, PublishSection(), endpoint=hub.url)
 
     with pytest.raises(BadConfig, match="the Hub does not know the token") as raised:
-        await (destination.probe() if work == "probe" else destination.stock("0" * 32))
+        await (destination.probe() if work == "probe" else destination.owned_listing("0" * 32))
 
     assert "hf_expired" not in str(raised.value)
 
@@ -178,14 +178,14 @@ def test_a_licence_the_hub_does_not_know_is_told(hub: LocalHub) -> None:
 )
 def test_a_url_that_names_no_dataset_is_refused(url: str) -> None:
     with pytest.raises(BadConfig, match="hf://"):
-        Hub(url, PublishSection())
+        HubDestination(url, PublishSection())
 
 
 def test_a_hub_that_must_not_be_asked_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
     with pytest.raises(BadConfig, match="HF_HUB_OFFLINE is set"):
-        Hub(TO, PublishSection())
+        HubDestination(TO, PublishSection())
 
 
 def test_a_repository_that_goes_while_it_is_published_to_is_told(
@@ -204,7 +204,7 @@ async def test_a_token_in_an_answer_is_blotted_out(hub: LocalHub) -> None:
     )
 
     with pytest.raises(Unwritable) as raised:
-        await Hub(TO, PublishSection(), endpoint=hub.url).probe()
+        await HubDestination(TO, PublishSection(), endpoint=hub.url).probe()
 
     assert TOKEN not in str(raised.value)
     assert "***" in str(raised.value)

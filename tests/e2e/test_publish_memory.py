@@ -20,9 +20,9 @@ from schemas.base import sha256_hex
 from schemas.sections import PublishSection
 from schemas.tables import Row
 from storage.objects.urls import open_store
-from storage.publish.destinations.bucket import Store
-from storage.publish.destinations.folder import Folder
-from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.destinations.protocol import Destination
 from storage.publish.publish import publish_to
 from storage.publish.verify import verify_published
@@ -85,8 +85,12 @@ def _heavier(table: str, row: Row, random: Random) -> Row:
 
 def _destination(to: str, endpoint: str | None) -> Destination:
     if to.startswith("hf:"):
-        return Hub(to, PublishSection(), endpoint=endpoint)
-    return Store(open_store(to, STORAGE)) if to.startswith("s3:") else Folder(Path(to))
+        return HubDestination(to, PublishSection(), endpoint=endpoint)
+    return (
+        BucketDestination(open_store(to, STORAGE))
+        if to.startswith("s3:")
+        else FolderDestination(Path(to))
+    )
 
 
 def _peaks(run: Path, to: str, endpoint: str | None) -> tuple[int, float, float]:
@@ -99,7 +103,7 @@ def _peaks(run: Path, to: str, endpoint: str | None) -> tuple[int, float, float]
         published = peak_mb() - before
         proof = await verify_published(_destination(to, endpoint), deep=True)
         assert proof.findings == ()
-        content = await destination.content()
+        content = await destination.listing()
         return max(content.sizes.values()), published, peak_mb() - before
 
     with ExitStack() as stack:

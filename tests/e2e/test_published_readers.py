@@ -37,7 +37,7 @@ from schemas.task import SPLITS
 from schemas.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.verify import verify_published
 from storage.run_file import create_run
 
@@ -242,7 +242,7 @@ def test_heavy_text_is_in_configs_of_its_own(dataset: Path) -> None:
 
 
 def test_the_dataset_agrees_with_its_manifest(dataset: Path) -> None:
-    proof = asyncio.run(verify_published(Folder(dataset), deep=True))
+    proof = asyncio.run(verify_published(FolderDestination(dataset), deep=True))
 
     assert (proof.findings, proof.leftovers) == ((), ())
 

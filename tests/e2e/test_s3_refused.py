@@ -13,7 +13,7 @@ from schemas.backoff import Backoff
 from schemas.errors import BadConfig, NotFound, Refusal, Unwritable
 from schemas.sections import StorageSection
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_table import Handle, Table
+from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 
@@ -47,8 +47,8 @@ def given(environ: pytest.MonkeyPatch, variables: Mapping[str, str]) -> None:
 
 async def refusals(store: ObjectStore, url: str) -> list[str]:
     """Return what reading, writing and Delta's client say."""
-    table = Table(
-        Handle("steps", table_url(url, "steps"), access_to(open_store(url, StorageSection())))
+    table = AsyncDeltaTable(
+        DeltaHandle("steps", table_url(url, "steps"), access_to(open_store(url, StorageSection())))
     )
     said: list[str] = []
     for attempt in (store.get("a"), store.put_new("a", b"1"), store.probe(), table.version()):

@@ -29,7 +29,7 @@ from seaweedfs import ACCESS_KEY, SECRET_KEY, Weed, credentials
 from secrets_search import Hoard, files
 
 from generators.browser.chromium import find_chromium
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.server import SimulatorServer
 
 SESSION = "planted+session/token=of==somebody"
 HUB_TOKEN = "hf_plantedTokenOfTheHub0123456789"  # noqa: S105 - good for nothing
@@ -69,7 +69,7 @@ class Engine(Loopback):
     """The scripted engine, in a thread."""
 
     async def open(self) -> None:
-        self._server = ScriptedEngineServer()
+        self._server = SimulatorServer()
         await self._server.__aenter__()
         self.port = self._server.port
 

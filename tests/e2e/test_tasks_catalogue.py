@@ -11,10 +11,10 @@ import pytest
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import SessionSpec
 from generators.sites import catalogue as module
-from generators.sites.catalogue import Entry, catalogue
+from generators.sites.catalogue import TemplateEntry, catalogue
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from generators.tasks.offers import offers, templated_task
+from generators.tasks.offers import make_template_task, site_offers
 from schemas.base import canonical_json
 
 SAMPLE = 10
@@ -46,7 +46,7 @@ async def goals_of(names: Iterable[str]) -> dict[str, str]:
 
 
 async def goal_of(name: str, site: MiniWob, chromium: Chromium) -> str:
-    task = templated_task(offers()["miniwob"], name, seed=0, source="miniwob")
+    task = make_template_task(site_offers()["miniwob"], name, seed=0, source="miniwob")
     visit = await site.visit(task)
     spec = SessionSpec(
         viewport_width=500,
@@ -59,12 +59,12 @@ async def goal_of(name: str, site: MiniWob, chromium: Chromium) -> str:
         return await site.begin(visit, session)
 
 
-def written(entries: dict[str, Entry]) -> str:
+def written(entries: dict[str, TemplateEntry]) -> str:
     """Return the catalogue's file."""
     return "\n".join([HEAD, *(_table(name, entry) for name, entry in sorted(entries.items()))])
 
 
-def _table(name: str, entry: Entry) -> str:
+def _table(name: str, entry: TemplateEntry) -> str:
     stated = {key: value for key, value in entry if value is not None}
     quoted = canonical_json(name) if "." in name else name
     lines = [f"{key} = {canonical_json(value)}" for key, value in stated.items()]
@@ -72,7 +72,7 @@ def _table(name: str, entry: Entry) -> str:
 
 
 def test_the_file_is_written_as_the_test_would_write_it() -> None:
-    assert module.PATH.read_text(encoding="utf-8") == written(catalogue())
+    assert module.CATALOGUE_PATH.read_text(encoding="utf-8") == written(catalogue())
 
 
 @pytest.mark.browser
@@ -84,7 +84,7 @@ async def test_goals_are_what_the_pages_say(request: pytest.FixtureRequest) -> N
             name: entry.model_copy(update={"goal": goals[name]})
             for name, entry in catalogue().items()
         }
-        module.PATH.write_text(written(renewed), encoding="utf-8")
+        module.CATALOGUE_PATH.write_text(written(renewed), encoding="utf-8")
         catalogue.cache_clear()
     sample = list(catalogue())[::SAMPLE]
     assert await goals_of(sample) == {name: catalogue()[name].goal for name in sample}

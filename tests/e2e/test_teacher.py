@@ -11,18 +11,18 @@ from chaos import THOROUGH
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
-from generators.policy.factory import PolicyMaker
+from generators.policy.factory import PolicyFactory
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
 from generators.policy.teacher.skills import (
-    FAMILIES,
-    HAND_FAMILIES,
+    HAND_SKILLS,
     IMPOSSIBLE,
-    PAGE_FAMILIES,
+    PAGE_SKILLS,
+    SKILLS,
     UNSURE,
 )
 from generators.sites.gateway import Gateway
-from generators.sites.miniwob import MiniWob, start_url, templates
+from generators.sites.miniwob import MiniWob, start_url, template_paths
 from schemas.action import Answer
 from schemas.config import RunConfig
 from schemas.sections import PolicyName, PolicySection
@@ -64,7 +64,7 @@ def _task(family: str, seed: int) -> Task:
 async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: PolicySection) -> None:
     """Act until the page is done, the policy has had enough, or too much was done."""
     task = _task(attempt.family, attempt.seed)
-    policy = PolicyMaker(RunConfig()).make(section, seed="test", task=task, account=Account())
+    policy = PolicyFactory(RunConfig()).make(section, seed="test", task=task, account=Account())
     least = site.threshold(attempt.family)
     for _ in range(MOST_STEPS):
         seen = await session.observe()
@@ -107,22 +107,22 @@ async def test_the_teacher_solves_every_family_it_promises() -> None:
     async with Gateway() as gateway:
         site = MiniWob(gateway)
         async with Chromium(gateway_port=gateway.port) as chromium, asyncio.TaskGroup() as group:
-            for family in sorted(FAMILIES):
+            for family in sorted(SKILLS):
                 for seed in SEEDS:
                     group.create_task(attempt(chromium, site, family, seed))
 
-    assert len(attempts) == len(FAMILIES) * len(SEEDS)
+    assert len(attempts) == len(SKILLS) * len(SEEDS)
     failed = [each for each in attempts if not each.passed and each.family not in UNSURE]
     assert [str(each) for each in failed] == []
     assert [str(each) for each in attempts if not all(each.thoughts)] == []
 
 
 def test_every_family_is_taken_on_or_said_to_be_impossible() -> None:
-    small = {name for name in templates() if not name.startswith("flight.")}
+    small = {name for name in template_paths() if not name.startswith("flight.")}
 
-    assert PAGE_FAMILIES.keys().isdisjoint(HAND_FAMILIES)
-    assert set(FAMILIES).isdisjoint(IMPOSSIBLE)
-    assert set(FAMILIES) | set(IMPOSSIBLE) == set(templates())
-    assert set(UNSURE) < set(FAMILIES)
-    assert len(set(FAMILIES) & small - set(UNSURE)) >= 90
+    assert PAGE_SKILLS.keys().isdisjoint(HAND_SKILLS)
+    assert set(SKILLS).isdisjoint(IMPOSSIBLE)
+    assert set(SKILLS) | set(IMPOSSIBLE) == set(template_paths())
+    assert set(UNSURE) < set(SKILLS)
+    assert len(set(SKILLS) & small - set(UNSURE)) >= 90
     assert all(len(reason.split()) > 3 for reason in (IMPOSSIBLE | UNSURE).values())

@@ -1,7 +1,7 @@
 """A policy from outside: a class whose instance a rollout is given.
 
 A policy that configurations can name takes a member of `PolicyName` and a case of
-`PolicyMaker.make` besides; both sets are closed, so that every command can refuse an unknown name.
+`PolicyFactory.make` besides; both sets are closed, so that every command can refuse an unknown name.
 """
 
 from scripted_rollouts import RUNNING, WON, attempt_it, pages

@@ -34,7 +34,7 @@ class ButtonSite:
     version = "1"
     repeatable = True
 
-    def knows(self, template_id: str) -> bool:
+    def has_template(self, template_id: str) -> bool:
         """Say whether the template is the one page."""
         return template_id == "press"
 

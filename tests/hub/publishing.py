@@ -15,7 +15,7 @@ from memory_run import RULE, STORAGE, MemorySnapshot, make_run_file, two_version
 
 from schemas.sections import PublishSection
 from storage.publish.destinations.hub import destination
-from storage.publish.destinations.hub.destination import Hub
+from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.publish import PublishReport, publish_to
 
 DATASET = "org/data"
@@ -64,7 +64,7 @@ async def _published(
         snapshot,
         make_run_file() if run_id is None else make_run_file(run_id),
         RULE,
-        Hub(to, asked, endpoint=url),
+        HubDestination(to, asked, endpoint=url),
         terms=asked,
         shard_mb=STORAGE.shard_mb,
     )

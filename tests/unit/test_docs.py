@@ -22,8 +22,8 @@ import pytest
 from columns import member_docs, renewed
 from source_tree import ROOT
 
-from flows.cli.parser import build, parse
-from generators.verify.make import NAMES
+from flows.cli.parser import build_parser, parse
+from generators.verify.make import VERIFIER_NAMES
 from schemas.episode import Actor, StopReason, ThoughtSource
 from schemas.verdict import Acceptance
 
@@ -117,7 +117,7 @@ def test_commands_named_in_running_text_exist() -> None:
 
 
 def _commands() -> Iterator[str]:
-    for action in build()._actions:
+    for action in build_parser()._actions:
         if action.dest == "command" and action.choices is not None:
             yield from map(str, action.choices)
 
@@ -189,7 +189,7 @@ def test_what_only_a_verifier_to_come_would_give_is_called_reserved() -> None:
     waiting = {"judge_score": {"judge", "panel"}, "duplicate_of": {"duplicates"}}
 
     for column, verifiers in waiting.items():
-        assert ("Reserved" in docs[column]) == verifiers.isdisjoint(NAMES), column
+        assert ("Reserved" in docs[column]) == verifiers.isdisjoint(VERIFIER_NAMES), column
     assert docs["assurance"] == (
         "How sure: `replayed` or `none`. Reserved: `probed` and `judged`, as no verifier that ships "
         "probes or judges."

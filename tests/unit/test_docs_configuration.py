@@ -27,7 +27,7 @@ from source_tree import PACKAGES, ROOT
 from source_tree import modules as sources
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
-from schemas.config import RunConfig, known_keys, resolve
+from schemas.config import RunConfig, config_keys, resolve
 from schemas.sections import PriceSection, RoleSection
 
 PAGE = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def _explained() -> dict[str, str]:
 
 def _there_are() -> set[str]:
     """Return every key there is, those of `policies` as `policy`'s."""
-    keys = {re.sub(r"^policies\.", "policy.", key) for key in known_keys() if "." in key}
+    keys = {re.sub(r"^policies\.", "policy.", key) for key in config_keys() if "." in key}
     keys |= {"policies"}
     for role in ("policy.localizer", "policy.validator"):
         keys |= {f"{role}.{key}" for key in RoleSection.model_fields}

@@ -8,7 +8,7 @@ from engine_serve import Serving
 from source_tree import ROOT
 
 from generators.engine.client.client import OpenAIEngine
-from generators.engine.vllm.command import BESIDE
+from generators.engine.vllm.command import LOCAL_VLLM
 
 MODEL = ROOT / "models" / "tiny"
 
@@ -16,7 +16,7 @@ MODEL = ROOT / "models" / "tiny"
 @pytest.fixture(scope="session")
 def serving() -> Iterator[Serving]:
     """A server that no test has ended yet."""
-    for path in (ROOT / BESIDE, MODEL / "config.json"):
+    for path in (ROOT / LOCAL_VLLM, MODEL / "config.json"):
         assert path.exists(), f"{path.relative_to(ROOT)} is missing: `make engine-cpu`"
     running = Serving()
     try:

@@ -22,13 +22,13 @@ from source_tree import ROOT
 from tokenizers import Tokenizer
 
 from flows.job.config_loader import Sources, load
-from generators.endpoint_check.endpoint import Subject
+from generators.endpoint_check.endpoint import CheckedEndpoint
 from generators.endpoint_check.result import Fitness
-from generators.endpoint_check.usage_metrics import look_at_accounts
+from generators.endpoint_check.usage_metrics import check_usage_details
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
-from generators.engine.vllm.command import BESIDE, serve_command
+from generators.engine.vllm.command import LOCAL_VLLM, serve_command
 from generators.policy.dialects.registry import make_dialect
 from schemas.base import Record
 from schemas.call import StructuredMode
@@ -169,10 +169,10 @@ async def test_who_waits_for_its_turn_is_told_how_long(engine: OpenAIEngine) -> 
 
 
 async def test_an_endpoint_that_was_started_so_is_fit_to_say_it(engine: OpenAIEngine) -> None:
-    subject = Subject(engine, make_dialect("holotron"))
-    subject.pictures = 3
+    subject = CheckedEndpoint(engine, make_dialect("holotron"))
+    subject.max_images = 3
 
-    lines = await look_at_accounts(subject)
+    lines = await check_usage_details(subject)
 
     assert {line.name: line.fitness for line in lines} == {
         "token details": Fitness.FIT,
@@ -270,7 +270,7 @@ def _parsed(sections: Sequence[EngineSection]) -> list[list[bool]]:
     commands = [serve_command(section, 7_000).argv for section in sections]
     asked = [argv[argv.index("serve") + 1 :] for argv in commands]
     known = subprocess.run(
-        [ROOT / BESIDE.parent / "python", "-c", KNOWN, json.dumps(asked)],
+        [ROOT / LOCAL_VLLM.parent / "python", "-c", KNOWN, json.dumps(asked)],
         capture_output=True,
         text=True,
         check=False,

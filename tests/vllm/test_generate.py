@@ -14,7 +14,7 @@ from commands import Said, called, start, until
 from deltalake import DeltaTable
 from source_tree import ROOT
 
-from generators.engine.vllm.command import BESIDE
+from generators.engine.vllm.command import LOCAL_VLLM
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(1_800)]
 
@@ -45,7 +45,7 @@ def servers(command: psutil.Process) -> list[psutil.Process]:
     found = []
     for process in command.children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "serve" in process.cmdline() and str(BESIDE) in " ".join(process.cmdline()):
+            if "serve" in process.cmdline() and str(LOCAL_VLLM) in " ".join(process.cmdline()):
                 found.append(process)
     return found
 

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator
 
 from flows import signals
-from flows.terminal import answer, log_to_stderr, note, tell
-from generators.endpoint_check.check import examine
-from generators.endpoint_check.result import Line, fit
+from flows.terminal import log_to_stderr, print_lines, print_note, print_result
+from generators.endpoint_check.check import check_endpoint
+from generators.endpoint_check.result import CheckResult, is_fit
 from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.retry_policy import RetryPolicy
@@ -22,7 +22,7 @@ from schemas.sections import PolicySection
 PATIENCE_SECONDS = 600.0
 """For one reply; a cold engine's first may take long."""
 
-MOST_BROKEN = 3
+MAX_BROKEN = 3
 """A question that breaks the server so often is given up."""
 
 
@@ -31,36 +31,36 @@ def run(args: argparse.Namespace) -> int:
     dialect = dialect_of(PolicySection(dialect=args.dialect))
     log_to_stderr()
     lines = signals.run(_check(args, dialect))
-    good = fit(lines)
+    good = is_fit(lines)
     if args.json:
         results = [line.model_dump(mode="json") for line in lines]
-        answer({"fit": good, "url": args.url, "dialect": dialect.name, "lines": results})
+        print_result({"fit": good, "url": args.url, "dialect": dialect.name, "lines": results})
     return 0 if good else 1
 
 
-async def _check(args: argparse.Namespace, dialect: Dialect) -> list[Line]:
+async def _check(args: argparse.Namespace, dialect: Dialect) -> list[CheckResult]:
     """Ask everything.
 
     Raises:
         NoEngine: the endpoint does not answer, or does not serve the model.
     """
-    lines: list[Line] = []
+    lines: list[CheckResult] = []
     engine = OpenAIEngine(
         (args.url,),
         model=args.model,
         keys=endpoint_keys((args.url,), os.environ, main=(args.url,)),
         total_seconds=PATIENCE_SECONDS,
-        retry_policy=RetryPolicy(max_broken=MOST_BROKEN),
+        retry_policy=RetryPolicy(max_broken=MAX_BROKEN),
     )
     async with engine:
-        async for line in examine(engine, dialect, say=note):
+        async for line in check_endpoint(engine, dialect, report=print_note):
             lines.append(line)
             if not args.json:
-                tell(_shown(line))
+                print_lines(_format_line(line))
     return lines
 
 
-def _shown(line: Line) -> Iterator[str]:
+def _format_line(line: CheckResult) -> Iterator[str]:
     yield f"{line.name:<15} {line.fitness.value:<6} {line.found}"
     if line.remedy:
         yield f"{'':<15} {'':<6} → {line.remedy}"

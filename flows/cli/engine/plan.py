@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator
 
-from flows.terminal import answer, table, tell
+from flows.terminal import print_lines, print_result, table
 from generators.endpoint_check.capacity_plan import Plan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
 
@@ -14,13 +14,13 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     capacity = plan(make_dialect(args.dialect))
     if args.json:
-        answer(capacity.model_dump(mode="json"))
+        print_result(capacity.model_dump(mode="json"))
     else:
-        tell(_shown(capacity))
+        print_lines(_format_plan(capacity))
     return 0
 
 
-def _shown(capacity: Plan) -> Iterator[str]:
+def _format_plan(capacity: Plan) -> Iterator[str]:
     yield from table(_HEAD, (_cells(row) for row in capacity.rows))
     work = capacity.workload
     yield ""

@@ -10,8 +10,8 @@ import os
 
 from flows import signals
 from flows.job.config_loader import Sources, load
-from flows.terminal import answer, log_to_stderr, note, tell
-from generators.engine.vllm.command import without
+from flows.terminal import log_to_stderr, print_lines, print_note, print_result
+from generators.engine.vllm.command import without_flag
 from generators.engine.vllm.supervisor import VllmServer
 from schemas.sections import EngineSection
 
@@ -23,27 +23,27 @@ def run(args: argparse.Namespace) -> int:
     section = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ).engine
     log_to_stderr()
     if args.port is not None:
-        section = _at(section, args.port)
+        section = _with_port(section, args.port)
     signals.run(_serve(section, as_json=args.json))
     return _INTERRUPTED
 
 
-def _at(section: EngineSection, port: int) -> EngineSection:
-    args = (*without(section.args, "--port"), "--port", str(port))
+def _with_port(section: EngineSection, port: int) -> EngineSection:
+    args = (*without_flag(section.args, "--port"), "--port", str(port))
     return section.model_copy(update={"args": args})
 
 
 async def _serve(section: EngineSection, *, as_json: bool) -> None:
     """Serve until the user interrupts; a second interrupt ends it sooner."""
-    async with VllmServer(section, say=note) as server:
+    async with VllmServer(section, report=print_note) as server:
         if as_json:
-            answer({"url": server.url, "model": section.model})
+            print_result({"url": server.url, "model": section.model})
         else:
-            tell([server.url])
+            print_lines([server.url])
         interrupted = asyncio.Event()
-        with signals.listening(interrupted.set):
+        with signals.handle_signals(interrupted.set):
             await _first(interrupted, server)
-        note("stopping vLLM")
+        print_note("stopping vLLM")
 
 
 async def _first(interrupted: asyncio.Event, server: VllmServer) -> None:
@@ -53,7 +53,7 @@ async def _first(interrupted: asyncio.Event, server: VllmServer) -> None:
         NoEngine: the latter.
     """
     waiting = asyncio.create_task(interrupted.wait())
-    ending = asyncio.create_task(server.given_up())
+    ending = asyncio.create_task(server.wait_given_up())
     try:
         done, _ = await asyncio.wait({waiting, ending}, return_when=asyncio.FIRST_COMPLETED)
     finally:

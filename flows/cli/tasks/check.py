@@ -13,18 +13,18 @@ from rich.progress import Progress
 from flows import signals
 from flows.cli.tasks.flags import DEFAULT_SEEDS
 from flows.job.config_loader import Sources, layers
-from flows.job.evaluation import GOOD_YIELD, CheckReport, FamilyCheck, check
-from flows.job.validate import Prepared, prepare
+from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
+from flows.job.validate import ValidConfig, validate
 from flows.resources.engines import open_policies
 from flows.resources.sandbox import open_sandbox
-from flows.terminal import answer, log_to_stderr, note, table, tell
+from flows.terminal import log_to_stderr, print_lines, print_note, print_result, table
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
 
 LINE_SECONDS = 10.0
 """Between two lines of progress where there is no terminal."""
 
-_MOST_PROBLEMS = 3
+_MAX_PROBLEMS = 3
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,17 +33,17 @@ def run(args: argparse.Namespace) -> int:
     log_to_stderr()
     report = signals.run(_check(prepared))
     if args.json:
-        answer(_as_json(prepared, report))
+        print_result(_as_json(prepared, report))
     else:
-        tell(_lines(report))
-    return int(report.short)
+        print_lines(_lines(report))
+    return int(report.has_failures)
 
 
-def _prepare(args: argparse.Namespace) -> Prepared:
+def _prepare(args: argparse.Namespace) -> ValidConfig:
     sources = Sources(config=args.config, settings=tuple(args.settings))
     defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
     above = list(layers(sources, os.environ))
-    return prepare(resolve([("the defaults of a check", defaults), *above, *_flags(args)]))
+    return validate(resolve([("the defaults of a check", defaults), *above, *_flags(args)]))
 
 
 def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
@@ -61,28 +61,28 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
         yield f"--sessions {args.sessions}", {"browser": {"sessions": args.sessions}}
 
 
-async def _check(prepared: Prepared) -> CheckReport:
+async def _check(prepared: ValidConfig) -> PolicyEvaluation:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
     async with open_sandbox() as sandbox, open_policies(config) as runtime:
-        with _telling(episodes) as on_episode:
-            return await check(
+        with _show_progress(episodes) as on_episode:
+            return await evaluate(
                 sandbox, runtime.policies, config, prepared.tasks, on_episode=on_episode
             )
 
 
 @contextlib.contextmanager
-def _telling(episodes: int) -> Iterator[Callable[[FamilyCheck], None]]:
+def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
     """Show on standard error how far it is: a bar on a terminal, a line now and then elsewhere."""
     if sys.stderr.isatty():
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("episodes", total=episodes)
             yield lambda _: progress.advance(bar)
         return
-    yield _Lines(episodes).told
+    yield _ProgressLines(episodes).add
 
 
-class _Lines:
+class _ProgressLines:
     """Progress where there is no terminal."""
 
     def __init__(self, episodes: int) -> None:
@@ -90,7 +90,7 @@ class _Lines:
         self._done = self._passed = self._reproduced = 0
         self._begun = self._last = time.monotonic()
 
-    def told(self, share: FamilyCheck) -> None:
+    def add(self, share: TemplateCheck) -> None:
         """Count an episode; print a line if the last one is old."""
         self._done += 1
         self._passed += share.passed
@@ -98,18 +98,18 @@ class _Lines:
         now = time.monotonic()
         if now - self._last >= LINE_SECONDS:
             self._last = now
-            note(
+            print_note(
                 f"[{now - self._begun:.0f} s] {self._done}/{self._episodes} episodes · "
                 f"{self._passed} passed · {self._reproduced} reproduced"
             )
 
 
-def _lines(report: CheckReport) -> Iterator[str]:
+def _lines(report: PolicyEvaluation) -> Iterator[str]:
     rows = [
         (
             family.template,
             f"{family.passed}/{family.episodes}",
-            _percent(family.yields),
+            _percent(family.success_rate),
             f"{family.reproduced}/{family.passed}",
             f"{family.pictures_equal}/{family.states}",
             f"{family.steps / family.episodes:.1f}",
@@ -123,14 +123,14 @@ def _lines(report: CheckReport) -> Iterator[str]:
     yield from ["", *_totals(report)]
 
 
-def _problems(family: FamilyCheck) -> Iterator[str]:
-    for problem in family.problems[:_MOST_PROBLEMS]:
+def _problems(family: TemplateCheck) -> Iterator[str]:
+    for problem in family.problems[:_MAX_PROBLEMS]:
         yield f"{family.template}: {problem}"
-    if len(family.problems) > _MOST_PROBLEMS:
-        yield f"{family.template}: … and {len(family.problems) - _MOST_PROBLEMS} more"
+    if len(family.problems) > _MAX_PROBLEMS:
+        yield f"{family.template}: … and {len(family.problems) - _MAX_PROBLEMS} more"
 
 
-def _totals(report: CheckReport) -> Iterator[str]:
+def _totals(report: PolicyEvaluation) -> Iterator[str]:
     episodes, passed = report.total("episodes"), report.total("passed")
     yield f"{passed} of {episodes} episodes passed ({_percent(passed / episodes)})"
     yield f"{report.mastered} of {len(report.families)} families at {100 * GOOD_YIELD:.0f} % or more"
@@ -147,7 +147,7 @@ def _percent(share: float | None) -> str:
     return "–" if share is None else f"{int(share * 1_000) / 10:.1f} %"
 
 
-def _as_json(prepared: Prepared, report: CheckReport) -> JsonObject:
+def _as_json(prepared: ValidConfig, report: PolicyEvaluation) -> JsonObject:
     passed, episodes = report.total("passed"), report.total("episodes")
     return {
         "policies": [section.name.value for section in prepared.config.mix],
@@ -167,7 +167,7 @@ def _as_json(prepared: Prepared, report: CheckReport) -> JsonObject:
         "seconds": report.seconds,
         "by_family": [
             family.model_dump(mode="json")
-            | {"yield": family.yields, "reproduction": family.reproduction}
+            | {"yield": family.success_rate, "reproduction": family.reproduction}
             for family in report.families
         ],
     }

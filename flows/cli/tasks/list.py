@@ -5,10 +5,10 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from flows.terminal import answer, plain, tell
+from flows.terminal import print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
 from generators.sites.catalogue import Need, catalogue
-from generators.tasks.offers import did_you_mean, offers
+from generators.tasks.offers import did_you_mean, site_offers
 from generators.tasks.selection import select
 from generators.tasks.sources import load_tasks
 from schemas.errors import BadTasks
@@ -24,20 +24,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_templates(args: argparse.Namespace) -> int:
-    tags = [_need(tag) for tag in args.tag]
+    tags = [_parse_tag(tag) for tag in args.tag]
     include = tuple(args.globs) or ("*",)
-    offer = offers()[miniwob.NAME]
+    offer = site_offers()[miniwob.NAME]
     names = select(offer.templates, include=include, exclude=(), where=offer.name)
     chosen = [name for name in names if set(tags) <= set(catalogue()[name].needs)]
     if not chosen:
         raise BadTasks(f"none of these templates has every tag of {[tag.value for tag in tags]}")
     templates = [_template(name) for name in chosen]
     if args.json:
-        answer({"source": offer.name, "site_version": offer.version, "templates": templates})
+        print_result({"source": offer.name, "site_version": offer.version, "templates": templates})
         return 0
-    tell(_columns(templates, ("template", "tags", "goal")))
-    tell(["", *_notes(chosen)])
-    tell([f"{len(chosen)} templates of {offer.name} {offer.version}, each with seeds 0–{MAX_SEED}"])
+    print_lines(_columns(templates, ("template", "tags", "goal")))
+    print_lines(["", *_notes(chosen)])
+    print_lines(
+        [f"{len(chosen)} templates of {offer.name} {offer.version}, each with seeds 0–{MAX_SEED}"]
+    )
     return 0
 
 
@@ -52,7 +54,7 @@ def _notes(names: Sequence[str]) -> Iterator[str]:
         yield f"{', '.join(templates)}: {note}"
 
 
-def _need(tag: str) -> Need:
+def _parse_tag(tag: str) -> Need:
     try:
         return Need(tag)
     except ValueError:
@@ -81,10 +83,10 @@ def _list_tasks(args: argparse.Namespace) -> int:
         raise BadTasks(f"none of these tasks has every tag of {args.tag}")
     listed = [_task(task) for task in tasks]
     if args.json:
-        answer({"source": args.source, "tasks": listed})
+        print_result({"source": args.source, "tasks": listed})
         return 0
-    tell(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
-    tell(["", f"{len(tasks)} tasks in {args.source}"])
+    print_lines(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
+    print_lines(["", f"{len(tasks)} tasks in {args.source}"])
     return 0
 
 
@@ -118,4 +120,4 @@ def _columns(items: Sequence[_Line], keys: Sequence[str]) -> Iterator[str]:
 def _cell(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
-    return "" if value is None else plain(str(value)).replace("\n", " ")
+    return "" if value is None else strip_control_chars(str(value)).replace("\n", " ")

@@ -10,11 +10,11 @@ from PIL import Image
 from flows import signals
 from flows.job.config_loader import Sources, load
 from flows.resources.sandbox import open_sandbox
-from flows.terminal import answer, complain, table, tell
+from flows.terminal import print_error, print_lines, print_result, table
 from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
-from generators.tasks.offers import did_you_mean, offers, templated_task
+from generators.tasks.offers import did_you_mean, make_template_task, site_offers
 from schemas.base import JsonObject, Record
 from schemas.config import RunConfig
 from schemas.errors import BadTasks, RolloutFailure, Unwritable
@@ -25,12 +25,12 @@ _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 _TEXT_CHARS = 40
 
 
-class Look(Record):
+class TaskPage(Record):
     """What a task's page showed."""
 
     goal: str
     """In the page's words."""
-    seen: Observation
+    observation: Observation
     """The first look."""
 
 
@@ -38,30 +38,30 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
     task = _task(args.template, args.seed)
-    to = None if args.to is None else _writable(Path(args.to))
+    to = None if args.to is None else _check_writable(Path(args.to))
     try:
-        look = signals.run(_look(task, config))
+        look = signals.run(_open_page(task, config))
     except RolloutFailure as failure:
-        complain(f"{task.start_url}: {failure.message}")
+        print_error(f"{task.start_url}: {failure.message}")
         return 1
     if to is not None:
-        _save(look.seen, to)
+        _save(look.observation, to)
     if args.json:
-        answer(_as_json(task, look, to))
+        print_result(_as_json(task, look, to))
     else:
-        _tell(task, look, to)
+        _print(task, look, to)
     return 0
 
 
 def _task(template: str, seed: int) -> Task:
-    offer = offers()[miniwob.NAME]
+    offer = site_offers()[miniwob.NAME]
     if template not in offer.templates:
         hint = did_you_mean(template, offer.templates)
         raise BadTasks(f"{offer.name} has no template '{template}'{hint}")
-    return templated_task(offer, template, seed=seed, source=offer.name)
+    return make_template_task(offer, template, seed=seed, source=offer.name)
 
 
-def _writable(path: Path) -> Path:
+def _check_writable(path: Path) -> Path:
     if path.suffix.lower() not in _FORMATS:
         raise Unwritable(f"--to {path}: pictures are written as {', '.join(_FORMATS)}")
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
@@ -69,7 +69,7 @@ def _writable(path: Path) -> Path:
     return path
 
 
-async def _look(task: Task, config: RunConfig) -> Look:
+async def _open_page(task: Task, config: RunConfig) -> TaskPage:
     async with open_sandbox() as sandbox:
         site = sandbox.sites[task.site]
         visit = await site.visit(task)
@@ -83,7 +83,7 @@ async def _look(task: Task, config: RunConfig) -> Look:
         async with sandbox.sessions.session(spec) as session:
             await session.open(visit.start_url)
             goal = await site.begin(visit, session)
-            return Look(goal=goal, seen=await session.observe())
+            return TaskPage(goal=goal, observation=await session.observe())
 
 
 def _save(observation: Observation, path: Path) -> None:
@@ -99,28 +99,28 @@ def _save(observation: Observation, path: Path) -> None:
         raise Unwritable(f"--to {path}: {error.strerror}") from error
 
 
-def _as_json(task: Task, look: Look, to: Path | None) -> JsonObject:
+def _as_json(task: Task, look: TaskPage, to: Path | None) -> JsonObject:
     return {
         "task_id": task.task_id,
         "template": task.template_id,
         "seed": task.seed,
         "goal": look.goal,
-        "url": look.seen.page.url,
-        "title": look.seen.page.title,
+        "url": look.observation.page.url,
+        "title": look.observation.page.title,
         "tags": list(task.tags),
         "split": task.split,
         "note": catalogue()[task.template_id].note,
-        "width": look.seen.width,
-        "height": look.seen.height,
-        "elements": [element.model_dump(mode="json") for element in look.seen.elements],
+        "width": look.observation.width,
+        "height": look.observation.height,
+        "elements": [element.model_dump(mode="json") for element in look.observation.elements],
         "picture": None if to is None else str(to),
     }
 
 
-def _tell(task: Task, look: Look, to: Path | None) -> None:
-    observation, note = look.seen, catalogue()[task.template_id].note
+def _print(task: Task, look: TaskPage, to: Path | None) -> None:
+    observation, note = look.observation, catalogue()[task.template_id].note
     size = f"{observation.width} × {observation.height}"
-    tell(
+    print_lines(
         [
             f"goal     {look.goal}",
             f"url      {observation.page.url}",
@@ -142,4 +142,4 @@ def _tell(task: Task, look: Look, to: Path | None) -> None:
         )
         for element in observation.elements
     ]
-    tell(table(("role", "name", "value", "x y width height", "interactive"), rows))
+    print_lines(table(("role", "name", "value", "x y width height", "interactive"), rows))

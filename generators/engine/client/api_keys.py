@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from generators.engine.client.urls import base_url, basic_header, without_credentials
 
-KEY = "OPENAI_API_KEY"
+API_KEY_VARIABLE = "OPENAI_API_KEY"
 """The variable with the key of the run's own engine; with a host's name after it, of that host."""
 
-OWN_KEY = "VLLM_API_KEY"
+VLLM_KEY_VARIABLE = "VLLM_API_KEY"
 """The variable from which a vLLM takes the key that it must be asked with."""
 
 
@@ -26,7 +26,7 @@ def key_variable(url: str) -> str:
         NoEngine: `url` is not an HTTP URL.
     """
     place = urlsplit(without_credentials(base_url(url))).netloc.strip("[]").upper()
-    return f"{KEY}_{place.replace('-', '__').replace('.', '_').replace(':', '_')}"
+    return f"{API_KEY_VARIABLE}_{place.replace('-', '__').replace('.', '_').replace(':', '_')}"
 
 
 def endpoint_keys(
@@ -44,7 +44,7 @@ def endpoint_keys(
     for url in urls:
         if basic_header(base_url(url)) is not None:
             continue
-        general = environ.get(KEY) if _origin(url) in own else None
+        general = environ.get(API_KEY_VARIABLE) if _origin(url) in own else None
         if key := environ.get(key_variable(url)) or general:
             found[url] = key
     return found

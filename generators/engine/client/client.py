@@ -15,14 +15,14 @@ from contextlib import AsyncExitStack
 from random import Random
 from typing import Self
 
-from generators.engine.client.discovery import greet, together
-from generators.engine.client.endpoint_health import Health, Phase, Rhythm
-from generators.engine.client.endpoint_pool import Endpoint, Roster, probe_path_of
-from generators.engine.client.metrics import EngineMetrics, metrics_over
+from generators.engine.client.discovery import discover, merge_cards
+from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings
+from generators.engine.client.endpoint_pool import Endpoint, EndpointPool, find_probe_path
+from generators.engine.client.metrics import EngineMetrics, fetch_metrics
 from generators.engine.client.request import Request
-from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.retry_policy import RetryPolicy
-from generators.engine.client.transport import NotWhole, Wire
+from generators.engine.client.transport import IncompleteResponse, Transport
 from generators.engine.protocol import EngineCard, EnginePrompt, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import FailureKind, NoEngine, RolloutFailure
@@ -44,9 +44,9 @@ class OpenAIEngine:
         keys: Mapping[str, str] | None = None,
         requests: int = 256,
         total_seconds: float = 1_800.0,
-        greet_seconds: float = 10.0,
+        discovery_seconds: float = 10.0,
         logprobs_mode: str | None = None,
-        rhythm: Rhythm | None = None,
+        probe_timings: ProbeTimings | None = None,
         retry_policy: RetryPolicy | None = None,
         seed: int = 0,
     ) -> None:
@@ -63,13 +63,13 @@ class OpenAIEngine:
         self._keys = dict(keys or {})
         self._requests = requests
         self._total_seconds = total_seconds
-        self._discovery_seconds = greet_seconds
+        self._discovery_seconds = discovery_seconds
         self._logprobs_mode = logprobs_mode
-        self._probe_timings = rhythm or Rhythm()
+        self._probe_timings = probe_timings or ProbeTimings()
         self._retry_policy = retry_policy or RetryPolicy()
         self._random = Random(seed)
         self._stack = AsyncExitStack()
-        self._pool: Roster | None = None
+        self._pool: EndpointPool | None = None
         self._card: EngineCard | None = None
 
     @property
@@ -88,18 +88,22 @@ class OpenAIEngine:
         async with AsyncExitStack() as stack:
             wires = [
                 await stack.enter_async_context(
-                    Wire(url, api_key=self._keys.get(url), connect_seconds=self._discovery_seconds)
+                    Transport(
+                        url, api_key=self._keys.get(url), connect_seconds=self._discovery_seconds
+                    )
                 )
                 for url in self._urls
             ]
             found = await self._discover_all(wires)
-            self._card = together([card for card in found.values() if isinstance(card, EngineCard)])
+            self._card = merge_cards(
+                [card for card in found.values() if isinstance(card, EngineCard)]
+            )
             endpoints = [await self._endpoint(wire, found[wire.name]) for wire in wires]
             self._card = self._card.model_copy(
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
             )
             self._pool = await stack.enter_async_context(
-                Roster(endpoints, self._card, self._probe_timings)
+                EndpointPool(endpoints, self._card, self._probe_timings)
             )
             self._stack = stack.pop_all()
         return self
@@ -122,7 +126,7 @@ class OpenAIEngine:
         """
         roster = self._open_pool
         request = Request(
-            Question(prompt, sampling, model=self.card.model),
+            RequestBody(prompt, sampling, model=self.card.model),
             roster,
             session=session,
             stopwatch=stopwatch,
@@ -133,38 +137,38 @@ class OpenAIEngine:
         deadline = asyncio.timeout(self._total_seconds)
         try:
             async with deadline:
-                return await request.until_whole(logprobs_mode=self._logprobs_mode)
+                return await request.run(logprobs_mode=self._logprobs_mode)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            why = request.trouble or roster.troubles or "nothing came back"
+            why = request.last_failure or roster.problems or "nothing came back"
             raise RolloutFailure(
                 FailureKind.ENGINE, f"no whole reply in {self._total_seconds:g} s: {why}"
             ) from error
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
         """Return the metrics of each endpoint; None: it has none."""
-        return {end.name: await metrics_over(end.wire) for end in self._open_pool.endpoints}
+        return {end.name: await fetch_metrics(end.transport) for end in self._open_pool.endpoints}
 
     @property
-    def _open_pool(self) -> Roster:
+    def _open_pool(self) -> EndpointPool:
         if self._pool is None:
             raise RuntimeError("the engine is not open")
         return self._pool
 
-    async def _discover_all(self, wires: Sequence[Wire]) -> dict[str, EngineCard | str]:
+    async def _discover_all(self, wires: Sequence[Transport]) -> dict[str, EngineCard | str]:
         """Return each endpoint's card, or why it does not answer; at least one does."""
         if not wires:
             raise NoEngine("no engine to ask: engine.urls is empty")
         found: dict[str, EngineCard | str] = {}
         unfit: list[str] = []
 
-        async def one(wire: Wire) -> None:
+        async def one(wire: Transport) -> None:
             try:
-                found[wire.name] = await greet(
+                found[wire.name] = await discover(
                     wire, model=self._model, seconds=self._discovery_seconds
                 )
-            except NotWhole as lost:
+            except IncompleteResponse as lost:
                 found[wire.name] = lost.reason
             except NoEngine as error:
                 unfit.append(str(error))
@@ -179,12 +183,12 @@ class OpenAIEngine:
             raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
         return found
 
-    async def _endpoint(self, wire: Wire, found: EngineCard | str) -> Endpoint:
-        endpoint = Endpoint(wire=wire, slots=asyncio.Semaphore(self._requests))
-        endpoint.manners = Manners(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
+    async def _endpoint(self, wire: Transport, found: EngineCard | str) -> Endpoint:
+        endpoint = Endpoint(transport=wire, slots=asyncio.Semaphore(self._requests))
+        endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
         if isinstance(found, str):
             LOG.warning("%s does not answer and is left out until it does: %s", wire.name, found)
             endpoint.health = Health(Phase.DEAD, failures=1, reason=found)
         else:
-            endpoint.probe_path = await probe_path_of(wire, seconds=self._discovery_seconds)
+            endpoint.probe_path = await find_probe_path(wire, seconds=self._discovery_seconds)
         return endpoint

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from generators.engine.client.api_keys import KEY, key_variable
-from generators.engine.client.response import complaint, one_line
-from generators.engine.client.retry_policy import Meaning, meaning
-from generators.engine.client.transport import NotWhole, TooLarge, Wire
+from generators.engine.client.api_keys import API_KEY_VARIABLE, key_variable
+from generators.engine.client.response import error_message, one_line
+from generators.engine.client.retry_policy import StatusMeaning, status_meaning
+from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport
 from generators.engine.protocol import EngineCard
 from schemas.errors import NoEngine
 
@@ -29,11 +29,11 @@ _PRODUCTS = {
 _UNKNOWN_KEY = frozenset({401, 403})
 
 
-async def greet(wire: Wire, *, model: str | None, seconds: float) -> EngineCard:
+async def discover(wire: Transport, *, model: str | None, seconds: float) -> EngineCard:
     """Return what the server at the other end serves; `model` None: the only one it has.
 
     Raises:
-        NotWhole: it does not answer, or is not ready to.
+        IncompleteResponse: it does not answer, or is not ready to.
         NoEngine: it answers, and does not serve that.
     """
     listed = await _list_models(wire, seconds=seconds)
@@ -50,7 +50,7 @@ async def greet(wire: Wire, *, model: str | None, seconds: float) -> EngineCard:
     )
 
 
-def together(cards: Sequence[EngineCard]) -> EngineCard:
+def merge_cards(cards: Sequence[EngineCard]) -> EngineCard:
     """Return the card of an engine whose endpoints gave these.
 
     Raises:
@@ -58,7 +58,7 @@ def together(cards: Sequence[EngineCard]) -> EngineCard:
     """
     first = cards[0]
     for card in cards[1:]:
-        if found := difference(first, card):
+        if found := card_difference(first, card):
             raise NoEngine(
                 f"endpoints disagree: {first.endpoints[0]} and {card.endpoints[0]} differ in "
                 f"{found}; serve the same everywhere, or name only those that agree"
@@ -68,7 +68,7 @@ def together(cards: Sequence[EngineCard]) -> EngineCard:
     )
 
 
-def difference(one: EngineCard, other: EngineCard) -> str | None:
+def card_difference(one: EngineCard, other: EngineCard) -> str | None:
     """Return in what known thing two cards differ that a reply depends on; None: in nothing."""
     pairs = (
         ("model", one.model, other.model),
@@ -79,16 +79,16 @@ def difference(one: EngineCard, other: EngineCard) -> str | None:
     return next((f"{what} ({a} and {b})" for what, a, b in pairs if a and b and a != b), None)
 
 
-async def _list_models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValue]]:
+async def _list_models(wire: Transport, *, seconds: float) -> list[dict[str, JsonValue]]:
     """Return the entries of the list of models."""
     try:
         answer = await wire.get("models", seconds=seconds)
-    except TooLarge as error:
+    except ResponseTooLarge as error:
         raise NoEngine(f"{wire.name}/models: {error}") from error
     if not answer.ok:
-        said = f"HTTP {answer.status}: {complaint(answer.body)}"
-        if meaning(answer.status) is not Meaning.REFUSED:
-            raise NotWhole(said, reached=True)
+        said = f"HTTP {answer.status}: {error_message(answer.body)}"
+        if status_meaning(answer.status) is not StatusMeaning.REFUSED:
+            raise IncompleteResponse(said, reached=True)
         hint = _key_hint(wire) if answer.status in _UNKNOWN_KEY else ""
         raise NoEngine(f"{wire.name}/models: {said}{hint}")
     top = _json_object(answer.body)
@@ -100,10 +100,10 @@ async def _list_models(wire: Wire, *, seconds: float) -> list[dict[str, JsonValu
     return found
 
 
-def _key_hint(wire: Wire) -> str:
+def _key_hint(wire: Transport) -> str:
     return (
         "; the API key is missing or wrong: it is taken from "
-        f"{key_variable(wire.name)}, or from {KEY} for an endpoint in engine.urls"
+        f"{key_variable(wire.name)}, or from {API_KEY_VARIABLE} for an endpoint in engine.urls"
     )
 
 
@@ -122,7 +122,7 @@ def _model_entry(
 
 
 async def _version_and_context(
-    wire: Wire, product: str | None, *, seconds: float
+    wire: Transport, product: str | None, *, seconds: float
 ) -> tuple[str | None, int | None]:
     """Return the version and the context length as far as the product tells them."""
     if product == "sglang":
@@ -137,11 +137,11 @@ async def _version_and_context(
     return _text(told.get("version")), None
 
 
-async def _server_info(wire: Wire, path: str, *, seconds: float) -> dict[str, JsonValue]:
+async def _server_info(wire: Transport, path: str, *, seconds: float) -> dict[str, JsonValue]:
     """Return the JSON object at `path`; empty where there is none."""
     try:
         answer = await wire.get(path, seconds=seconds)
-    except (NotWhole, TooLarge):
+    except (IncompleteResponse, ResponseTooLarge):
         return {}
     return _json_object(answer.body) if answer.ok else {}
 

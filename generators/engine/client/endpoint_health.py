@@ -31,23 +31,23 @@ class Phase(StrEnum):
 
     LIVE = "live"
     """It gets requests."""
-    DOUBTED = "doubted"
+    SUSPECT = "doubted"
     """A request failed there; it is being probed and gets no requests."""
     DEAD = "dead"
     """It does not answer; it is probed now and then and gets no requests."""
-    WAKING = "waking"
+    RECOVERING = "waking"
     """It answers again; its conversations return one by one."""
 
 
 @dataclass(frozen=True)
-class Rhythm:
+class ProbeTimings:
     """The times in the rules above, in seconds."""
 
     probe_backoff: Backoff = _PROBES
     """Pauses between the probes of a dead endpoint."""
-    probe_waiting: float = 15.0
+    probe_interval: float = 15.0
     """Pause between two probes of a living endpoint that requests wait for."""
-    probe_patience: float = 20.0
+    probe_timeout: float = 20.0
     """A probe that takes longer has failed."""
     failures: int = 3
     """Probes in a row that fail before a living endpoint is dead, and waiting requests with it."""
@@ -65,76 +65,80 @@ class Health:
     """Whether it gets requests."""
     failures: int = 0
     """Failed probes in a row."""
-    woke_at: float | None = None
+    recovered_at: float | None = None
     """When it last came back from the dead; None: never."""
     reason: str = ""
     """The last problem; empty: none."""
 
     @property
-    def lives(self) -> bool:
+    def is_live(self) -> bool:
         """It gets the requests of some conversations at least."""
-        return self.phase in {Phase.LIVE, Phase.WAKING}
+        return self.phase in {Phase.LIVE, Phase.RECOVERING}
 
-    def answered(self) -> "Health":
+    def after_answer(self) -> "Health":
         """Return the health after a whole answer, which counts as a good probe of a live endpoint."""
-        return replace(self, failures=0) if self.lives and self.failures else self
+        return replace(self, failures=0) if self.is_live and self.failures else self
 
-    def lost(self, reason: str) -> "Health":
+    def after_failure(self, reason: str) -> "Health":
         """Return the health after a request failed there."""
-        if self.phase in {Phase.DEAD, Phase.DOUBTED}:
+        if self.phase in {Phase.DEAD, Phase.SUSPECT}:
             return self
-        return replace(self, phase=Phase.DOUBTED, reason=reason)
+        return replace(self, phase=Phase.SUSPECT, reason=reason)
 
-    def probed(self, problem: str | None, *, now: float, rhythm: Rhythm) -> "Health":
+    def after_probe(self, problem: str | None, *, now: float, timings: ProbeTimings) -> "Health":
         """Return the health after a probe that found `problem`, or none."""
         if problem is None:
             came_back = self.phase is Phase.DEAD
-            phase = Phase.WAKING if came_back or self.waking(now, rhythm) else Phase.LIVE
-            return Health(phase, woke_at=now if came_back else self.woke_at)
+            phase = (
+                Phase.RECOVERING if came_back or self.is_recovering(now, timings) else Phase.LIVE
+            )
+            return Health(phase, recovered_at=now if came_back else self.recovered_at)
         failures = self.failures + 1
-        gone = self.phase in {Phase.DOUBTED, Phase.DEAD} or failures >= rhythm.failures
+        gone = self.phase in {Phase.SUSPECT, Phase.DEAD} or failures >= timings.failures
         return replace(
             self, phase=Phase.DEAD if gone else self.phase, failures=failures, reason=problem
         )
 
-    def waking(self, now: float, rhythm: Rhythm) -> bool:
+    def is_recovering(self, now: float, timings: ProbeTimings) -> bool:
         """Return whether it was dead until recently."""
-        return self.woke_at is not None and now - self.woke_at < rhythm.ramp
+        return self.recovered_at is not None and now - self.recovered_at < timings.ramp
 
-    def gone(self, rhythm: Rhythm) -> bool:
+    def is_gone(self, timings: ProbeTimings) -> bool:
         """Return whether its waiting requests will never be answered."""
-        return self.failures >= rhythm.failures
+        return self.failures >= timings.failures
 
-    def next_probe(self, rhythm: Rhythm, *, waited_for: bool) -> float | None:
+    def next_probe(self, timings: ProbeTimings, *, has_requests: bool) -> float | None:
         """Return the seconds until the next probe; None: not before the next event."""
-        if self.phase is Phase.DOUBTED:
+        if self.phase is Phase.SUSPECT:
             return 0.0
         if self.phase is Phase.DEAD:
-            return rhythm.probe_backoff.pause(max(self.failures, 1))
-        return rhythm.probe_waiting if waited_for else None
+            return timings.probe_backoff.pause(max(self.failures, 1))
+        return timings.probe_interval if has_requests else None
 
 
-def number(endpoint: str, session: str) -> float:
+def rendezvous_weight(endpoint: str, session: str) -> float:
     """Return the number in [0, 1) that belongs to a conversation and an endpoint."""
     digest = hashlib.blake2b(f"{endpoint}\n{session}".encode(), digest_size=7).digest()
     return int.from_bytes(digest, "big") / 2**56
 
 
-def choose(
+def choose_endpoint(
     endpoints: Mapping[str, Health],
     session: str,
     *,
     now: float,
-    rhythm: Rhythm,
+    timings: ProbeTimings,
     avoid: frozenset[str] = frozenset(),
 ) -> str | None:
     """Return the endpoint that a conversation asks now; None: it has to wait.
 
     Those to `avoid` are asked only where no other can be.
     """
-    asked = _askable(endpoints, session, now=now, ramp=rhythm.ramp)
-    asked = asked or _askable(endpoints, session, now=now, ramp=rhythm.ramp_alone)
-    return max(asked - avoid or asked, key=lambda name: number(name, session), default=None)
+    asked = _askable(endpoints, session, now=now, ramp=timings.ramp)
+    asked = asked or _askable(endpoints, session, now=now, ramp=timings.ramp_alone)
+    return max(
+        asked - avoid or asked, key=lambda name: rendezvous_weight(name, session), default=None
+    )
 
 
 def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
@@ -144,8 +148,8 @@ def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp:
         for name, health in endpoints.items()
         if health.phase is Phase.LIVE
         or (
-            health.phase is Phase.WAKING
-            and now - (health.woke_at or 0.0) >= _turn(name, session) * ramp
+            health.phase is Phase.RECOVERING
+            and now - (health.recovered_at or 0.0) >= _turn(name, session) * ramp
         )
     }
 
@@ -155,4 +159,4 @@ def _turn(endpoint: str, session: str) -> float:
 
     It is not the number that chooses, which is high for exactly those that choose the endpoint.
     """
-    return number(f"{endpoint} again", session)
+    return rendezvous_weight(f"{endpoint} again", session)

@@ -13,10 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from generators.engine.client.discovery import difference, greet
-from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
-from generators.engine.client.request_body import Manners
-from generators.engine.client.transport import Answer, NotWhole, TooLarge, Wire
+from generators.engine.client.discovery import card_difference, discover
+from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings, choose_endpoint
+from generators.engine.client.request_body import ServerQuirks
+from generators.engine.client.transport import (
+    HttpResponse,
+    IncompleteResponse,
+    ResponseTooLarge,
+    Transport,
+)
 from generators.engine.protocol import EngineCard
 from generators.engine.stopwatch import Stopwatch
 from schemas.errors import NoEngine
@@ -33,7 +38,7 @@ _IDLE_SECONDS = 60.0
 """How long a watcher sleeps where nothing happens."""
 
 
-class Abandoned(NotWhole):
+class AbandonedRequest(IncompleteResponse):
     """A request was given up because its endpoint is gone."""
 
 
@@ -41,17 +46,17 @@ class Abandoned(NotWhole):
 class Endpoint:
     """One endpoint while it is used."""
 
-    wire: Wire
+    transport: Transport
     """The connections to it."""
     slots: asyncio.Semaphore
     """One for each request that it may be sent at a time."""
-    manners: Manners = field(default_factory=Manners)
+    quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """What its requests have to avoid."""
     health: Health = field(default_factory=Health)
     """What its probes and requests have shown."""
-    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Wakes its watcher."""
-    waiting: set[asyncio.Timeout] = field(default_factory=set)
+    timeouts: set[asyncio.Timeout] = field(default_factory=set)
     """What ends the requests that wait for it."""
     probe_path: str = _HEALTH
     """The path of its health check."""
@@ -59,40 +64,42 @@ class Endpoint:
     @property
     def name(self) -> str:
         """Its URL, without credentials."""
-        return self.wire.name
+        return self.transport.name
 
-    async def ask(self, body: bytes, *, session: str, seconds: float) -> Answer:
+    async def ask(self, body: bytes, *, session: str, seconds: float) -> HttpResponse:
         """Return the answer to a request, which is abandoned when the endpoint is gone.
 
         Raises:
-            Abandoned: the endpoint is gone.
-            NotWhole: no answer came, or not all of it.
-            TooLarge: the answer has more than 64 MiB.
+            AbandonedRequest: the endpoint is gone.
+            IncompleteResponse: no answer came, or not all of it.
+            ResponseTooLarge: the answer has more than 64 MiB.
         """
         try:
             async with asyncio.timeout(None) as leash:
-                if not self.waiting:
-                    self.stirred.set()  # a living one is probed only while something waits
-                self.waiting.add(leash)
+                if not self.timeouts:
+                    self.wake.set()  # a living one is probed only while something waits
+                self.timeouts.add(leash)
                 try:
-                    return await self.wire.ask(body, session=session, seconds=seconds)
+                    return await self.transport.post_chat(body, session=session, seconds=seconds)
                 finally:
-                    self.waiting.discard(leash)
+                    self.timeouts.discard(leash)
         except TimeoutError as error:
-            raise Abandoned(f"abandoned: {self.health.reason}", reached=True) from error
+            raise AbandonedRequest(f"abandoned: {self.health.reason}", reached=True) from error
 
     def abandon(self) -> None:
         """End every request that waits for it, so that it is asked again elsewhere."""
         now = asyncio.get_running_loop().time()
-        for leash in self.waiting:
+        for leash in self.timeouts:
             if not leash.expired():
                 leash.reschedule(now)
 
 
-class Roster:
+class EndpointPool:
     """The endpoints of one engine; an async context manager that watches over them."""
 
-    def __init__(self, endpoints: Sequence[Endpoint], card: EngineCard, rhythm: Rhythm) -> None:
+    def __init__(
+        self, endpoints: Sequence[Endpoint], card: EngineCard, rhythm: ProbeTimings
+    ) -> None:
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
         self._timings = rhythm
@@ -119,17 +126,17 @@ class Roster:
         return tuple(self._endpoints.values())
 
     @property
-    def living(self) -> int:
+    def live_count(self) -> int:
         """How many endpoints take requests."""
-        return sum(endpoint.health.lives for endpoint in self.endpoints)
+        return sum(endpoint.health.is_live for endpoint in self.endpoints)
 
     @property
-    def troubles(self) -> str:
+    def problems(self) -> str:
         """What is wrong with the endpoints that are not healthy; empty: nothing."""
         ill = [end for end in self.endpoints if end.health.reason]
         return "; ".join(f"{end.name}: {end.health.reason}" for end in ill)
 
-    async def claim(
+    async def select(
         self, session: str, *, stopwatch: Stopwatch | None, avoid: frozenset[str]
     ) -> Endpoint:
         """Return the endpoint that a conversation asks now, once there is one."""
@@ -138,25 +145,25 @@ class Roster:
             return endpoint
         with _paused(stopwatch):
             while not (endpoint := self._choose(session, avoid)):
-                await self._wait_for_change(_POLL_SECONDS if self.living else _IDLE_SECONDS)
+                await self._wait_for_change(_POLL_SECONDS if self.live_count else _IDLE_SECONDS)
         return endpoint
 
-    async def rest(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
+    async def pause(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
         """Wait before a request is sent again; the wait does not count where no endpoint is up."""
-        with _paused(None if self.living else stopwatch):
+        with _paused(None if self.live_count else stopwatch):
             await asyncio.sleep(seconds)
 
-    def lost(self, endpoint: Endpoint, reason: str) -> None:
+    def report_failure(self, endpoint: Endpoint, reason: str) -> None:
         """Record that a request failed at an endpoint."""
-        self._set_health(endpoint, endpoint.health.lost(reason))
-        endpoint.stirred.set()
+        self._set_health(endpoint, endpoint.health.after_failure(reason))
+        endpoint.wake.set()
 
     def _choose(self, session: str, avoid: frozenset[str]) -> Endpoint | None:
-        name = choose(
+        name = choose_endpoint(
             {name: endpoint.health for name, endpoint in self._endpoints.items()},
             session,
             now=_now(),
-            rhythm=self._timings,
+            timings=self._timings,
             avoid=avoid,
         )
         return self._endpoints[name] if name else None
@@ -179,39 +186,39 @@ class Roster:
     async def _watch(self, endpoint: Endpoint) -> None:
         """Probe an endpoint whenever the rules say so."""
         while True:
-            endpoint.stirred.clear()
-            pause = endpoint.health.next_probe(self._timings, waited_for=bool(endpoint.waiting))
-            if pause != 0 and await _is_set_within(endpoint.stirred, pause):
+            endpoint.wake.clear()
+            pause = endpoint.health.next_probe(self._timings, has_requests=bool(endpoint.timeouts))
+            if pause != 0 and await _is_set_within(endpoint.wake, pause):
                 continue
             if pause is None:
                 continue
             problem = await self._probe(endpoint)
-            health = endpoint.health.probed(problem, now=_now(), rhythm=self._timings)
+            health = endpoint.health.after_probe(problem, now=_now(), timings=self._timings)
             self._set_health(endpoint, health)
-            if health.gone(self._timings):
+            if health.is_gone(self._timings):
                 endpoint.abandon()
 
     async def _probe(self, endpoint: Endpoint) -> str | None:
         """Return what a probe found wrong with an endpoint; None: nothing."""
-        seconds = self._timings.probe_patience
+        seconds = self._timings.probe_timeout
         try:
-            answer = await endpoint.wire.get(endpoint.probe_path, seconds=seconds)
+            answer = await endpoint.transport.get(endpoint.probe_path, seconds=seconds)
             if answer.status >= _BROKEN:
                 return f"HTTP {answer.status}"
             if endpoint.health.phase is not Phase.DEAD:
                 return None
-            card = await greet(endpoint.wire, model=self._card.model, seconds=seconds)
-        except (NotWhole, TooLarge, NoEngine) as error:
+            card = await discover(endpoint.transport, model=self._card.model, seconds=seconds)
+        except (IncompleteResponse, ResponseTooLarge, NoEngine) as error:
             return str(error)
-        found = difference(self._card, card)
+        found = card_difference(self._card, card)
         return f"it came back with another {found}" if found else None
 
 
-async def probe_path_of(wire: Wire, *, seconds: float) -> str:
+async def find_probe_path(wire: Transport, *, seconds: float) -> str:
     """Return the path of a server's health check."""
     try:
         answer = await wire.get(_HEALTH, seconds=seconds)
-    except (NotWhole, TooLarge):
+    except (IncompleteResponse, ResponseTooLarge):
         return _MODELS
     return _HEALTH if answer.status == _OK else _MODELS
 
@@ -228,7 +235,7 @@ async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
 
 @contextlib.contextmanager
 def _paused(stopwatch: Stopwatch | None) -> Iterator[None]:
-    with stopwatch.held() if stopwatch else contextlib.nullcontext():
+    with stopwatch.paused() if stopwatch else contextlib.nullcontext():
         yield
 
 

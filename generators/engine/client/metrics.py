@@ -13,14 +13,14 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from generators.engine.client.transport import NotWhole, TooLarge, Wire
+from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport
 from schemas.base import Record
 
 _SAMPLE = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?$")
 _LE = re.compile(r'(?:^|,)le="([^"]*)"')
 
 
-class Times(Record):
+class DurationHistogram(Record):
     """A histogram of durations since the server started."""
 
     count: float = Field(ge=0)
@@ -62,17 +62,17 @@ class EngineMetrics(Record):
     """Requests that were turned away."""
     finished: float | None = None
     """Requests that ended, whatever the reason."""
-    first_token: Times | None = None
+    first_token: DurationHistogram | None = None
     """From the request to the first token."""
-    between_tokens: Times | None = None
+    between_tokens: DurationHistogram | None = None
     """From one token to the next."""
-    whole: Times | None = None
+    whole: DurationHistogram | None = None
     """From the request to its end."""
-    queue: Times | None = None
+    queue: DurationHistogram | None = None
     """From the request to the beginning of the work on it."""
-    prefill: Times | None = None
+    prefill: DurationHistogram | None = None
     """The work on the prompt."""
-    decode: Times | None = None
+    decode: DurationHistogram | None = None
     """The work on the reply."""
 
 
@@ -147,17 +147,17 @@ async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | Non
     Raises:
         NoEngine: `url` is not an HTTP URL.
     """
-    async with Wire(url) as wire:
-        return await metrics_over(wire, seconds=seconds)
+    async with Transport(url) as wire:
+        return await fetch_metrics(wire, seconds=seconds)
 
 
-async def metrics_over(wire: Wire, *, seconds: float = 5.0) -> EngineMetrics | None:
+async def fetch_metrics(wire: Transport, *, seconds: float = 5.0) -> EngineMetrics | None:
     """Return what the server at the other end says of itself; None if it has no such page."""
     try:
         answer = await wire.get("/metrics", seconds=seconds)
-    except NotWhole as lost:
-        page = lost.part
-    except TooLarge:
+    except IncompleteResponse as lost:
+        page = lost.partial_body
+    except ResponseTooLarge:
         return None
     else:
         page = answer.body if answer.ok else b""
@@ -187,13 +187,13 @@ def _number(samples: _Samples, names: tuple[str, ...], *, largest: bool) -> floa
     return None
 
 
-def _times(samples: _Samples, names: tuple[str, ...]) -> Times | None:
+def _times(samples: _Samples, names: tuple[str, ...]) -> DurationHistogram | None:
     """Return the histogram of the first name that has one; half of one is none."""
     for name in names:
         count = _number(samples, (f"{name}_count",), largest=False)
         seconds = _number(samples, (f"{name}_sum",), largest=False)
         if count is not None and seconds is not None:
-            return Times(count=count, seconds=seconds, buckets=_buckets(samples, name))
+            return DurationHistogram(count=count, seconds=seconds, buckets=_buckets(samples, name))
     return None
 
 

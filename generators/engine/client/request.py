@@ -11,17 +11,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
 
-from generators.engine.client.endpoint_pool import Abandoned, Endpoint, Roster
-from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.endpoint_pool import AbandonedRequest, Endpoint, EndpointPool
+from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.response import (
     Completion,
-    NoCompletion,
-    complaint,
+    InvalidCompletion,
+    error_message,
+    partial_usage,
     read_completion,
-    tokens_of_part,
 )
-from generators.engine.client.retry_policy import Meaning, RetryPolicy, asked_pause, meaning
-from generators.engine.client.transport import Answer, NotWhole, TooLarge
+from generators.engine.client.retry_policy import (
+    RetryPolicy,
+    StatusMeaning,
+    requested_pause,
+    status_meaning,
+)
+from generators.engine.client.transport import HttpResponse, IncompleteResponse, ResponseTooLarge
 from generators.engine.protocol import Reply
 from generators.engine.stopwatch import Stopwatch
 from schemas.call import StructuredMode
@@ -32,16 +37,16 @@ _MAX_BROKEN_AT_ENDPOINT = 3
 
 
 @dataclass(frozen=True)
-class Loss:
+class FailedTry:
     """One try that brought no whole reply."""
 
     reason: str
     """The reason, on one line."""
-    reached: bool = False
+    reached_server: bool = False
     """The server may have worked for it."""
     broken: bool = False
     """It may be the request's own fault."""
-    doubtful: bool = False
+    endpoint_suspect: bool = False
     """The endpoint may be dying."""
     tokens: int | None = None
     """What the part reply says it took; None: it does not say."""
@@ -50,17 +55,17 @@ class Loss:
 
 
 @dataclass
-class Losses:
+class FailedTries:
     """The failed tries of one request."""
 
-    all: list[Loss] = field(default_factory=list)
+    tries: list[FailedTry] = field(default_factory=list)
     """In order."""
     broken_at: dict[str, int] = field(default_factory=dict)
     """By endpoint, losses that may be the request's own fault."""
 
-    def add(self, loss: Loss, endpoint: str) -> None:
+    def add(self, loss: FailedTry, endpoint: str) -> None:
         """Add one."""
-        self.all.append(loss)
+        self.tries.append(loss)
         self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + loss.broken
 
     @property
@@ -69,11 +74,11 @@ class Losses:
         return sum(self.broken_at.values())
 
     @property
-    def avoid(self) -> frozenset[str]:
+    def endpoints_to_avoid(self) -> frozenset[str]:
         """The endpoints to use only where no other is up."""
         return frozenset(name for name, n in self.broken_at.items() if n >= _MAX_BROKEN_AT_ENDPOINT)
 
-    def wasted(self, prompt_tokens: int | None) -> int | None:
+    def wasted_tokens(self, prompt_tokens: int | None) -> int | None:
         """Return the tokens that failed tries took; None: none, or the number is unknown.
 
         A part reply that does not say counts as its prompt, which is the prompt of the whole
@@ -81,8 +86,8 @@ class Losses:
         """
         counts = [
             prompt_tokens if loss.tokens is None else loss.tokens
-            for loss in self.all
-            if loss.reached
+            for loss in self.tries
+            if loss.reached_server
         ]
         known = [count for count in counts if count is not None]
         return sum(known) if known else None
@@ -98,8 +103,8 @@ class Request:
 
     def __init__(
         self,
-        question: Question,
-        roster: Roster,
+        question: RequestBody,
+        roster: EndpointPool,
         *,
         session: str,
         stopwatch: Stopwatch | None,
@@ -114,27 +119,29 @@ class Request:
         self._retry_policy = retry_policy
         self._random = random
         self._timeout_seconds = patience
-        self._failed_tries = Losses()
-        self._quirks: dict[str, Manners] = {}
+        self._failed_tries = FailedTries()
+        self._quirks: dict[str, ServerQuirks] = {}
 
     @property
-    def trouble(self) -> str:
+    def last_failure(self) -> str:
         """The last failure and the number of tries; empty: none failed."""
-        lost = self._failed_tries.all
+        lost = self._failed_tries.tries
         return f"{lost[-1].reason} (asked {len(lost)} times)" if lost else ""
 
-    async def until_whole(self, *, logprobs_mode: str | None) -> Reply:
+    async def run(self, *, logprobs_mode: str | None) -> Reply:
         """Send the request until a whole reply arrives.
 
         Raises:
             RolloutFailure: a server refuses it for good, or breaks on it again and again.
         """
         while True:
-            endpoint = await self._pool.claim(
-                self._session, stopwatch=self._stopwatch, avoid=self._failed_tries.avoid
+            endpoint = await self._pool.select(
+                self._session,
+                stopwatch=self._stopwatch,
+                avoid=self._failed_tries.endpoints_to_avoid,
             )
             async with endpoint.slots:
-                if not endpoint.health.lives:
+                if not endpoint.health.is_live:
                     continue  # it died while this request waited for a slot
                 found = await self._ask(endpoint, logprobs_mode)
             if isinstance(found, Reply):
@@ -142,38 +149,38 @@ class Request:
             if found:
                 await self._pause_after(endpoint, found)
 
-    async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | Loss | None:
+    async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | FailedTry | None:
         """Send it once; None: send it again at once, adapted to the server."""
-        manners = self._quirks.get(endpoint.name, endpoint.manners)
-        body = self._body.body(manners)
+        manners = self._quirks.get(endpoint.name, endpoint.quirks)
+        body = self._body.encode(manners)
         now = asyncio.get_running_loop().time
         begun = now()
         try:
             answer = await endpoint.ask(body, session=self._session, seconds=self._timeout_seconds)
-        except NotWhole as lost:
-            return Loss(
+        except IncompleteResponse as lost:
+            return FailedTry(
                 lost.reason,
-                reached=lost.reached,
-                broken=lost.reached and not isinstance(lost, Abandoned),
-                doubtful=True,
-                tokens=tokens_of_part(lost.part),
+                reached_server=lost.reached,
+                broken=lost.reached and not isinstance(lost, AbandonedRequest),
+                endpoint_suspect=True,
+                tokens=partial_usage(lost.partial_body),
             )
-        except TooLarge as error:
+        except ResponseTooLarge as error:
             raise _failure(endpoint, str(error)) from error
-        endpoint.health = endpoint.health.answered()
-        if meaning(answer.status) is Meaning.REFUSED:
+        endpoint.health = endpoint.health.after_answer()
+        if status_meaning(answer.status) is StatusMeaning.REFUSED:
             self._adapt_to(endpoint, manners, answer)
             return None
-        if meaning(answer.status) is not Meaning.DONE:
+        if status_meaning(answer.status) is not StatusMeaning.DONE:
             return _failed_try(answer)
         try:
             completion = read_completion(answer.body)
-        except NoCompletion as error:
-            tokens = tokens_of_part(answer.body)
-            return Loss(str(error), reached=True, broken=True, tokens=tokens)
+        except InvalidCompletion as error:
+            tokens = partial_usage(answer.body)
+            return FailedTry(str(error), reached_server=True, broken=True, tokens=tokens)
         if endpoint.name in self._quirks:
             LOG.warning("%s is asked in another way from now on: %s", endpoint.name, manners)
-            endpoint.manners = endpoint.manners.with_what(manners)
+            endpoint.quirks = endpoint.quirks.merged_with(manners)
         return self._reply(
             completion,
             endpoint,
@@ -182,36 +189,36 @@ class Request:
             total_ms=(now() - begun) * 1_000,
         )
 
-    async def _pause_after(self, endpoint: Endpoint, loss: Loss) -> None:
+    async def _pause_after(self, endpoint: Endpoint, loss: FailedTry) -> None:
         """Record a failed try and wait before the next one."""
         self._failed_tries.add(loss, endpoint.name)
-        if loss.doubtful:
-            self._pool.lost(endpoint, loss.reason)
+        if loss.endpoint_suspect:
+            self._pool.report_failure(endpoint, loss.reason)
         if self._failed_tries.broken >= self._retry_policy.max_broken:
             raise _failure(
                 endpoint, f"asked {self._failed_tries.broken} times in vain: {loss.reason}"
             )
         seconds = self._retry_policy.pause(
-            len(self._failed_tries.all), self._random, requested=loss.pause
+            len(self._failed_tries.tries), self._random, requested=loss.pause
         )
-        await self._pool.rest(seconds, stopwatch=self._stopwatch)
+        await self._pool.pause(seconds, stopwatch=self._stopwatch)
 
-    def _adapt_to(self, endpoint: Endpoint, manners: Manners, answer: Answer) -> None:
+    def _adapt_to(self, endpoint: Endpoint, manners: ServerQuirks, answer: HttpResponse) -> None:
         """Adapt the request to what the server does not take; kept for others once a reply came.
 
         Raises:
             RolloutFailure: it is about the request itself.
         """
-        said = complaint(answer.body)
-        better = manners.after_refusal(said, schema=self._body.schema)
+        said = error_message(answer.body)
+        better = manners.after_refusal(said, schema=self._body.canonical_schema)
         if better is None or answer.status not in {400, 422}:
             raise _failure(endpoint, f"HTTP {answer.status}: {said}")
         LOG.info("%s refuses: %s", endpoint.name, said)
         self._quirks[endpoint.name] = better
 
-    def _structured_mode(self, manners: Manners) -> StructuredMode | None:
-        schema = self._body.schema
-        return None if schema is None else manners.way(schema)
+    def _structured_mode(self, manners: ServerQuirks) -> StructuredMode | None:
+        schema = self._body.canonical_schema
+        return None if schema is None else manners.structured_mode(schema)
 
     def _reply(
         self,
@@ -239,22 +246,22 @@ class Request:
             queue_ms=completion.queue_ms,
             ttft_ms=completion.ttft_ms,
             total_ms=total_ms,
-            retries=len(self._failed_tries.all),
-            wasted_tokens=self._failed_tries.wasted(completion.prompt_tokens),
+            retries=len(self._failed_tries.tries),
+            wasted_tokens=self._failed_tries.wasted_tokens(completion.prompt_tokens),
             structured_mode=structured_mode,
             cut_chars=completion.cut_chars,
         )
 
 
-def _failed_try(answer: Answer) -> Loss:
+def _failed_try(answer: HttpResponse) -> FailedTry:
     """Return the loss that a status other than success and refusal means."""
-    broke = meaning(answer.status) is Meaning.BROKEN
-    return Loss(
-        f"HTTP {answer.status}: {complaint(answer.body)}",
-        reached=broke and answer.status >= _SERVER_BROKE,
+    broke = status_meaning(answer.status) is StatusMeaning.BROKEN
+    return FailedTry(
+        f"HTTP {answer.status}: {error_message(answer.body)}",
+        reached_server=broke and answer.status >= _SERVER_BROKE,
         broken=broke,
-        doubtful=answer.status >= _SERVER_BROKE,
-        pause=asked_pause(answer.headers, now=datetime.now(UTC)),
+        endpoint_suspect=answer.status >= _SERVER_BROKE,
+        pause=requested_pause(answer.headers, now=datetime.now(UTC)),
     )
 
 

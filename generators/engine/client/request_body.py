@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from generators.engine.client.structured_output import prepared
+from generators.engine.client.structured_output import enforceable_schema
 from generators.engine.protocol import EnginePrompt, Message, Part, Picture, Sampling
 from schemas.base import JsonObject, canonical_json
 from schemas.call import StructuredMode
@@ -38,7 +38,7 @@ _UNKNOWN_FIELD_WORDS = (
 
 
 @dataclass(frozen=True)
-class Manners:
+class ServerQuirks:
     """How one server deviates from the others."""
 
     token_ids: bool = False
@@ -48,20 +48,20 @@ class Manners:
     ways: dict[str, StructuredMode] = field(default_factory=dict)
     """By schema, how it is made to follow it; one that is not here is sent the most portable way."""
 
-    def way(self, schema: str) -> StructuredMode:
+    def structured_mode(self, schema: str) -> StructuredMode:
         """Return how the server is made to follow the schema of this canonical JSON."""
         return self.ways.get(schema, StructuredMode.JSON_SCHEMA)
 
-    def with_what(self, learnt: "Manners") -> "Manners":
+    def merged_with(self, other: "ServerQuirks") -> "ServerQuirks":
         """Return these quirks with those that another request found."""
-        usual = Manners.length_field
-        return Manners(
-            token_ids=self.token_ids and learnt.token_ids,
-            length_field=learnt.length_field if learnt.length_field != usual else self.length_field,
-            ways={**self.ways, **learnt.ways},
+        usual = ServerQuirks.length_field
+        return ServerQuirks(
+            token_ids=self.token_ids and other.token_ids,
+            length_field=other.length_field if other.length_field != usual else self.length_field,
+            ways={**self.ways, **other.ways},
         )
 
-    def after_refusal(self, message: str, *, schema: str | None) -> "Manners | None":
+    def after_refusal(self, message: str, *, schema: str | None) -> "ServerQuirks | None":
         """Return the quirks to retry with after a refusal with this message; None: no retry helps.
 
         `schema` is the canonical JSON of the one that was sent; None: none was.
@@ -73,10 +73,10 @@ class Manners:
             return replace(self, length_field="max_completion_tokens")
         if (
             schema
-            and self.way(schema) != StructuredMode.NONE
+            and self.structured_mode(schema) != StructuredMode.NONE
             and _contains_any(_STRUCTURE_WORDS, words)
         ):
-            return replace(self, ways={**self.ways, schema: self.way(schema).next})
+            return replace(self, ways={**self.ways, schema: self.structured_mode(schema).next})
         if self.token_ids and _contains_any(_UNKNOWN_FIELD_WORDS, words):
             return replace(self, token_ids=False)
         return None
@@ -86,7 +86,7 @@ def _contains_any(words: tuple[str, ...], text: str) -> bool:
     return any(word in text for word in words)
 
 
-class Question:
+class RequestBody:
     """A prompt and its sampling, ready to be written for any server."""
 
     def __init__(self, prompt: EnginePrompt, sampling: Sampling, *, model: str) -> None:
@@ -94,22 +94,22 @@ class Question:
         self._sampling = sampling
         self._prompt = prompt
         self._messages = b",".join(_message(message) for message in prompt.messages)
-        self._schema = prompt.reply_schema and prepared(prompt.reply_schema)
-        self.schema = canonical_json(self._schema) if self._schema else None
+        self._schema = prompt.reply_schema and enforceable_schema(prompt.reply_schema)
+        self.canonical_schema = canonical_json(self._schema) if self._schema else None
         """The canonical JSON of the schema that is sent; None: none is."""
 
-    def body(self, manners: Manners) -> bytes:
+    def encode(self, quirks: ServerQuirks) -> bytes:
         """Return the body of the request for a server with these quirks."""
-        fields: JsonObject = {"model": self._model, **self._sampling_fields(manners)}
+        fields: JsonObject = {"model": self._model, **self._sampling_fields(quirks)}
         if self._prompt.tools:
             fields["tools"] = list(self._prompt.tools)
-        if manners.token_ids:
+        if quirks.token_ids:
             fields[_IDS_FIELD] = True
-        fields.update(self._structured_fields(manners))
+        fields.update(self._structured_fields(quirks))
         fields.update(self._sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
-    def _sampling_fields(self, manners: Manners) -> JsonObject:
+    def _sampling_fields(self, manners: ServerQuirks) -> JsonObject:
         sampling = self._sampling
         out: JsonObject = {
             "temperature": sampling.temperature,
@@ -123,10 +123,10 @@ class Question:
             out["logprobs"] = True
         return out
 
-    def _structured_fields(self, manners: Manners) -> JsonObject:
-        if self._schema is None or self.schema is None:
+    def _structured_fields(self, manners: ServerQuirks) -> JsonObject:
+        if self._schema is None or self.canonical_schema is None:
             return {}
-        match manners.way(self.schema):
+        match manners.structured_mode(self.canonical_schema):
             case StructuredMode.JSON_SCHEMA:
                 named: JsonObject = {
                     "name": self._prompt.schema_name,

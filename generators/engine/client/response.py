@@ -18,14 +18,14 @@ from pydantic import JsonValue
 
 from schemas.truncation import well_formed
 
-MOST_CHARS = 262_144
+MAX_CHARS = 262_144
 """The longest text kept, in characters; a longer reply says how much is missing, and loses the ids
 of its tokens, which would no longer be its text's."""
 
 _USAGE = re.compile(rb'"(prompt|completion)_tokens"\s*:\s*(\d{1,9})\b(?=\s*[,}])')
 
 
-class NoCompletion(ValueError):
+class InvalidCompletion(ValueError):
     """An answer is not a chat completion, or not all of one."""
 
 
@@ -58,13 +58,13 @@ def read_completion(body: bytes) -> Completion:
     """Return the completion in the body of an answer.
 
     Raises:
-        NoCompletion: it is not UTF-8, not whole JSON, or no chat completion.
+        InvalidCompletion: it is not UTF-8, not whole JSON, or no chat completion.
     """
     top = _object(_json(body))
     choice = _object(_first(top.get("choices")))
     message = _object(choice.get("message"))
     if not message:
-        raise NoCompletion(f"no message in it: {_excerpt(body)}")
+        raise InvalidCompletion(f"no message in it: {_excerpt(body)}")
     text, cut = _truncate(_text_of(message))
     thinking = message.get("reasoning_content") or message.get("reasoning")
     reasoning, cut_too = _truncate(thinking) if isinstance(thinking, str) else (None, 0)
@@ -91,17 +91,17 @@ def read_completion(body: bytes) -> Completion:
     )
 
 
-def tokens_of_part(part: bytes) -> int | None:
+def partial_usage(part: bytes) -> int | None:
     """Return the tokens that the beginning of a cut answer says it took; None if it does not."""
     found = {bytes(kind): int(count) for kind, count in _USAGE.findall(part)}
     return sum(found.values()) if found else None
 
 
-def complaint(body: bytes) -> str:
+def error_message(body: bytes) -> str:
     """Return the error message of a refusal, on one line."""
     try:
         top = _object(_json(body))
-    except NoCompletion:
+    except InvalidCompletion:
         return _excerpt(body)
     error = top.get("error", top)
     message = error.get("message") if isinstance(error, dict) else error
@@ -109,21 +109,21 @@ def complaint(body: bytes) -> str:
     return one_line(found if isinstance(found, str) else body.decode("utf-8", "replace"))
 
 
-def one_line(text: str, most: int = 500) -> str:
+def one_line(text: str, max_chars: int = 500) -> str:
     """Return `text` as one line of at most `most` characters that any table can hold."""
     line = " ".join(well_formed(text).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+    return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def _json(body: bytes) -> JsonValue:
     try:
         found: JsonValue = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise NoCompletion(f"not UTF-8 at byte {error.start}") from error
+        raise InvalidCompletion(f"not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
-        raise NoCompletion("nested too deeply to be one") from error
+        raise InvalidCompletion("nested too deeply to be one") from error
     except ValueError as error:
-        raise NoCompletion(f"no whole JSON: {_excerpt(body)}") from error
+        raise InvalidCompletion(f"no whole JSON: {_excerpt(body)}") from error
     return found
 
 
@@ -169,7 +169,7 @@ def _ids(value: JsonValue) -> tuple[int, ...] | None:
 
 def _truncate(text: str) -> tuple[str, int]:
     """Return `text` as it is kept, and how many of its characters are not."""
-    return well_formed(text[:MOST_CHARS]), max(0, len(text) - MOST_CHARS)
+    return well_formed(text[:MAX_CHARS]), max(0, len(text) - MAX_CHARS)
 
 
 def _text_of(message: dict[str, JsonValue]) -> str:

@@ -21,7 +21,7 @@ _RETRY = "retry-after"
 _BACKOFF = Backoff(first_seconds=0.25, max_seconds=30.0, jitter=0.5)
 
 
-class Meaning(StrEnum):
+class StatusMeaning(StrEnum):
     """What the HTTP status of an answer means for the request."""
 
     DONE = "done"
@@ -34,18 +34,18 @@ class Meaning(StrEnum):
     """The request is wrong, and will be wrong again."""
 
 
-def meaning(status: int) -> Meaning:
+def status_meaning(status: int) -> StatusMeaning:
     """Return what an HTTP status means."""
     if 200 <= status < 300:  # noqa: PLR2004 - HTTP's own classes
-        return Meaning.DONE
+        return StatusMeaning.DONE
     if status in {425, 429, 503}:
-        return Meaning.LATER
+        return StatusMeaning.LATER
     if status in {408, 409} or (status >= 500 and status not in {501, 505}):  # noqa: PLR2004
-        return Meaning.BROKEN
-    return Meaning.REFUSED
+        return StatusMeaning.BROKEN
+    return StatusMeaning.REFUSED
 
 
-def asked_pause(headers: Mapping[str, str], *, now: datetime) -> float | None:
+def requested_pause(headers: Mapping[str, str], *, now: datetime) -> float | None:
     """Return the pause that a server requests, seconds; None: it requests none."""
     exact = _number(headers.get(_RETRY_MS))
     if exact is not None:

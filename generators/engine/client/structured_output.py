@@ -50,7 +50,7 @@ _LISTS_OF_SCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMED_SCHEMAS = ("$defs", "definitions", "properties")
 
 
-def prepared(schema: Mapping[str, JsonValue]) -> JsonObject:
+def enforceable_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """Return the schema to send for `schema`.
 
     Raises:
@@ -60,7 +60,7 @@ def prepared(schema: Mapping[str, JsonValue]) -> JsonObject:
     return _narrow(schema, "$")
 
 
-def left_out(schema: Mapping[str, JsonValue]) -> tuple[str, ...]:
+def unenforced_keywords(schema: Mapping[str, JsonValue]) -> tuple[str, ...]:
     """Return where `schema` says what is not sent, as paths, so that it can be checked."""
     return tuple(sorted(_find_unenforced(schema, "$")))
 

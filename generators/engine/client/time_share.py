@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class Share:
+class ReplyShare:
     """One reply's part of an engine's time."""
 
     seconds: float = 0.0
     """Known once the reply is there."""
 
 
-class SharedTime:
+class TimeShare:
     """Divides an engine's time among the replies that are awaited at the same moment."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -29,9 +29,9 @@ class SharedTime:
         self._updated_at = clock()
 
     @contextlib.contextmanager
-    def awaited(self) -> Iterator[Share]:
+    def measure_reply(self) -> Iterator[ReplyShare]:
         """Count the block as one reply that is awaited; its share is known at the end."""
-        share = Share()
+        share = ReplyShare()
         self._settle()
         self._awaited += 1
         begun = self._seconds_each

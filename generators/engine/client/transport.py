@@ -29,13 +29,13 @@ from openai import (
 from generators.engine.client.urls import (
     base_url,
     basic_header,
-    on_this_machine,
+    is_loopback,
     without_credentials,
 )
 from schemas.errors import StepmillError
-from schemas.redaction import BLOT
+from schemas.redaction import MASK
 
-MOST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 """The largest answer taken, far above any with token ids and log-probabilities."""
 
 _IDLE_SECONDS = 3.0
@@ -51,7 +51,7 @@ _MIN_SECRET_CHARS = 4
 """Characters of a secret; shorter ones would be found in every other word."""
 
 
-class NotWhole(StepmillError):
+class IncompleteResponse(StepmillError):
     """An answer did not arrive whole.
 
     `reached` says whether the server may have worked for it, `part` is as much of it as came.
@@ -61,15 +61,15 @@ class NotWhole(StepmillError):
         super().__init__(reason)
         self.reason = reason
         self.reached = reached
-        self.part = part
+        self.partial_body = part
 
 
-class TooLarge(StepmillError):
-    """An answer has more than `MOST_BYTES`."""
+class ResponseTooLarge(StepmillError):
+    """An answer has more than `MAX_BYTES`."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpResponse:
     """A whole answer."""
 
     status: int
@@ -85,7 +85,7 @@ class Answer:
         return _OK <= self.status < _NOT_OK
 
 
-class Wire:
+class Transport:
     """The connections to one endpoint; an async context manager."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Wire:
             max_retries=0,
             http_client=DefaultAioHttpClient(
                 limits=httpx2.Limits(max_connections=_UNLIMITED, keepalive_expiry=_IDLE_SECONDS),
-                trust_env=not on_this_machine(self._base),
+                trust_env=not is_loopback(self._base),
             ),
         )
 
@@ -119,14 +119,14 @@ class Wire:
     async def __aexit__(self, *_: object) -> None:
         await self._client.close()
 
-    async def ask(self, body: bytes, *, session: str, seconds: float) -> Answer:
+    async def post_chat(self, body: bytes, *, session: str, seconds: float) -> HttpResponse:
         """Post a chat request and return its answer, which may pause for `seconds`.
 
         `session` goes along as a header, by which routers keep a conversation with one server.
 
         Raises:
-            NotWhole: no answer came, or not all of it.
-            TooLarge: the answer has more than `MOST_BYTES`.
+            IncompleteResponse: no answer came, or not all of it.
+            ResponseTooLarge: the answer has more than `MAX_BYTES`.
         """
         with _incomplete_response():
             try:
@@ -143,15 +143,15 @@ class Wire:
             except APIStatusError as error:
                 return self._refusal(error)
 
-    async def get(self, path: str, *, seconds: float) -> Answer:
+    async def get(self, path: str, *, seconds: float) -> HttpResponse:
         """Return the answer to a GET of `path`, whole within `seconds`.
 
         `path` is below the API's base without a leading slash, and beside it, where servers keep
         their health and their metrics, with one.
 
         Raises:
-            NotWhole: no answer came, or not all of it in time.
-            TooLarge: the answer has more than `MOST_BYTES`.
+            IncompleteResponse: no answer came, or not all of it in time.
+            ResponseTooLarge: the answer has more than `MAX_BYTES`.
         """
         parts = urlsplit(self._base)
         root = parts.path.removesuffix("/v1")
@@ -172,20 +172,20 @@ class Wire:
             except APIStatusError as error:
                 return self._refusal(error)
             except TimeoutError as error:
-                raise NotWhole(f"no answer in {seconds:g} s", reached=False) from error
+                raise IncompleteResponse(f"no answer in {seconds:g} s", reached=False) from error
 
-    def _refusal(self, error: APIStatusError) -> Answer:
+    def _refusal(self, error: APIStatusError) -> HttpResponse:
         """Return a refusal without our credentials, which some servers quote."""
         body = error.response.content
         for secret in self._secrets:
-            body = body.replace(secret.encode(), BLOT.encode())
-        return Answer(error.status_code, body, error.response.headers)
+            body = body.replace(secret.encode(), MASK.encode())
+        return HttpResponse(error.status_code, body, error.response.headers)
 
     def _timeout(self, seconds: float) -> httpx2.Timeout:
         return httpx2.Timeout(seconds, connect=min(seconds, self._connect_seconds))
 
 
-async def _read(response: httpx2.Response) -> Answer:
+async def _read(response: httpx2.Response) -> HttpResponse:
     """Return the body of a streamed response; it is streamed so that it can be too large."""
     chunks: list[bytes] = []
     size = 0
@@ -193,15 +193,15 @@ async def _read(response: httpx2.Response) -> Answer:
         async for chunk in response.aiter_bytes():
             chunks.append(chunk)
             size += len(chunk)
-            if size > MOST_BYTES:
-                raise TooLarge(f"its answer is larger than {MOST_BYTES} bytes")
+            if size > MAX_BYTES:
+                raise ResponseTooLarge(f"its answer is larger than {MAX_BYTES} bytes")
     except (httpx2.HTTPError, aiohttp.ClientError) as error:
-        raise NotWhole(
+        raise IncompleteResponse(
             _error_line(_root_cause(error)), reached=True, part=b"".join(chunks)
         ) from error
     finally:
         await response.aclose()
-    return Answer(response.status_code, b"".join(chunks), response.headers)
+    return HttpResponse(response.status_code, b"".join(chunks), response.headers)
 
 
 def _secrets(url: str, api_key: str | None) -> list[str]:
@@ -216,11 +216,11 @@ def _secrets(url: str, api_key: str | None) -> list[str]:
 
 @contextmanager
 def _incomplete_response() -> Iterator[None]:
-    """Turn whatever the client raises where an answer did not arrive into `NotWhole`."""
+    """Turn whatever the client raises where an answer did not arrive into `IncompleteResponse`."""
     try:
         yield
     except (OpenAIError, httpx2.HTTPError, aiohttp.ClientError) as error:
-        raise NotWhole(
+        raise IncompleteResponse(
             _error_line(_root_cause(error)), reached=_may_have_reached_server(error)
         ) from error
 

@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from schemas.errors import NoEngine
-from schemas.redaction import blotted
+from schemas.redaction import redact
 
 _CREDENTIALS = re.compile(r"(?<=//)[^/@]*@")
 
@@ -23,7 +23,7 @@ def base_url(url: str) -> str:
     except ValueError:  # whose words would quote a part of it, which may be of a password
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise NoEngine(f"engine URL '{blotted(url)}' is not an HTTP URL; write http://HOST:PORT/v1")
+        raise NoEngine(f"engine URL '{redact(url)}' is not an HTTP URL; write http://HOST:PORT/v1")
     path = parts.path.rstrip("/") or "/v1"
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
@@ -42,7 +42,7 @@ def basic_header(url: str) -> str | None:
     return "Basic " + base64.b64encode(pair.encode()).decode("ascii")
 
 
-def on_this_machine(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     """Return whether no proxy can be on the way to `url`, whatever the environment says."""
     host = urlsplit(url).hostname or ""
     try:

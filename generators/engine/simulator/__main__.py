@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from generators.engine.simulator.command import BadCommand, Command, read_command
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.server import SimulatorServer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 POLL_SECONDS = 0.5
@@ -45,9 +45,7 @@ async def _serve(command: Command) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ending.set)
     parent = os.getppid()
-    async with ScriptedEngineServer(
-        command.options, port=command.port, faults=command.faults
-    ) as server:
+    async with SimulatorServer(command.options, port=command.port, faults=command.faults) as server:
         os.write(STDOUT, f"{server.url}\n".encode())
         if _is_pipe(STDIN):
             loop.add_reader(STDIN, _drain, ending)

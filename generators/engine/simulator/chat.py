@@ -11,14 +11,14 @@ from enum import StrEnum
 from pydantic import JsonValue
 
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.pictures import Pictures, Sight
+from generators.engine.simulator.pictures import ImageCache, PromptImage
 from schemas.base import JsonObject
 
 SCHEMA_FIELDS = ("response_format", "structured_outputs", "guided_json")
 """Where a request may say the schema of its reply."""
 
 
-class Role(StrEnum):
+class ChatRole(StrEnum):
     """Who speaks in a turn."""
 
     SYSTEM = "system"
@@ -28,7 +28,7 @@ class Role(StrEnum):
     DEVELOPER = "developer"
 
 
-Part = str | Sight
+Part = str | PromptImage
 """A piece of a turn."""
 
 
@@ -36,7 +36,7 @@ Part = str | Sight
 class Turn:
     """One message."""
 
-    role: Role
+    role: ChatRole
     parts: tuple[Part, ...]
 
     @property
@@ -66,23 +66,29 @@ class Chat:
     """Tokens are sent along."""
 
     @property
-    def pictures(self) -> tuple[Sight, ...]:
+    def images(self) -> tuple[PromptImage, ...]:
         """In order."""
-        return tuple(part for turn in self.turns for part in turn.parts if isinstance(part, Sight))
+        return tuple(
+            part for turn in self.turns for part in turn.parts if isinstance(part, PromptImage)
+        )
 
     @property
-    def system(self) -> str:
+    def system_text(self) -> str:
         """The text of the system's turns."""
-        return "\n".join(turn.text for turn in self.turns if turn.role is Role.SYSTEM)
+        return "\n".join(turn.text for turn in self.turns if turn.role is ChatRole.SYSTEM)
 
     @property
-    def asked(self) -> str:
+    def last_user_text(self) -> str:
         """The text of the last turn of the user."""
-        return next((turn.text for turn in reversed(self.turns) if turn.role is Role.USER), "")
+        return next((turn.text for turn in reversed(self.turns) if turn.role is ChatRole.USER), "")
 
 
 def read_chat(
-    body: JsonObject, pictures: Pictures, *, deaf_to: Iterable[str] = (), model: str = "scripted"
+    body: JsonObject,
+    pictures: ImageCache,
+    *,
+    ignored_fields: Iterable[str] = (),
+    model: str = "scripted",
 ) -> Chat:
     """Return the chat that a request's body asks for; `deaf_to` names schema fields to ignore.
 
@@ -98,7 +104,7 @@ def read_chat(
     return Chat(
         model=str(body.get("model") or model),
         turns=tuple(_turn(message, pictures) for message in messages),
-        schema=_schema(body, set(deaf_to)),
+        schema=_schema(body, set(ignored_fields)),
         tools=_tools(body),
         max_tokens=_max_tokens(body),
         seed=seed if isinstance(seed := body.get("seed"), int) else None,
@@ -109,19 +115,19 @@ def read_chat(
     )
 
 
-def _turn(message: JsonValue, pictures: Pictures) -> Turn:
-    if not isinstance(message, dict) or message.get("role") not in tuple(Role):
-        raise HttpRefusal(400, f"messages: a message needs one of the roles {', '.join(Role)}")
+def _turn(message: JsonValue, pictures: ImageCache) -> Turn:
+    if not isinstance(message, dict) or message.get("role") not in tuple(ChatRole):
+        raise HttpRefusal(400, f"messages: a message needs one of the roles {', '.join(ChatRole)}")
     content = message.get("content")
     parts = content if isinstance(content, list) else [content or ""]
     calls = [message["tool_calls"]] if message.get("tool_calls") else []
     return Turn(
-        Role(str(message["role"])),
+        ChatRole(str(message["role"])),
         (*(_part(part, pictures) for part in parts), *map(str, calls)),
     )
 
 
-def _part(part: JsonValue, pictures: Pictures) -> Part:
+def _part(part: JsonValue, pictures: ImageCache) -> Part:
     if isinstance(part, str):
         return part
     if isinstance(part, dict):
@@ -129,7 +135,7 @@ def _part(part: JsonValue, pictures: Pictures) -> Part:
         if part.get("type") == "text" and isinstance(text, str):
             return text
         if part.get("type") == "image_url" and isinstance(image, dict):
-            return pictures.sight(str(image.get("url")))
+            return pictures.read(str(image.get("url")))
     raise HttpRefusal(400, "messages: a content part is a text or an image_url with its url")
 
 

@@ -14,24 +14,24 @@ from time import perf_counter
 from aiohttp import web
 
 from generators.engine.simulator.chat import SCHEMA_FIELDS, Chat, read_chat
-from generators.engine.simulator.faults import STATUS, Fault, FaultBoard, FaultKind, Strikes
+from generators.engine.simulator.faults import STATUS, ActiveFaults, Fault, FaultBoard, FaultKind
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.limits import check_chat, check_fields, room
-from generators.engine.simulator.metrics import Meters
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.pictures import Pictures
+from generators.engine.simulator.limits import check_chat, check_fields, max_reply_tokens
+from generators.engine.simulator.metrics import EngineCounters
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.pictures import ImageCache
 from generators.engine.simulator.prefix_cache import PrefixCache, blocks_of
-from generators.engine.simulator.replies import Puppet, answer, seed_of
-from generators.engine.simulator.request_log import Entry, Ledger, drop_pictures
+from generators.engine.simulator.replies import QueuedReplies, generate_reply, request_seed
+from generators.engine.simulator.request_log import LoggedChat, RequestLog, drop_pictures
 from generators.engine.simulator.response import (
     STREAM_TOKENS,
-    Account,
-    Said,
-    Writer,
-    forever,
-    say,
+    ReplyUsage,
+    ResponseBody,
+    TokenizedReply,
     send_events,
     send_plain,
+    tokenize_reply,
+    wait_forever,
 )
 from generators.engine.simulator.tokenizer import Prompt, Tokenizer
 from schemas.base import JsonObject
@@ -40,33 +40,33 @@ SESSION = "x-session-id"
 """The header that names the conversation of a request."""
 
 
-class Desk:
+class ChatHandler:
     """Answers chats; holds the simulator's state."""
 
-    def __init__(self, options: ScriptedOptions) -> None:
+    def __init__(self, options: SimulatorOptions) -> None:
         self.options = options
         self.tokenizer = Tokenizer()
-        self.pictures = Pictures()
+        self.images = ImageCache()
         self.cache = PrefixCache(options.cache_blocks, on=options.prefix_cache)
-        self.meters = Meters()
-        self.puppet = Puppet()
+        self.counters = EngineCounters()
+        self.queued_replies = QueuedReplies()
         self.faults = FaultBoard()
-        self.ledger = Ledger()
+        self.request_log = RequestLog()
         self._slots = asyncio.Semaphore(options.at_once)
 
-    async def chat(self, request: web.Request, strikes: Strikes) -> web.StreamResponse:
+    async def chat(self, request: web.Request, strikes: ActiveFaults) -> web.StreamResponse:
         """Answer a chat.
 
         Raises:
             HttpRefusal: it cannot be answered, or a fault says so.
         """
         session = request.headers.get(SESSION)
-        entry = self.ledger.open(session, strikes.kinds)
+        entry = self.request_log.open(session, strikes.kinds)
         with self._logged(entry):
             came = perf_counter()
             body = await read_object(request)
             entry.body = body
-            await self.misbehave(strikes)
+            await self.apply_faults(strikes)
             chat, prompt = self._read_checked(body, strikes)
             entry.prompt_tokens = len(prompt.ids)
             async with self._slot(prompt) as queued:
@@ -74,7 +74,7 @@ class Desk:
                     request, chat, prompt, entry=entry, strikes=strikes, came=came, queued=queued
                 )
 
-    async def misbehave(self, strikes: Strikes) -> None:
+    async def apply_faults(self, strikes: ActiveFaults) -> None:
         """Apply the faults that are the same for every path.
 
         Raises:
@@ -83,11 +83,11 @@ class Desk:
         if slow := strikes.get(FaultKind.SLOW):
             await asyncio.sleep(slow.seconds)
         if strikes.get(FaultKind.STUCK, FaultKind.HANGING_HEALTH):
-            await forever()
+            await wait_forever()
         if status := strikes.get(*STATUS):
-            raise struck_by(status)
+            raise fault_refusal(status)
 
-    def read(self, body: JsonObject, strikes: Strikes) -> Chat:
+    def read(self, body: JsonObject, strikes: ActiveFaults) -> Chat:
         """Return the chat that a body asks for, whether or not it can be served.
 
         Raises:
@@ -95,9 +95,9 @@ class Desk:
         """
         unstructured = strikes.get(FaultKind.UNSTRUCTURED)
         deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
-        return read_chat(body, self.pictures, deaf_to=deaf_to, model=self.options.model)
+        return read_chat(body, self.images, ignored_fields=deaf_to, model=self.options.model)
 
-    def _read_checked(self, body: JsonObject, strikes: Strikes) -> tuple[Chat, Prompt]:
+    def _read_checked(self, body: JsonObject, strikes: ActiveFaults) -> tuple[Chat, Prompt]:
         if unknown := strikes.get(FaultKind.UNKNOWN_FIELDS):
             check_fields(body, unknown.fields)
         chat = self.read(body, strikes)
@@ -112,55 +112,57 @@ class Desk:
         chat: Chat,
         prompt: Prompt,
         *,
-        entry: Entry,
-        strikes: Strikes,
+        entry: LoggedChat,
+        strikes: ActiveFaults,
         came: float,
         queued: float,
     ) -> web.StreamResponse:
         read = blocks_of(prompt.keys)
         cached = self.cache.look_up(read)
         self.cache.keep(read)
-        self.meters.prompt_tokens += len(prompt.ids)
-        self.meters.cached_tokens += cached
+        self.counters.prompt_tokens += len(prompt.ids)
+        self.counters.cached_tokens += cached
         entry.cached_tokens = cached
-        account = Account(self.options, prompt, cached, queued)
-        told = self.puppet.take(entry.session)
+        account = ReplyUsage(self.options, prompt, cached, queued)
+        told = self.queued_replies.take(entry.session)
         sent = False
         try:
-            made = await answer(chat, prompt, self.options, strikes=strikes, told=told)
-            most = None if FaultKind.HUGE in strikes else room(chat, prompt, self.options)
-            said = say(made, self.tokenizer, number=entry.number, most=most)
+            made = await generate_reply(chat, prompt, self.options, strikes=strikes, queued=told)
+            most = (
+                None if FaultKind.HUGE in strikes else max_reply_tokens(chat, prompt, self.options)
+            )
+            said = tokenize_reply(made, self.tokenizer, number=entry.number, most=most)
             response, left = await self._send(
                 request, chat, account, said=said, strikes=strikes, came=came
             )
             entry.puppet = sent = left and made.verbatim
         finally:
             if told is not None and entry.session is not None and not sent:
-                self.puppet.give_back(entry.session, told)
+                self.queued_replies.put_back(entry.session, told)
         self.cache.keep(blocks_of(said.ids, after=read))
         self._record(entry, said, whole=left)
-        self.meters.e2e.observe(perf_counter() - came)
+        self.counters.e2e.observe(perf_counter() - came)
         return response
 
     async def _send(
         self,
         request: web.Request,
         chat: Chat,
-        account: Account,
+        account: ReplyUsage,
         *,
-        said: Said,
-        strikes: Strikes,
+        said: TokenizedReply,
+        strikes: ActiveFaults,
         came: float,
     ) -> tuple[web.StreamResponse, bool]:
         """Send a reply after its delay; the first token comes half-way."""
         delay = self._delay(chat, account.prompt)
-        writer = Writer(chat, said, strikes, account)
+        writer = ResponseBody(chat, said, strikes, account)
         if not chat.stream and FaultKind.STREAM_ERROR in strikes:
             raise HttpRefusal(500, "EngineCore encountered an issue")
         if delay:
             await asyncio.sleep(delay / 2)
         account.first = perf_counter()
-        self.meters.ttft.observe(account.first - came)
+        self.counters.ttft.observe(account.first - came)
         if not chat.stream:
             if delay:
                 await asyncio.sleep(delay / 2)
@@ -172,39 +174,39 @@ class Desk:
         low, high = self.options.delay_ms
         if high == low:
             return low / 1_000
-        return Random(seed_of(chat, prompt, self.options)).uniform(low, high) / 1_000
+        return Random(request_seed(chat, prompt, self.options)).uniform(low, high) / 1_000
 
-    def _record(self, entry: Entry, said: Said, *, whole: bool) -> None:
-        self.meters.generation_tokens += len(said.ids)
+    def _record(self, entry: LoggedChat, said: TokenizedReply, *, whole: bool) -> None:
+        self.counters.generation_tokens += len(said.ids)
         entry.completion_tokens = len(said.ids)
         entry.finish_reason = said.finish
         entry.status = 200
         entry.outcome = "whole" if whole else "broken"
         reason = "length" if said.finish == "length" else "stop"
-        self.meters.ended[reason if whole else "error"] += 1
+        self.counters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager
     async def _slot(self, prompt: Prompt) -> AsyncIterator[float]:
         """Hold one of the slots for requests in progress; yields the seconds of the wait."""
         asked = perf_counter()
-        self.meters.waiting += 1
+        self.counters.waiting += 1
         try:
             await self._slots.acquire()
         finally:
-            self.meters.waiting -= 1
+            self.counters.waiting -= 1
         queued = perf_counter() - asked
-        self.meters.queue.observe(queued)
-        self.meters.running += 1
-        self.meters.tokens_running += len(prompt.ids)
+        self.counters.queue.observe(queued)
+        self.counters.running += 1
+        self.counters.tokens_running += len(prompt.ids)
         try:
             yield queued
         finally:
-            self.meters.running -= 1
-            self.meters.tokens_running -= len(prompt.ids)
+            self.counters.running -= 1
+            self.counters.tokens_running -= len(prompt.ids)
             self._slots.release()
 
     @contextmanager
-    def _logged(self, entry: Entry) -> Iterator[None]:
+    def _logged(self, entry: LoggedChat) -> Iterator[None]:
         """Log how a chat ended, whichever way it did."""
         try:
             yield
@@ -214,11 +216,11 @@ class Desk:
             raise
         except (asyncio.CancelledError, ConnectionError):
             entry.outcome = "aborted"
-            self.meters.ended["abort"] += 1
+            self.counters.ended["abort"] += 1
             raise
         finally:
             drop_pictures(entry.body)
-            self.ledger.close(entry)
+            self.request_log.close(entry)
 
 
 async def read_object(request: web.Request) -> JsonObject:
@@ -236,7 +238,7 @@ async def read_object(request: web.Request) -> JsonObject:
     return body
 
 
-def struck_by(fault: Fault) -> HttpRefusal:
+def fault_refusal(fault: Fault) -> HttpRefusal:
     """Return the refusal that a fault stands for."""
     return HttpRefusal(
         STATUS[fault.kind], f"told to fail: {fault.kind}", retry_after=fault.retry_after

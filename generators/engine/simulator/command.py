@@ -7,10 +7,10 @@ from typing import NoReturn
 
 from pydantic import ValidationError
 
-from generators.engine.simulator.faults import Fault, FaultKind, fault_of
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.faults import Fault, FaultKind, parse_fault
+from generators.engine.simulator.options import Coordinates, SimulatorOptions
 
-LAST_PORT = 65_535
+MAX_PORT = 65_535
 
 
 class BadCommand(ValueError):
@@ -21,7 +21,7 @@ class BadCommand(ValueError):
 class Command:
     """A parsed command line."""
 
-    options: ScriptedOptions
+    options: SimulatorOptions
     """How the engine is set up."""
     port: int
     """The port to listen on; 0: any free one."""
@@ -38,8 +38,8 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
     """
     said = _parser().parse_args(arguments)
     try:
-        options = ScriptedOptions(
-            model=said.model or model or ScriptedOptions().model,
+        options = SimulatorOptions(
+            model=said.model or model or SimulatorOptions().model,
             coordinates=said.coordinates,
             context_tokens=said.context,
             max_pictures=said.max_pictures,
@@ -69,7 +69,7 @@ def _parser() -> _Parser:
         prog="python -m generators.engine.simulator",
         description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
     )
-    add, usual = parser.add_argument, ScriptedOptions()
+    add, usual = parser.add_argument, SimulatorOptions()
     add("--port", type=_parse_port, default=0, help="0 takes a free one")
     add("--model", default=None, help="the model it says it serves")
     add("--coordinates", type=Coordinates, choices=list(Coordinates), default=usual.coordinates)
@@ -97,8 +97,8 @@ def _parser() -> _Parser:
 
 def _parse_port(text: str) -> int:
     port = int(text)
-    if not 0 <= port <= LAST_PORT:
-        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {LAST_PORT}")
+    if not 0 <= port <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"a port is a number from 0 to {MAX_PORT}")
     return port
 
 
@@ -109,6 +109,6 @@ def _parse_range(text: str) -> tuple[float, float]:
 
 def _parse_fault_flag(text: str) -> Fault:
     try:
-        return fault_of(text)
+        return parse_fault(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text}: {error}") from None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from generators.engine.simulator.coordinates import Spot
+from generators.engine.simulator.coordinates import ImagePoint
 
 _ACROSS = re.compile(r"(.*_)?x\d?")
 _DOWN = re.compile(r"(.*_)?y\d?")
@@ -15,12 +15,12 @@ _KEYS = re.compile(r"(.*_)?keys?")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Constraints:
     """What a random reply should contain."""
 
-    anywhere: Callable[[Random], Spot] | None = None
+    draw_any_point: Callable[[Random], ImagePoint] | None = None
     """Draws a point of the picture; None where there is no picture."""
-    target: Spot | None = None
+    target: ImagePoint | None = None
     """The point that was asked for; None if none was."""
     address: str | None = None
     """The address to go to; None: any."""
@@ -28,17 +28,17 @@ class Wishes:
     """Numbers keep within the bounds of the schema."""
 
     @property
-    def pointed(self) -> bool:
+    def is_specific(self) -> bool:
         """It asks for something that only some kinds of reply can contain."""
         return self.target is not None or self.address is not None
 
-    def spot(self, rng: Random) -> Spot | None:
+    def draw_point(self, rng: Random) -> ImagePoint | None:
         """Return the target, else any point of the picture, else None."""
         if self.target is not None:
             return self.target
-        return self.anywhere(rng) if self.anywhere else None
+        return self.draw_any_point(rng) if self.draw_any_point else None
 
-    def granted_by(self, name: str) -> bool:
+    def fits_property(self, name: str) -> bool:
         """Return whether a property of that name can hold the point or the address."""
         if self.address is not None:
             return is_address(name)

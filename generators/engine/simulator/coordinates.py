@@ -15,7 +15,7 @@ MAX_PIXELS = 1_280 * 28 * 28
 
 
 @dataclass(frozen=True)
-class Spot:
+class ImagePoint:
     """A point as it is said."""
 
     x: float
@@ -43,7 +43,9 @@ def smart_resize(width: int, height: int) -> tuple[int, int]:
     return wide, high
 
 
-def say(coordinates: Coordinates, size: tuple[int, int], *, across: float, down: float) -> Spot:
+def image_point(
+    coordinates: Coordinates, size: tuple[int, int], *, across: float, down: float
+) -> ImagePoint:
     """Return how the point that lies so far `across` and `down` a picture, as parts, is said.
 
     Parts from 0 to 1 give a point of the picture; larger ones a point beyond it.
@@ -54,13 +56,13 @@ def say(coordinates: Coordinates, size: tuple[int, int], *, across: float, down:
         case Coordinates.RESIZED:
             return _pixels(smart_resize(*size), across, down)
         case Coordinates.THOUSAND:
-            return Spot(round(across * 1_000), round(down * 1_000))
+            return ImagePoint(round(across * 1_000), round(down * 1_000))
         case Coordinates.UNIT:
-            return Spot(round(across, 4), round(down, 4))
+            return ImagePoint(round(across, 4), round(down, 4))
 
 
-def _pixels(size: tuple[int, int], across: float, down: float) -> Spot:
-    return Spot(_pixel(across, size[0]), _pixel(down, size[1]))
+def _pixels(size: tuple[int, int], across: float, down: float) -> ImagePoint:
+    return ImagePoint(_pixel(across, size[0]), _pixel(down, size[1]))
 
 
 def _pixel(part: float, length: int) -> int:

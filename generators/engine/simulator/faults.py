@@ -141,12 +141,14 @@ class FaultBoard:
         """Remove every fault."""
         self._posted.clear()
 
-    def strike(self, path: str, session: str | None) -> "Strikes":
+    def active_faults(self, path: str, session: str | None) -> "ActiveFaults":
         """Return the faults of a request that comes in now, and count it."""
-        return Strikes([posted.fault for posted in self._posted if posted.strikes(path, session)])
+        return ActiveFaults(
+            [posted.fault for posted in self._posted if posted.strikes(path, session)]
+        )
 
     @property
-    def struck(self) -> dict[str, int]:
+    def strike_counts(self) -> dict[str, int]:
         """How many requests each kind has struck."""
         counts: dict[str, int] = {}
         for posted in self._posted:
@@ -154,7 +156,7 @@ class FaultBoard:
         return counts
 
 
-class Strikes:
+class ActiveFaults:
     """The faults of one request."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
@@ -173,7 +175,7 @@ class Strikes:
         return sorted(self._faults)
 
 
-def fault_of(text: str) -> Fault:
+def parse_fault(text: str) -> Fault:
     """Return the fault that a command line writes as `kind[:times[:field=value…]]`.
 
     Raises:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from generators.engine.simulator.chat import Chat
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.tokenizer import Prompt
 from schemas.base import JsonObject
 
@@ -30,7 +30,7 @@ OPENAI_FIELDS = frozenset(
 """What a server that knows OpenAI's API and nothing else accepts."""
 
 
-def check_chat(chat: Chat, prompt: Prompt, options: ScriptedOptions, *, text_only: bool) -> None:
+def check_chat(chat: Chat, prompt: Prompt, options: SimulatorOptions, *, text_only: bool) -> None:
     """Refuse a chat that the engine cannot serve.
 
     Raises:
@@ -39,7 +39,7 @@ def check_chat(chat: Chat, prompt: Prompt, options: ScriptedOptions, *, text_onl
     if chat.model != options.model:
         raise HttpRefusal(404, f"The model `{chat.model}` does not exist.")
     most = 0 if text_only else options.max_pictures
-    if most is not None and len(chat.pictures) > most:
+    if most is not None and len(chat.images) > most:
         raise HttpRefusal(
             400,
             f"At most {most} image(s) may be provided in one prompt."
@@ -62,7 +62,7 @@ def check_chat(chat: Chat, prompt: Prompt, options: ScriptedOptions, *, text_onl
         )
 
 
-def room(chat: Chat, prompt: Prompt, options: ScriptedOptions) -> int:
+def max_reply_tokens(chat: Chat, prompt: Prompt, options: SimulatorOptions) -> int:
     """Return how many tokens the reply to a chat may have."""
     return chat.max_tokens or options.context_tokens - len(prompt.ids)
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from generators.engine.simulator.pictures import Pictures
+from generators.engine.simulator.pictures import ImageCache
 from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache
 
 REASONS = ("stop", "length", "abort", "error")
@@ -33,7 +33,7 @@ class Histogram:
 
 
 @dataclass
-class Meters:
+class EngineCounters:
     """What the engine has done and is doing."""
 
     running: int = 0
@@ -50,12 +50,16 @@ class Meters:
     queue: Histogram = field(default_factory=Histogram)
 
 
-def page(meters: Meters, cache: PrefixCache, pictures: Pictures, *, model: str) -> str:
+def metrics_page(
+    meters: EngineCounters, cache: PrefixCache, pictures: ImageCache, *, model: str
+) -> str:
     """Return the metrics page in Prometheus' text format."""
     return "\n".join(_lines(meters, cache, pictures, f'engine="0",model_name="{model}"')) + "\n"
 
 
-def _lines(meters: Meters, cache: PrefixCache, pictures: Pictures, labels: str) -> Iterator[str]:
+def _lines(
+    meters: EngineCounters, cache: PrefixCache, pictures: ImageCache, labels: str
+) -> Iterator[str]:
     room = cache.blocks * BLOCK
     for name, value, text in (
         ("num_requests_running", meters.running, "Requests it works on."),

@@ -20,7 +20,7 @@ class Coordinates(StrEnum):
     """Parts of the picture, four decimals."""
 
 
-class ScriptedOptions(Record):
+class SimulatorOptions(Record):
     """What a simulator serves, and how."""
 
     model: str = Field(default="scripted", min_length=1)
@@ -51,7 +51,7 @@ class ScriptedOptions(Record):
     """What `/v1` must be asked with; None: nothing."""
 
     @model_validator(mode="after")
-    def _in_order(self) -> "ScriptedOptions":
+    def _in_order(self) -> "SimulatorOptions":
         low, high = self.delay_ms
         if not 0 <= low <= high:
             raise ValueError("delay_ms is a range that begins at 0 or later: 20,80")

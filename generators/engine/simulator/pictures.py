@@ -28,7 +28,7 @@ KEPT = 4_096
 
 
 @dataclass(frozen=True)
-class Sight:
+class PromptImage:
     """A picture of a prompt."""
 
     url: str
@@ -41,7 +41,7 @@ class Sight:
     """Pixels."""
 
 
-class Pictures:
+class ImageCache:
     """Knows the pictures that it was shown lately."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Pictures:
         self.hits = 0
         """Of these, known already."""
 
-    def sight(self, url: str) -> Sight:
+    def read(self, url: str) -> PromptImage:
         """Return what a data URL shows.
 
         Raises:
@@ -67,10 +67,10 @@ class Pictures:
         self._sizes.move_to_end(digest)
         if len(self._sizes) > KEPT:
             self._sizes.popitem(last=False)
-        return Sight(url, digest, *size)
+        return PromptImage(url, digest, *size)
 
 
-def centre(sight: Sight, colour: tuple[int, int, int]) -> tuple[float, float] | None:
+def colour_centre(sight: PromptImage, colour: tuple[int, int, int]) -> tuple[float, float] | None:
     """Return where the middle of a colour lies, as parts of the picture; None if it is not there.
 
     Raises:

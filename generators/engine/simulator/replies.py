@@ -19,24 +19,24 @@ from functools import partial
 from random import Random
 
 from generators.engine.simulator.chat import Chat
-from generators.engine.simulator.constraints import Wishes
-from generators.engine.simulator.coordinates import Spot, say
-from generators.engine.simulator.faults import FORBIDDEN, FaultKind, Strikes
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
-from generators.engine.simulator.pictures import Sight, centre
-from generators.engine.simulator.reply_templates import free_text, schema_in, tool_arguments_name
+from generators.engine.simulator.constraints import Constraints
+from generators.engine.simulator.coordinates import ImagePoint, image_point
+from generators.engine.simulator.faults import FORBIDDEN, ActiveFaults, FaultKind
+from generators.engine.simulator.options import Coordinates, SimulatorOptions
+from generators.engine.simulator.pictures import PromptImage, colour_centre
+from generators.engine.simulator.reply_templates import find_schema, free_text, tool_arguments_name
 from generators.engine.simulator.schema_sampler import SchemaSampler
 from generators.engine.simulator.tokenizer import Prompt
 from schemas.base import JsonObject, canonical_json
 
 
-class Puppet:
+class QueuedReplies:
     """Texts for the next requests of their sessions."""
 
     def __init__(self) -> None:
         self._texts: dict[str, deque[str]] = {}
 
-    def tell(self, session: str, text: str) -> int:
+    def put(self, session: str, text: str) -> int:
         """Put a text at the end of a session's queue; return how many wait."""
         queue = self._texts.setdefault(session, deque())
         queue.append(text)
@@ -47,11 +47,11 @@ class Puppet:
         queue = self._texts.get(session) if session is not None else None
         return queue.popleft() if queue else None
 
-    def give_back(self, session: str, text: str) -> None:
+    def put_back(self, session: str, text: str) -> None:
         """Put a text that was not sent at the front again."""
         self._texts.setdefault(session, deque()).appendleft(text)
 
-    def forget(self, session: str) -> None:
+    def clear(self, session: str) -> None:
         """Drop what waits for a session."""
         self._texts.pop(session, None)
 
@@ -68,7 +68,7 @@ _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
 
 
 @dataclass(frozen=True)
-class Answer:
+class GeneratedReply:
     """The content of a reply."""
 
     text: str
@@ -81,25 +81,30 @@ class Answer:
     """It is a queued text, unaltered."""
 
 
-async def answer(
-    chat: Chat, prompt: Prompt, options: ScriptedOptions, *, strikes: Strikes, told: str | None
-) -> Answer:
+async def generate_reply(
+    chat: Chat,
+    prompt: Prompt,
+    options: SimulatorOptions,
+    *,
+    strikes: ActiveFaults,
+    queued: str | None,
+) -> GeneratedReply:
     """Return what `chat` is answered with; `told` is the queued text, None: none.
 
     Raises:
         HttpRefusal: the schema cannot be followed.
     """
-    if told is not None and strikes.get(FaultKind.OUTSIDE, FaultKind.FORBIDDEN) is None:
-        said = Answer(told)
+    if queued is not None and strikes.get(FaultKind.OUTSIDE, FaultKind.FORBIDDEN) is None:
+        said = GeneratedReply(queued)
     else:
-        rng = Random(seed_of(chat, prompt, options))
+        rng = Random(request_seed(chat, prompt, options))
         said = _generate(chat, rng, await _constraints(chat, options, strikes))
     said = _apply_faults(said, chat, strikes)
-    unharmed = said.text == told and FaultKind.INVALID_UTF8 not in strikes
+    unharmed = said.text == queued and FaultKind.INVALID_UTF8 not in strikes
     return replace(said, verbatim=unharmed)
 
 
-def seed_of(chat: Chat, prompt: Prompt, options: ScriptedOptions) -> int:
+def request_seed(chat: Chat, prompt: Prompt, options: SimulatorOptions) -> int:
     """Return the seed of everything that is made up for a request."""
     asked = canonical_json([chat.schema, chat.tools, chat.seed, options.seed])
     digest = hashlib.blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=8)
@@ -107,73 +112,77 @@ def seed_of(chat: Chat, prompt: Prompt, options: ScriptedOptions) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-async def _constraints(chat: Chat, options: ScriptedOptions, strikes: Strikes) -> Wishes:
+async def _constraints(chat: Chat, options: SimulatorOptions, strikes: ActiveFaults) -> Constraints:
     address = FORBIDDEN if FaultKind.FORBIDDEN in strikes else None
-    if not chat.pictures:
-        return Wishes(address=address)
-    sight = chat.pictures[-1]
+    if not chat.images:
+        return Constraints(address=address)
+    sight = chat.images[-1]
     anywhere = partial(_random_point, options.coordinates, sight)
     if FaultKind.OUTSIDE in strikes:
-        beyond = say(options.coordinates, _size(sight), across=BEYOND, down=BEYOND)
-        return Wishes(anywhere, beyond, address, within_bounds=False)
-    return Wishes(anywhere, await _find_target(chat, sight, options.coordinates), address)
+        beyond = image_point(options.coordinates, _size(sight), across=BEYOND, down=BEYOND)
+        return Constraints(anywhere, beyond, address, within_bounds=False)
+    return Constraints(anywhere, await _find_target(chat, sight, options.coordinates), address)
 
 
-async def _find_target(chat: Chat, sight: Sight, coordinates: Coordinates) -> Spot | None:
+async def _find_target(
+    chat: Chat, sight: PromptImage, coordinates: Coordinates
+) -> ImagePoint | None:
     """Return the middle of the last colour that the user's last text names, in the last picture."""
-    colours = _COLOUR.findall(chat.asked)
+    colours = _COLOUR.findall(chat.last_user_text)
     if not colours:
         return None
     red, green, blue = bytes.fromhex(colours[-1])
-    found = await asyncio.to_thread(centre, sight, (red, green, blue))
-    return found and say(coordinates, _size(sight), across=found[0], down=found[1])
+    found = await asyncio.to_thread(colour_centre, sight, (red, green, blue))
+    return found and image_point(coordinates, _size(sight), across=found[0], down=found[1])
 
 
-def _random_point(coordinates: Coordinates, sight: Sight, rng: Random) -> Spot:
-    return say(coordinates, _size(sight), across=rng.random(), down=rng.random())
+def _random_point(coordinates: Coordinates, sight: PromptImage, rng: Random) -> ImagePoint:
+    return image_point(coordinates, _size(sight), across=rng.random(), down=rng.random())
 
 
-def _size(sight: Sight) -> tuple[int, int]:
+def _size(sight: PromptImage) -> tuple[int, int]:
     return sight.width, sight.height
 
 
-def _generate(chat: Chat, rng: Random, wishes: Wishes) -> Answer:
+def _generate(chat: Chat, rng: Random, wishes: Constraints) -> GeneratedReply:
     if chat.schema is not None:
-        return Answer(_sample_json(chat.schema, rng, wishes))
+        return GeneratedReply(_sample_json(chat.schema, rng, wishes))
     if chat.tools:
         return _tool_call_reply(chat.tools, rng, wishes)
-    if schema := schema_in(chat.system):
-        return Answer(_sample_json(schema, rng, wishes))
-    return Answer(free_text(f"{chat.system}\n{chat.asked}", rng, wishes))
+    if schema := find_schema(chat.system_text):
+        return GeneratedReply(_sample_json(schema, rng, wishes))
+    return GeneratedReply(free_text(f"{chat.system_text}\n{chat.last_user_text}", rng, wishes))
 
 
-def _sample_json(schema: JsonObject, rng: Random, wishes: Wishes) -> str:
-    value = SchemaSampler(schema, rng, wishes).value()
+def _sample_json(schema: JsonObject, rng: Random, wishes: Constraints) -> str:
+    value = SchemaSampler(schema, rng, wishes).sample()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _tool_call_reply(tools: tuple[JsonObject, ...], rng: Random, wishes: Wishes) -> Answer:
+def _tool_call_reply(
+    tools: tuple[JsonObject, ...], rng: Random, wishes: Constraints
+) -> GeneratedReply:
     named = [tool_arguments_name(tool) for tool in tools]
-    fit = [tool for tool in named if wishes.pointed and _fits(tool[1], wishes)]
+    fit = [tool for tool in named if wishes.is_specific and _fits(tool[1], wishes)]
     clicks = [tool for tool in fit if "click" in json.dumps(tool)]
     name, schema = (clicks or fit)[0] if fit else rng.choice(named)
     arguments = _sample_json(schema or {"type": "object"}, rng, wishes)
     text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
-    return Answer(text, call=(name, arguments))
+    return GeneratedReply(text, call=(name, arguments))
 
 
-def _fits(schema: JsonObject, wishes: Wishes) -> bool:
+def _fits(schema: JsonObject, wishes: Constraints) -> bool:
     properties = schema.get("properties")
-    return isinstance(properties, dict) and any(map(wishes.granted_by, properties))
+    return isinstance(properties, dict) and any(map(wishes.fits_property, properties))
 
 
-def _apply_faults(said: Answer, chat: Chat, strikes: Strikes) -> Answer:
+def _apply_faults(said: GeneratedReply, chat: Chat, strikes: ActiveFaults) -> GeneratedReply:
     if FaultKind.UNSTRUCTURED in strikes and chat.schema is None and said.text.startswith("{"):
-        said = Answer("I would rather say it in my own words.")
+        said = GeneratedReply("I would rather say it in my own words.")
     if FaultKind.EMPTY in strikes:
-        said = Answer("")
+        said = GeneratedReply("")
     if huge := strikes.get(FaultKind.HUGE):
-        said = Answer(("far too much " * (huge.size // 13 + 1))[: huge.size])
+        said = GeneratedReply(("far too much " * (huge.size // 13 + 1))[: huge.size])
     if FaultKind.TRUNCATED in strikes:
         return replace(said, text=said.text[: len(said.text) // 2], call=None, whole=False)
     return said

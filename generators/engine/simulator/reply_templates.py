@@ -7,16 +7,16 @@ import json
 import re
 from random import Random
 
-from generators.engine.simulator.constraints import Wishes
-from generators.engine.simulator.coordinates import Spot
+from generators.engine.simulator.constraints import Constraints
+from generators.engine.simulator.coordinates import ImagePoint
 from schemas.base import JsonObject
 
 _FENCED = re.compile(r"```json\s*(.*?)```", re.DOTALL)
 _SCHEMA_KEYS = ("properties", "anyOf", "oneOf", "$ref")
-_NOWHERE = Spot(0, 0)
+_NOWHERE = ImagePoint(0, 0)
 
 
-def schema_in(text: str) -> JsonObject | None:
+def find_schema(text: str) -> JsonObject | None:
     """Return the JSON schema that a prompt holds in a fenced block; None if it holds none."""
     for block in _FENCED.findall(text):
         lines = (line.removeprefix("# ") for line in block.splitlines())
@@ -29,9 +29,9 @@ def schema_in(text: str) -> JsonObject | None:
     return None
 
 
-def free_text(prompt: str, rng: Random, wishes: Wishes) -> str:
+def free_text(prompt: str, rng: Random, wishes: Constraints) -> str:
     """Return a reply in the form that the text of a prompt calls for."""
-    spot = wishes.spot(rng) or _NOWHERE
+    spot = wishes.draw_point(rng) or _NOWHERE
     if "<tool_call>" in prompt:
         return _tool_call(_computer_use(rng, wishes, spot))
     if "computer tool" in prompt:
@@ -52,7 +52,7 @@ def _tool_call(arguments: JsonObject) -> str:
     return f"<tool_call>\n{call}\n</tool_call>"
 
 
-def _computer_use(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
+def _computer_use(rng: Random, wishes: Constraints, spot: ImagePoint) -> JsonObject:
     at: JsonObject = {"coordinate": [spot.x, spot.y]}
     only: list[JsonObject] = [
         {"action": "key", "keys": ["enter"]},
@@ -62,7 +62,7 @@ def _computer_use(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
     return _input(rng, wishes, at, only)
 
 
-def _claude(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
+def _claude(rng: Random, wishes: Constraints, spot: ImagePoint) -> JsonObject:
     at: JsonObject = {"coordinate": [spot.x, spot.y]}
     only: list[JsonObject] = [
         {"action": "key", "text": "Return"},
@@ -72,7 +72,7 @@ def _claude(rng: Random, wishes: Wishes, spot: Spot) -> JsonObject:
     return _input(rng, wishes, at, only)
 
 
-def _input(rng: Random, wishes: Wishes, at: JsonObject, only: list[JsonObject]) -> JsonObject:
+def _input(rng: Random, wishes: Constraints, at: JsonObject, only: list[JsonObject]) -> JsonObject:
     """Return the input of a computer tool: what is wished for, or what both or one family say."""
     if wishes.address is not None:
         return {"action": "type", "text": wishes.address}
@@ -87,7 +87,7 @@ def _input(rng: Random, wishes: Wishes, at: JsonObject, only: list[JsonObject]) 
     return rng.choice(shared + only)
 
 
-def _ui_tars(prompt: str, rng: Random, wishes: Wishes, spot: Spot) -> str:
+def _ui_tars(prompt: str, rng: Random, wishes: Constraints, spot: ImagePoint) -> str:
     at = f"{spot.x:g} {spot.y:g}"
     where = f"point='<point>{at}</point>'"
     if "start_box" in prompt:

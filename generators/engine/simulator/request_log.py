@@ -12,7 +12,7 @@ KEPT = 64
 
 
 @dataclass
-class Entry:
+class LoggedChat:
     """One chat request and its outcome."""
 
     number: int
@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass
-class Ledger:
+class RequestLog:
     """Counts every request and remembers the last chats."""
 
     paths: Counter[str] = field(default_factory=Counter)
@@ -41,20 +41,20 @@ class Ledger:
     """Chats by outcome."""
     chats: int = 0
     """Chats that came in."""
-    _last: deque[Entry] = field(default_factory=lambda: deque(maxlen=KEPT))
+    _last: deque[LoggedChat] = field(default_factory=lambda: deque(maxlen=KEPT))
 
-    def open(self, session: str | None, faults: list[str]) -> Entry:
+    def open(self, session: str | None, faults: list[str]) -> LoggedChat:
         """Log a chat that came in."""
         self.chats += 1
-        entry = Entry(self.chats, session, faults)
+        entry = LoggedChat(self.chats, session, faults)
         self._last.append(entry)
         return entry
 
-    def close(self, entry: Entry) -> None:
+    def close(self, entry: LoggedChat) -> None:
         """Count its outcome."""
         self.outcomes[entry.outcome] += 1
 
-    def last(self, count: int) -> Iterator[Entry]:
+    def latest(self, count: int) -> Iterator[LoggedChat]:
         """Yield the last chats, the newest first."""
         return islice(reversed(self._last), count)
 

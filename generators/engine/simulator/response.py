@@ -15,18 +15,18 @@ from time import perf_counter
 from aiohttp import web
 
 from generators.engine.simulator.chat import Chat
-from generators.engine.simulator.faults import FaultKind, Strikes
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.replies import Answer
+from generators.engine.simulator.faults import ActiveFaults, FaultKind
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.replies import GeneratedReply
 from generators.engine.simulator.tokenizer import END, END_TEXT, Prompt, Tokenizer, pieces
 from schemas.base import JsonObject
 
 
 @dataclass
-class Account:
+class ReplyUsage:
     """One reply's usage and times."""
 
-    options: ScriptedOptions
+    options: SimulatorOptions
     """What is to be said."""
     prompt: Prompt
     cached: int
@@ -88,12 +88,12 @@ _MARK = "\ue000"
 
 
 @dataclass(frozen=True)
-class Said:
+class TokenizedReply:
     """An answer as tokens, cut where it had to end."""
 
     number: int
     """Of the request."""
-    answer: Answer
+    answer: GeneratedReply
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
     finish: str
@@ -104,7 +104,9 @@ class Said:
         return "".join(self.pieces[start : stop - ended])
 
 
-def say(answer: Answer, tokenizer: Tokenizer, *, number: int, most: int | None) -> Said:
+def tokenize_reply(
+    answer: GeneratedReply, tokenizer: Tokenizer, *, number: int, most: int | None
+) -> TokenizedReply:
     """Return an answer as tokens, at most `most` of them; None: all of it."""
     texts = (*pieces(answer.text), END_TEXT)
     ids = (*tokenizer.ids(answer.text), END)
@@ -112,13 +114,15 @@ def say(answer: Answer, tokenizer: Tokenizer, *, number: int, most: int | None) 
     if not answer.whole or (most is not None and len(ids) > most):
         last = len(ids) - 1 if most is None else min(most, len(ids) - 1)
         texts, ids, finish = texts[:last], ids[:last], "length"
-    return Said(number, answer, texts, ids, finish)
+    return TokenizedReply(number, answer, texts, ids, finish)
 
 
-class Writer:
+class ResponseBody:
     """Writes the reply to one chat."""
 
-    def __init__(self, chat: Chat, said: Said, strikes: Strikes, account: Account) -> None:
+    def __init__(
+        self, chat: Chat, said: TokenizedReply, strikes: ActiveFaults, account: ReplyUsage
+    ) -> None:
         self._chat = chat
         self._prompt = account.prompt
         self._said = said
@@ -233,13 +237,13 @@ EVENTS = "text/event-stream"
 BROKEN = b'data: {"error":{"message":"EngineCore encountered an issue","code":500}}\n\n'
 
 
-async def forever() -> None:
+async def wait_forever() -> None:
     """Wait until the client or the server goes away."""
     await asyncio.Event().wait()
 
 
 async def send_plain(
-    request: web.Request, body: bytes, strikes: Strikes
+    request: web.Request, body: bytes, strikes: ActiveFaults
 ) -> tuple[web.StreamResponse, bool]:
     """Send a body; return the response and whether all of it left."""
     if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
@@ -255,7 +259,7 @@ async def send_plain(
 
 
 async def send_events(
-    request: web.Request, events: Iterator[bytes], strikes: Strikes, *, pause: float
+    request: web.Request, events: Iterator[bytes], strikes: ActiveFaults, *, pause: float
 ) -> tuple[web.StreamResponse, bool]:
     """Send the events of a stream, `pause` seconds apart; say whether all of them left."""
     if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
@@ -276,7 +280,7 @@ async def send_events(
 
 
 async def _send_endlessly(
-    request: web.Request, kind: str, trickle: bytes, strikes: Strikes
+    request: web.Request, kind: str, trickle: bytes, strikes: ActiveFaults
 ) -> None:
     response = web.StreamResponse(headers={"Content-Type": kind})
     await response.prepare(request)
@@ -284,7 +288,7 @@ async def _send_endlessly(
     while endless is not None:
         await response.write(trickle)
         await asyncio.sleep(endless.seconds)
-    await forever()
+    await wait_forever()
 
 
 def _close_connection(request: web.Request) -> None:

@@ -14,7 +14,7 @@ from typing import Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from generators.engine.simulator.constraints import Wishes, axis, is_address, is_key, is_pair
+from generators.engine.simulator.constraints import Constraints, axis, is_address, is_key, is_pair
 from generators.engine.simulator.http_errors import HttpRefusal
 from schemas.base import JsonObject, Record
 
@@ -97,9 +97,9 @@ class Schema(Record):
     def _parts(self) -> tuple["Schema", ...]:
         return (*self.properties.values(), *self.any_of, *((self.items,) if self.items else ()))
 
-    def has_room_for(self, wishes: Wishes) -> bool:
+    def has_room_for(self, wishes: Constraints) -> bool:
         """Return whether a value can hold the point or the address that is wished for."""
-        return any(map(wishes.granted_by, self.properties)) or any(
+        return any(map(wishes.fits_property, self.properties)) or any(
             part.has_room_for(wishes) for part in self._parts
         )
 
@@ -156,12 +156,12 @@ def _inline(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonValu
 class SchemaSampler:
     """Makes up values for one schema."""
 
-    def __init__(self, schema: JsonObject, rng: Random, wishes: Wishes) -> None:
+    def __init__(self, schema: JsonObject, rng: Random, wishes: Constraints) -> None:
         self._schema = read_schema(schema)
         self._rng = rng
         self._wishes = wishes
 
-    def value(self) -> JsonValue:
+    def sample(self) -> JsonValue:
         """Return the next value.
 
         Raises:
@@ -201,7 +201,7 @@ class SchemaSampler:
         branches = schema.any_of
         if numeric:
             branches = tuple(part for part in branches if part.type in _NUMERIC) or branches
-        if self._wishes.pointed:
+        if self._wishes.is_specific:
             fit = [branch for branch in branches if branch.has_room_for(self._wishes)]
             clicks = [branch for branch in fit if branch.mentions_click()]
             if fit:
@@ -217,8 +217,8 @@ class SchemaSampler:
         }
 
     def _is_included(self, name: str, part: Schema) -> bool:
-        if self._wishes.pointed and (
-            self._wishes.granted_by(name) or part.has_room_for(self._wishes)
+        if self._wishes.is_specific and (
+            self._wishes.fits_property(name) or part.has_room_for(self._wishes)
         ):
             return True
         return self._rng.choice((False, True))
@@ -227,7 +227,7 @@ class SchemaSampler:
         """Return what the coordinates among an object's properties should be."""
         numbers: dict[str, float] = {}
         for name in names:
-            draw = self._wishes.spot if name in {"x", "y"} else self._wishes.anywhere
+            draw = self._wishes.draw_point if name in {"x", "y"} else self._wishes.draw_any_point
             head, _, tail = name.rpartition("x")
             if draw is None or (spot := draw(self._rng)) is None or axis(name) != "x":
                 continue
@@ -239,7 +239,7 @@ class SchemaSampler:
         part, count = schema.items, schema.min_items
         room = _FREE_ITEMS if schema.max_items is None else schema.max_items - count
         count += self._rng.randint(0, min(_FREE_ITEMS, room))
-        spot = self._wishes.spot(self._rng) if is_pair(name) else None
+        spot = self._wishes.draw_point(self._rng) if is_pair(name) else None
         numbers = [*((spot.x, spot.y) if spot else ()), *[None] * count][:count]
         return [self._value(part, name=name, wish=number) for number in numbers if part]
 

@@ -11,12 +11,12 @@ from typing import Self, TypeVar
 from aiohttp import web
 from pydantic import JsonValue, ValidationError
 
-from generators.engine.simulator.chat_handler import SESSION, Desk, read_object
-from generators.engine.simulator.faults import CHAT, Fault, FaultKind, Strikes
+from generators.engine.simulator.chat_handler import SESSION, ChatHandler, read_object
+from generators.engine.simulator.faults import CHAT, ActiveFaults, Fault, FaultKind
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.metrics import page
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.request_log import Ledger
+from generators.engine.simulator.metrics import metrics_page
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.request_log import RequestLog
 from generators.engine.simulator.tokenizer import pieces
 from schemas.base import JsonObject, Record
 
@@ -27,21 +27,21 @@ LARGEST_BODY = 256 * 1_024**2
 
 _Kind = TypeVar("_Kind", bound=Record)
 
-Handler = Callable[[web.Request, Strikes], Awaitable[web.StreamResponse]]
+Handler = Callable[[web.Request, ActiveFaults], Awaitable[web.StreamResponse]]
 """Serves a page under the faults that apply to it."""
 
 
-class PuppetText(Record):
+class QueuedText(Record):
     """The body of `PUT /puppet/{session}`."""
 
     text: str
     """Verbatim."""
 
 
-class Pages:
+class SimulatorApp:
     """The HTTP routes."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: ChatHandler) -> None:
         self._desk = desk
 
     def app(self) -> web.Application:
@@ -68,12 +68,12 @@ class Pages:
         """Count the requests of a page, apply faults to them, and turn refusals into answers."""
 
         async def open_door(request: web.Request) -> web.StreamResponse:
-            self._desk.ledger.paths[request.path] += 1
-            strikes = self._desk.faults.strike(request.path, request.headers.get(SESSION))
+            self._desk.request_log.paths[request.path] += 1
+            strikes = self._desk.faults.active_faults(request.path, request.headers.get(SESSION))
             try:
                 self._authorise(request)
                 if request.path != CHAT:
-                    await self._desk.misbehave(strikes)
+                    await self._desk.apply_faults(strikes)
                 return await handler(request, strikes)
             except HttpRefusal as refusal:
                 return web.json_response(
@@ -88,7 +88,7 @@ class Pages:
         if key is not None and request.path.startswith("/v1/") and given != f"Bearer {key}":
             raise HttpRefusal(401, "Unauthorized")
 
-    async def _models(self, _: web.Request, __: Strikes) -> web.Response:
+    async def _models(self, _: web.Request, __: ActiveFaults) -> web.Response:
         options = self._desk.options
         model: JsonObject = {
             "id": options.model,
@@ -101,29 +101,29 @@ class Pages:
         }
         return web.json_response({"object": "list", "data": [model]})
 
-    async def _version(self, _: web.Request, __: Strikes) -> web.Response:
+    async def _version(self, _: web.Request, __: ActiveFaults) -> web.Response:
         return web.json_response({"version": VERSION})
 
-    async def _health(self, _: web.Request, __: Strikes) -> web.Response:
+    async def _health(self, _: web.Request, __: ActiveFaults) -> web.Response:
         return web.Response()
 
-    async def _metrics(self, _: web.Request, strikes: Strikes) -> web.Response:
+    async def _metrics(self, _: web.Request, strikes: ActiveFaults) -> web.Response:
         desk = self._desk
         if FaultKind.NO_METRICS in strikes:
             raise HttpRefusal(404, "Not Found")
-        text = page(desk.meters, desk.cache, desk.pictures, model=desk.options.model)
+        text = metrics_page(desk.counters, desk.cache, desk.images, model=desk.options.model)
         if FaultKind.HALF_METRICS in strikes:
             text = text[: len(text) // 2]
         return web.Response(text=text, content_type="text/plain")
 
-    async def _tokenize(self, request: web.Request, _: Strikes) -> web.Response:
+    async def _tokenize(self, request: web.Request, _: ActiveFaults) -> web.Response:
         desk, body = self._desk, await read_object(request)
         texts: list[str] | None = None
         if isinstance(prompt := body.get("prompt"), str):
             ids = desk.tokenizer.ids(prompt)
             texts = pieces(prompt) if body.get("return_token_strs") else None
         else:
-            chat = desk.read(body, Strikes([]))
+            chat = desk.read(body, ActiveFaults([]))
             suffix = body.get("add_generation_prompt", True) is not False
             ids = desk.tokenizer.prompt(chat, suffix=suffix).ids
         counted: JsonObject = {
@@ -134,33 +134,33 @@ class Pages:
         }
         return web.json_response(counted)
 
-    async def _faults(self, _: web.Request, __: Strikes) -> web.Response:
+    async def _faults(self, _: web.Request, __: ActiveFaults) -> web.Response:
         return self._strike_counts()
 
     def _strike_counts(self) -> web.Response:
-        return web.json_response({"struck": self._desk.faults.struck})
+        return web.json_response({"struck": self._desk.faults.strike_counts})
 
-    async def _post_fault(self, request: web.Request, _: Strikes) -> web.Response:
+    async def _post_fault(self, request: web.Request, _: ActiveFaults) -> web.Response:
         self._desk.faults.post(_parse(Fault, await read_object(request)))
         return self._strike_counts()
 
-    async def _clear_faults(self, _: web.Request, __: Strikes) -> web.Response:
+    async def _clear_faults(self, _: web.Request, __: ActiveFaults) -> web.Response:
         self._desk.faults.clear()
         return self._strike_counts()
 
-    async def _queue_reply(self, request: web.Request, _: Strikes) -> web.Response:
+    async def _queue_reply(self, request: web.Request, _: ActiveFaults) -> web.Response:
         if not self._desk.options.puppet:
             raise HttpRefusal(404, "this simulator takes no queued replies; start it with --puppet")
-        text = _parse(PuppetText, await read_object(request)).text
-        waiting = self._desk.puppet.tell(request.match_info["session"], text)
+        text = _parse(QueuedText, await read_object(request)).text
+        waiting = self._desk.queued_replies.put(request.match_info["session"], text)
         return web.json_response({"waiting": waiting})
 
-    async def _clear_replies(self, request: web.Request, _: Strikes) -> web.Response:
-        self._desk.puppet.forget(request.match_info["session"])
+    async def _clear_replies(self, request: web.Request, _: ActiveFaults) -> web.Response:
+        self._desk.queued_replies.clear(request.match_info["session"])
         return web.json_response({"waiting": 0})
 
-    async def _requests(self, request: web.Request, _: Strikes) -> web.Response:
-        asked, ledger = request.query.get("last", "8"), self._desk.ledger
+    async def _requests(self, request: web.Request, _: ActiveFaults) -> web.Response:
+        asked, ledger = request.query.get("last", "8"), self._desk.request_log
         if not asked.isdecimal():
             raise HttpRefusal(400, f"last: expected a number, got {asked!r}")
         return web.json_response(
@@ -168,9 +168,9 @@ class Pages:
                 "chats": ledger.chats,
                 "paths": ledger.paths,
                 "outcomes": ledger.outcomes,
-                "struck": self._desk.faults.struck,
-                "waiting_texts": self._desk.puppet.waiting,
-                "last": [dataclasses.asdict(entry) for entry in ledger.last(int(asked))],
+                "struck": self._desk.faults.strike_counts,
+                "waiting_texts": self._desk.queued_replies.waiting,
+                "last": [dataclasses.asdict(entry) for entry in ledger.latest(int(asked))],
             }
         )
 
@@ -190,15 +190,19 @@ READ_AHEAD = 2**21
 """Bytes of a body that are taken in before reading pauses; pictures make bodies large."""
 
 
-class ScriptedEngineServer:
+class SimulatorServer:
     """A simulator on 127.0.0.1 while the context is open."""
 
     def __init__(
-        self, options: ScriptedOptions | None = None, *, port: int = 0, faults: Sequence[Fault] = ()
+        self,
+        options: SimulatorOptions | None = None,
+        *,
+        port: int = 0,
+        faults: Sequence[Fault] = (),
     ) -> None:
         """`port` 0 takes a free one; `faults` are posted from the start."""
-        self._desk: Desk | None = None
-        self._options = options or ScriptedOptions()
+        self._desk: ChatHandler | None = None
+        self._options = options or SimulatorOptions()
         self._faults = tuple(faults)
         self._runner: web.AppRunner | None = None
         self.port = port
@@ -210,35 +214,35 @@ class ScriptedEngineServer:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def ledger(self) -> Ledger:
+    def request_log(self) -> RequestLog:
         """The requests that it got."""
-        return self._handler.ledger
+        return self._handler.request_log
 
-    def fault(self, fault: Fault) -> None:
+    def add_fault(self, fault: Fault) -> None:
         """Add a fault, as `POST /fault` does."""
         self._handler.faults.post(fault)
 
-    def behave(self) -> None:
+    def clear_faults(self) -> None:
         """Remove every fault, as `DELETE /fault` does."""
         self._handler.faults.clear()
 
-    def tell(self, session: str, text: str) -> None:
+    def queue_reply(self, session: str, text: str) -> None:
         """Queue a text as the reply to the session's next request, as `PUT /puppet` does."""
-        self._handler.puppet.tell(session, text)
+        self._handler.queued_replies.put(session, text)
 
     @property
-    def _handler(self) -> Desk:
+    def _handler(self) -> ChatHandler:
         if self._desk is None:
             raise RuntimeError("the scripted engine is not running; use `async with`")
         return self._desk
 
     async def __aenter__(self) -> Self:
         """Listen."""
-        self._desk = Desk(self._options)
+        self._desk = ChatHandler(self._options)
         for fault in self._faults:
             self._desk.faults.post(fault)
         self._runner = web.AppRunner(
-            Pages(self._desk).app(),
+            SimulatorApp(self._desk).app(),
             access_log=None,
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_SECONDS,

@@ -12,8 +12,8 @@ import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from generators.engine.simulator.chat import Chat, Part, Role
-from generators.engine.simulator.pictures import Sight
+from generators.engine.simulator.chat import Chat, ChatRole, Part
+from generators.engine.simulator.pictures import PromptImage
 
 TILE = 32
 """Side of what one picture token covers, px."""
@@ -23,7 +23,7 @@ RESERVED = 16
 """The first ids mean structure, never text."""
 
 BEGIN, END, IMAGE_START, IMAGE_END, IMAGE, GENERATE = range(6)
-ROLES = {role: 6 + number for number, role in enumerate(Role)}
+ROLES = {role: 6 + number for number, role in enumerate(ChatRole)}
 END_TEXT = "<end>"
 
 _PIECE = re.compile(r" ?[^\W_]{1,6}|\s+|.", re.DOTALL)
@@ -85,10 +85,10 @@ class Tokenizer:
                 run, marks = self._part(part)
                 ids += run
                 keys += marks
-                placeholders += len(run) - 2 if isinstance(part, Sight) else 0
+                placeholders += len(run) - 2 if isinstance(part, PromptImage) else 0
             ids.append(END)
             keys.append(END)
-        last = (ROLES[Role.ASSISTANT], GENERATE) if suffix else ()
+        last = (ROLES[ChatRole.ASSISTANT], GENERATE) if suffix else ()
         return Prompt((*ids, *last), (*keys, *last), placeholders)
 
     def _part(self, part: Part) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -12,23 +12,23 @@ import socket
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from generators.child_environment import MODEL_SERVER, inherited
-from generators.engine.client.api_keys import OWN_KEY
+from generators.child_environment import MODEL_SERVER, inherit
+from generators.engine.client.api_keys import VLLM_KEY_VARIABLE
 from schemas.base import Record
 from schemas.errors import NoEngine
-from schemas.redaction import names_secret
+from schemas.redaction import is_secret_flag
 from schemas.sections import EngineSection
 
-BESIDE = Path(".venv-engine/bin/vllm")
+LOCAL_VLLM = Path(".venv-engine/bin/vllm")
 """Where `make engine-cpu` puts vLLM, seen from the folder the program was started in."""
 
-ACCOUNTS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
+USAGE_FLAGS = ("--enable-prompt-tokens-details", "--enable-per-request-metrics")
 """Make each reply report how many tokens of its prompt came from the cache or are pictures, and how
 long it waited and worked. vLLM has the first one in every version that may be installed, counts
 pictures since 0.24, and has the second one since 0.25."""
 
 LOOPBACK = "127.0.0.1"
-EVERYWHERE = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
+WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
 """Hosts to listen on that are no addresses to connect to."""
 
 _EXTRA_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
@@ -53,13 +53,13 @@ class ServeCommand(Record):
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{self.port}"
 
-    def limited(self, sequences: int) -> "ServeCommand":
+    def with_max_sequences(self, sequences: int) -> "ServeCommand":
         """Return the same command for at most so many requests at once."""
-        kept = without(self.argv, "--max-num-seqs")
+        kept = without_flag(self.argv, "--max-num-seqs")
         argv = (*kept, "--max-num-seqs", str(sequences))
         return ServeCommand(argv=argv, host=self.host, port=self.port)
 
-    def silent_about(self, flags: Collection[str]) -> "ServeCommand":
+    def without_flags(self, flags: Collection[str]) -> "ServeCommand":
         """Return the same command without these flags, which take no value."""
         argv = tuple(arg for arg in self.argv if arg not in flags)
         return ServeCommand(argv=argv, host=self.host, port=self.port)
@@ -71,10 +71,10 @@ def check_arguments(args: Sequence[str]) -> None:
     Raises:
         NoEngine: there is one; the message names its flag alone.
     """
-    for flag in (arg.partition("=")[0] for arg in args if names_secret(arg)):
+    for flag in (arg.partition("=")[0] for arg in args if is_secret_flag(arg)):
         raise NoEngine(
             f"engine.args: what {flag} holds would be seen by every user of this machine (ps shows "
-            f"it); leave it out: the key that vLLM must be asked with is taken from {OWN_KEY}, and a "
+            f"it); leave it out: the key that vLLM must be asked with is taken from {VLLM_KEY_VARIABLE}, and a "
             "model that takes a token is downloaded beforehand (hf download)"
         )
 
@@ -82,7 +82,7 @@ def check_arguments(args: Sequence[str]) -> None:
 def serve_command(section: EngineSection, port: int) -> ServeCommand:
     """Return the command that serves what `section` asks for.
 
-    It listens on loopback at `port` and is told `ACCOUNTS`, unless its arguments say otherwise.
+    It listens on loopback at `port` and is told `USAGE_FLAGS`, unless its arguments say otherwise.
 
     Raises:
         NoEngine: the program or model is missing, or a credential is among the arguments.
@@ -90,24 +90,24 @@ def serve_command(section: EngineSection, port: int) -> ServeCommand:
     check_arguments(section.args)
     program, model = find_vllm(section), _model(section.model)
     args = section.args
-    host = value(args, "--host")
+    host = flag_value(args, "--host")
     place = () if host is not None else ("--host", LOOPBACK)
-    if value(args, "--port") is None:
+    if flag_value(args, "--port") is None:
         place = (*place, "--port", str(port))
     return ServeCommand(
-        argv=(*program, "serve", model, *place, *ACCOUNTS, *args),
-        host=LOOPBACK if host is None or host in EVERYWHERE else host,
+        argv=(*program, "serve", model, *place, *USAGE_FLAGS, *args),
+        host=LOOPBACK if host is None or host in WILDCARD_HOSTS else host,
         port=port,
     )
 
 
-def chosen_port(section: EngineSection) -> int:
+def configured_port(section: EngineSection) -> int:
     """Return the port that the arguments name; 0: any.
 
     Raises:
         NoEngine: `--port` is not a port.
     """
-    named = value(section.args, "--port")
+    named = flag_value(section.args, "--port")
     if named is None:
         return 0
     if not named.isascii() or not named.isdigit() or not 0 < int(named[:6]) <= _HIGHEST_PORT:
@@ -139,10 +139,10 @@ def hold_port(port: int) -> socket.socket:
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the environment a server is started in."""
-    return {**_EXTRA_ENVIRONMENT, **inherited(environ, MODEL_SERVER)}
+    return {**_EXTRA_ENVIRONMENT, **inherit(environ, MODEL_SERVER)}
 
 
-def value(args: Sequence[str], flag: str) -> str | None:
+def flag_value(args: Sequence[str], flag: str) -> str | None:
     """Return what the last `flag` in `args` is set to; None if it is not there."""
     found = None
     for number, arg in enumerate(args):
@@ -152,7 +152,7 @@ def value(args: Sequence[str], flag: str) -> str | None:
     return found
 
 
-def without(args: Sequence[str], flag: str) -> tuple[str, ...]:
+def without_flag(args: Sequence[str], flag: str) -> tuple[str, ...]:
     """Return `args` without `flag` and its value."""
     kept: list[str] = []
     rest = iter(args)
@@ -176,12 +176,12 @@ def find_vllm(section: EngineSection) -> tuple[str, ...]:
         if shutil.which(program) is None:
             raise NoEngine(f"engine.command: '{program}' is not on PATH or cannot be executed")
         return section.command
-    if os.access(BESIDE, os.X_OK):
-        return (str(BESIDE.absolute()),)
+    if os.access(LOCAL_VLLM, os.X_OK):
+        return (str(LOCAL_VLLM.absolute()),)
     if found := shutil.which("vllm"):
         return (found,)
     raise NoEngine(
-        f"no vLLM found: there is no {BESIDE} here and no vllm on PATH; install one "
+        f"no vLLM found: there is no {LOCAL_VLLM} here and no vllm on PATH; install one "
         "(requirements/engine.txt with a GPU, 'make engine-cpu' without), "
         "name one in engine.command, or ask a server that runs with engine.kind = 'openai'"
     )

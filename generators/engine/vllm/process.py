@@ -27,7 +27,7 @@ HEALTH_SECONDS = 20.0
 _STOP_SECONDS = parent_guard.END_SECONDS
 
 
-class Serving:
+class ServerProcess:
     """The processes of one server; an async context manager that leaves none running."""
 
     def __init__(self, command: ServeCommand, environ: Mapping[str, str], log: Path) -> None:
@@ -48,7 +48,7 @@ class Serving:
             await asyncio.shield(asyncio.to_thread(self._end, self._process))
 
     @property
-    def code(self) -> int | None:
+    def exit_code(self) -> int | None:
         """The exit code of the server; None while it runs."""
         return None if self._process is None else self._process.poll()
 
@@ -74,7 +74,7 @@ class Serving:
     def _end(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_STOP_SECONDS)
-        left = list(in_session(process.pid))
+        left = list(session_processes(process.pid))
         for one in left:
             with contextlib.suppress(psutil.NoSuchProcess):
                 one.kill()
@@ -82,7 +82,7 @@ class Serving:
         process.wait()
 
 
-def in_session(session: int) -> Iterator[psutil.Process]:
+def session_processes(session: int) -> Iterator[psutil.Process]:
     """Yield every process of a session."""
     for process in psutil.process_iter():
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -90,7 +90,7 @@ def in_session(session: int) -> Iterator[psutil.Process]:
                 yield process
 
 
-async def health(http: aiohttp.ClientSession, command: ServeCommand) -> int | None:
+async def health_status(http: aiohttp.ClientSession, command: ServeCommand) -> int | None:
     """Return the HTTP status of a server's health check; None: no answer."""
     timeout = aiohttp.ClientTimeout(total=HEALTH_SECONDS)
     try:
@@ -100,11 +100,11 @@ async def health(http: aiohttp.ClientSession, command: ServeCommand) -> int | No
         return None
 
 
-def fine(status: int | None) -> bool:
+def is_healthy(status: int | None) -> bool:
     """Return whether a server with that status serves."""
     return status == HTTPStatus.OK
 
 
-def broken(status: int | None) -> bool:
+def is_broken(status: int | None) -> bool:
     """Return whether a server with that status reports that its engine is dead."""
     return status is not None and status >= HTTPStatus.INTERNAL_SERVER_ERROR

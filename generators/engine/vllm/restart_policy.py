@@ -11,42 +11,42 @@ from schemas.base import Record
 _BACKOFF = Backoff(first_seconds=1.0, max_seconds=60.0, tries=5)
 
 
-class Patience(Record):
+class RestartPolicy(Record):
     """When a server is started again, and when it counts as dead."""
 
     backoff: Backoff = _BACKOFF
     """Pauses before the next start, and the number of deaths in a row at which it is given up."""
-    settled_seconds: float = 300.0
+    stable_seconds: float = 300.0
     """A server that served this long begins a new row of deaths."""
     silent_seconds: float = 900.0
     """How long a start may take without a new line in the server's log."""
-    wedged_seconds: float = 120.0
+    hung_seconds: float = 120.0
     """How long a server that served may leave health checks unanswered before it counts as dead."""
-    look_seconds: float = 1.0
+    poll_seconds: float = 1.0
     """Between two health checks of a server that serves."""
 
 
-class Deaths:
+class RestartCounter:
     """Counts the deaths of one server."""
 
-    def __init__(self, patience: Patience) -> None:
+    def __init__(self, patience: RestartPolicy) -> None:
         self._patience = patience
         self._served = False
         self._row = 0
 
-    def died(self, served_seconds: float | None) -> float | None:
+    def count_death(self, served_seconds: float | None) -> float | None:
         """Count a death; return the seconds to wait before the next start, None: give it up.
 
         `served_seconds` is how long the server had served; None: it died before it did.
         """
         if served_seconds is not None:
             self._served = True
-            if served_seconds >= self._patience.settled_seconds:
+            if served_seconds >= self._patience.stable_seconds:
                 self._row = 0
         self._row += 1
         return self._patience.backoff.pause(self._row) if self._served else None
 
     @property
-    def row(self) -> int:
+    def deaths_in_a_row(self) -> int:
         """Deaths in a row, each soon after a start."""
         return self._row

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from generators.engine.vllm.command import ACCOUNTS, ServeCommand, value
+from generators.engine.vllm.command import USAGE_FLAGS, ServeCommand, flag_value
 
 LAST_LINES = 12
 """Lines at the end of a log that an error shows."""
@@ -22,7 +22,7 @@ LAST_LINES = 12
 FIRST_ERRORS = 3
 """Errors that are shown beside them: the first ones, which cause the others."""
 
-MOST_CHARACTERS = 500
+MAX_LINE_CHARS = 500
 """Of one line that is shown."""
 
 PHASES = (
@@ -51,9 +51,9 @@ class StartupLog:
         self._phase = -1
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._errors: list[str] = []
-        self.sequences: int | None = None
+        self.max_sequences: int | None = None
         """The most requests at once that fit, where the server died because it was set to more."""
-        self.refused: set[str] = set()
+        self.refused_flags: set[str] = set()
         """Flags of ours that the server named in an error."""
 
     def read(self) -> Iterator[str]:
@@ -71,11 +71,11 @@ class StartupLog:
         """Bytes read so far; a start is alive while it grows."""
         return self._at
 
-    def last_words(self) -> str:
+    def summary(self) -> str:
         """Return what an error shows of the log: its first errors, its last lines, its path."""
         last = list(self._last)
         if rest := self._unfinished.decode("utf-8", "replace").strip():
-            last.append(rest[:MOST_CHARACTERS])
+            last.append(rest[:MAX_LINE_CHARS])
         causes = [line for line in self._errors if line not in last]
         lines = [*causes, *(["…"] if causes else []), *last] or ["(nothing)"]
         return "\n".join([f"the end of its log, {self.path}:", *(f"  {line}" for line in lines)])
@@ -83,13 +83,13 @@ class StartupLog:
     def _parse_line(self, line: str) -> Iterator[str]:
         if not line:
             return
-        self._last.append(line[:MOST_CHARACTERS])
+        self._last.append(line[:MAX_LINE_CHARS])
         if found := _TOO_MANY.search(line):
-            self.sequences = int(found[1])
+            self.max_sequences = int(found[1])
         if _ERROR.search(line):
-            self.refused.update(flag for flag in ACCOUNTS if flag in line)
+            self.refused_flags.update(flag for flag in USAGE_FLAGS if flag in line)
             if len(self._errors) < FIRST_ERRORS:
-                self._errors.append(line[:MOST_CHARACTERS])
+                self._errors.append(line[:MAX_LINE_CHARS])
         for number in range(self._phase + 1, len(PHASES)):
             pattern, phase = PHASES[number]
             if pattern.search(line):
@@ -98,23 +98,23 @@ class StartupLog:
                 return
 
 
-def adapted(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, str] | None:
+def adapted_command(command: ServeCommand, startup: StartupLog) -> tuple[ServeCommand, str] | None:
     """Return a command for the next start and why it differs; None: the log names no remedy."""
-    refused = sorted(startup.refused & set(command.argv))
+    refused = sorted(startup.refused_flags & set(command.argv))
     if refused:
-        return command.silent_about(refused), (
+        return command.without_flags(refused), (
             f"this vLLM does not take {' and '.join(refused)}; starting again without, so its replies "
             "will not report token details or times"
         )
-    if startup.sequences and _exceeds(command, startup.sequences):
-        return command.limited(startup.sequences), (
-            f"the engine's memory holds {startup.sequences} requests at once, fewer than it was "
-            f"told; starting again with --max-num-seqs {startup.sequences}"
+    if startup.max_sequences and _exceeds(command, startup.max_sequences):
+        return command.with_max_sequences(startup.max_sequences), (
+            f"the engine's memory holds {startup.max_sequences} requests at once, fewer than it was "
+            f"told; starting again with --max-num-seqs {startup.max_sequences}"
         )
     return None
 
 
 def _exceeds(command: ServeCommand, sequences: int) -> bool:
     """Return whether the command asks for more requests at once than `sequences`."""
-    told = value(command.argv, "--max-num-seqs")
+    told = flag_value(command.argv, "--max-num-seqs")
     return told is None or not told.isdigit() or int(told) > sequences

@@ -19,14 +19,14 @@ import aiohttp
 
 from generators.engine.vllm.command import (
     ServeCommand,
-    chosen_port,
+    configured_port,
     hold_port,
     serve_command,
     server_environment,
 )
-from generators.engine.vllm.process import Serving, broken, fine, health
-from generators.engine.vllm.restart_policy import Deaths, Patience
-from generators.engine.vllm.startup_log import StartupLog, adapted
+from generators.engine.vllm.process import ServerProcess, health_status, is_broken, is_healthy
+from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
+from generators.engine.vllm.startup_log import StartupLog, adapted_command
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 
@@ -56,17 +56,17 @@ class VllmServer:
         self,
         section: EngineSection,
         *,
-        say: Callable[[str], None] = _ignore,
+        report: Callable[[str], None] = _ignore,
         environ: Mapping[str, str] | None = None,
         log: Path | None = None,
-        patience: Patience | None = None,
+        restart_policy: RestartPolicy | None = None,
     ) -> None:
         """`say` is called with each step of a start; `log` is the file of the server's log."""
         self._section = section
-        self._report = say
+        self._report = report
         self._environ = server_environment(os.environ if environ is None else environ)
         self._log = log
-        self._restart_policy = patience or Patience()
+        self._restart_policy = restart_policy or RestartPolicy()
         self._ready = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
         self._life: asyncio.Task[NoReturn] | None = None
@@ -81,7 +81,7 @@ class VllmServer:
             NoEngine: it cannot be started, or died; the message says why, with its last words.
         """
         async with contextlib.AsyncExitStack() as stack:
-            holder = hold_port(chosen_port(self._section))
+            holder = hold_port(configured_port(self._section))
             stack.callback(holder.close)
             command = serve_command(self._section, holder.getsockname()[1])
             log = self._log or _new_log()
@@ -90,7 +90,7 @@ class VllmServer:
             self._report(f"vLLM starts; its log is {log}")
             self._life = asyncio.create_task(self._keep_running(command, http, log))
             stack.push_async_callback(_stop, self._life)
-            await self.ready()
+            await self.wait_ready()
             self._stack = stack.pop_all()
         return self
 
@@ -106,11 +106,11 @@ class VllmServer:
         return f"{self._command.origin}/v1"
 
     @property
-    def serving(self) -> bool:
+    def is_ready(self) -> bool:
         """Its last health check was good."""
         return self._ready.is_set()
 
-    async def ready(self) -> None:
+    async def wait_ready(self) -> None:
         """Wait until it serves, during a restart too.
 
         Raises:
@@ -123,10 +123,10 @@ class VllmServer:
             await asyncio.wait({waiting, self._life}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiting.cancel()
-        if not self.serving:
-            await self.given_up()
+        if not self.is_ready:
+            await self.wait_given_up()
 
-    async def given_up(self) -> NoReturn:
+    async def wait_given_up(self) -> NoReturn:
         """Wait until the server is given up, which may be never.
 
         Raises:
@@ -143,32 +143,36 @@ class VllmServer:
         self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
     ) -> NoReturn:
         """Start the server whenever it died, until it is given up."""
-        deaths = Deaths(self._restart_policy)
+        deaths = RestartCounter(self._restart_policy)
         while True:
             startup = StartupLog(log)
             try:
-                async with Serving(command, self._environ, log) as server:
+                async with ServerProcess(command, self._environ, log) as server:
                     await self._watch(server, command, http=http, startup=startup)
             except _Death as death:
                 over = death
             finally:
                 self._ready.clear()
             list(startup.read())
-            if over.served_seconds is None and (other := adapted(command, startup)):
+            if over.served_seconds is None and (other := adapted_command(command, startup)):
                 command, why = other
                 self._report(why)
                 continue
-            seconds = deaths.died(over.served_seconds)
+            seconds = deaths.count_death(over.served_seconds)
             if seconds is None:
-                often = f", {deaths.row} times in a row" if deaths.row > 1 else ""
-                raise NoEngine(f"vLLM {over.how}{often}; {startup.last_words()}")
+                often = (
+                    f", {deaths.deaths_in_a_row} times in a row"
+                    if deaths.deaths_in_a_row > 1
+                    else ""
+                )
+                raise NoEngine(f"vLLM {over.how}{often}; {startup.summary()}")
             self._report(f"vLLM {over.how}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
             self.restarts += 1
 
     async def _watch(
         self,
-        server: Serving,
+        server: ServerProcess,
         command: ServeCommand,
         *,
         http: aiohttp.ClientSession,
@@ -185,21 +189,21 @@ class VllmServer:
         self._ready.set()
         self._report(f"vLLM is ready at {self.url} ({since - begun:.0f} s)")
         while True:
-            await asyncio.sleep(self._restart_policy.look_seconds)
+            await asyncio.sleep(self._restart_policy.poll_seconds)
             list(startup.read())
-            status, now = await health(http, command), time.monotonic()
-            if server.code is not None:
-                raise _Death(f"ended with code {server.code}", now - since)
-            if broken(status):
+            status, now = await health_status(http, command), time.monotonic()
+            if server.exit_code is not None:
+                raise _Death(f"ended with code {server.exit_code}", now - since)
+            if is_broken(status):
                 raise _Death(f"says that it is broken ({status})", now - since)
-            if fine(status):
+            if is_healthy(status):
                 answered = now
-            elif now - answered > self._restart_policy.wedged_seconds:
+            elif now - answered > self._restart_policy.hung_seconds:
                 raise _Death(f"gave no answer for {now - answered:.0f} s", now - since)
 
     async def _start(
         self,
-        server: Serving,
+        server: ServerProcess,
         command: ServeCommand,
         *,
         http: aiohttp.ClientSession,
@@ -217,9 +221,9 @@ class VllmServer:
                 self._report(f"vLLM: {phase} ({time.monotonic() - begun:.0f} s)")
             if startup.size > size:
                 heard = time.monotonic()
-            if server.code is not None:
-                raise _Death(f"ended with code {server.code} before it served")
-            if fine(await health(http, command)):
+            if server.exit_code is not None:
+                raise _Death(f"ended with code {server.exit_code} before it served")
+            if is_healthy(await health_status(http, command)):
                 return
             if time.monotonic() - heard > self._restart_policy.silent_seconds:
                 raise _Death(

@@ -13,10 +13,10 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Bounded, PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
-    CannotSay,
+    InexpressibleAction,
+    ParsedAction,
     Rationale,
-    Understood,
-    Unreadable,
+    UnreadableReply,
 )
 from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
@@ -31,7 +31,7 @@ from generators.policy.dialects.shared.keys import keys_of_chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
-    WrittenDialect,
+    TextDialect,
     build_action,
     format_point,
     parse_point,
@@ -65,7 +65,7 @@ _XDOTOOL = {
 _BROWSER = {name.lower(): key for key, name in _XDOTOOL.items()}
 
 
-class Claude(WrittenDialect):
+class Claude(TextDialect):
     """Words, then the input of one call of the `computer` tool."""
 
     name = "claude"
@@ -77,19 +77,23 @@ class Claude(WrittenDialect):
     )
 
     @override
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         text = strip_thinking(reply)
         scale = self._scale(frame)
         if "{" not in text:
             answer = replace_control_chars(text)
-            return Understood(action=build_action({"type": "answer", "text": answer}), echo=answer)
+            return ParsedAction(
+                action=build_action({"type": "answer", "text": answer}), canonical_reply=answer
+            )
         given = find_json_object(text, with_key="action")
         thought = plain_thought(text.partition("{")[0])
         action = build_action(_fields(given, scale))
-        return Understood(action=action, thought=thought, echo=_format(thought, given))
+        return ParsedAction(action=action, thought=thought, canonical_reply=_format(thought, given))
 
     @override
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         scale = self._scale(frame)
         if isinstance(action, Answer):
             return _format_answer(str(Text().from_action(action.text, scale)))
@@ -98,7 +102,7 @@ class Claude(WrittenDialect):
 
 def _format_answer(text: str) -> str:
     if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
-        raise CannotSay("claude ends with words of its own, and not with these")
+        raise InexpressibleAction("claude ends with words of its own, and not with these")
     return text
 
 
@@ -133,7 +137,7 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
         case "wait":
             fields = {"type": "wait", "ms": parse_duration(required_argument(given, "duration"))}
         case name:
-            raise Unreadable(f"there is no action {quoted(name)} that can be carried out here")
+            raise UnreadableReply(f"there is no action {quoted(name)} that can be carried out here")
     return fields
 
 
@@ -142,7 +146,7 @@ def _chord(text: object) -> str:
         names = [_BROWSER.get(part.lower(), part) for part in str(text).split("+")]
         return "+".join(key_name(name) for name in names)
     except UnknownKey as error:
-        raise Unreadable(f"{quoted(str(text))} is no key; give as ctrl+a") from error
+        raise UnreadableReply(f"{quoted(str(text))} is no key; give as ctrl+a") from error
 
 
 def _input(action: Action, scale: Scale) -> JsonObject:
@@ -169,7 +173,7 @@ def _input(action: Action, scale: Scale) -> JsonObject:
         case Wait():
             call = {"action": "wait", "duration": format_duration(action.ms)}
         case KeyDown() | KeyUp():
-            raise CannotSay("claude holds a key for a time, and does not leave it down")
+            raise InexpressibleAction("claude holds a key for a time, and does not leave it down")
         case _:
-            raise CannotSay(f"claude has no words for this '{action.type}'")
+            raise InexpressibleAction(f"claude has no words for this '{action.type}'")
     return call

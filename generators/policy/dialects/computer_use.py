@@ -13,10 +13,10 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
-    CannotSay,
+    InexpressibleAction,
+    ParsedAction,
     Rationale,
-    Understood,
-    Unreadable,
+    UnreadableReply,
 )
 from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quoted
 from generators.policy.dialects.shared.computer_tool import (
@@ -31,7 +31,7 @@ from generators.policy.dialects.shared.keys import Chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
-    WrittenDialect,
+    TextDialect,
     build_action,
     format_point,
     parse_point,
@@ -51,7 +51,7 @@ _FAILED = "failure"
 _OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 
 
-class ComputerUse(WrittenDialect):
+class ComputerUse(TextDialect):
     """Words, then one call of `computer_use`."""
 
     name = "computer_use"
@@ -70,23 +70,27 @@ class ComputerUse(WrittenDialect):
         return _OLDER if self.convention is Convention.RESIZED else self.processor
 
     @override
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         text = strip_thinking(reply)
         call = find_json_object(text, with_key="arguments")
         if call.get("name") != "computer_use":
-            raise Unreadable(f"there is no function {quoted(call.get('name'))}; use computer_use")
+            raise UnreadableReply(
+                f"there is no function {quoted(call.get('name'))}; use computer_use"
+            )
         given = call["arguments"]
         if isinstance(given, str):
             given = find_json_object(given, with_key="action")
         if not isinstance(given, dict):
-            raise Unreadable("'arguments' must be an object")
+            raise UnreadableReply("'arguments' must be an object")
         before = text.partition(_TAG)[0] if _TAG in text else text.partition("{")[0]
         thought = plain_thought(before)
         action = build_action(_fields(given, self._scale(frame)))
-        return Understood(action=action, thought=thought, echo=_format(thought, given))
+        return ParsedAction(action=action, thought=thought, canonical_reply=_format(thought, given))
 
     @override
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         return _format(plain_thought(rationale.thought), _arguments(action, self._scale(frame)))
 
 
@@ -119,7 +123,7 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
             failed = given.get("status") == _FAILED
             fields = {"type": "answer", "text": _FAILED if failed else ""}
         case name:
-            raise Unreadable(f"there is no action {quoted(name)} that can be carried out here")
+            raise UnreadableReply(f"there is no action {quoted(name)} that can be carried out here")
     return fields
 
 
@@ -154,5 +158,5 @@ def _arguments(action: Action, scale: Scale) -> JsonObject:
         case Answer():
             call = {"action": "answer", "text": Text().from_action(action.text, scale)}
         case _:
-            raise CannotSay(f"computer_use has no words for this '{action.type}'")
+            raise InexpressibleAction(f"computer_use has no words for this '{action.type}'")
     return call

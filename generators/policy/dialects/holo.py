@@ -16,7 +16,7 @@ from generators.policy.dialects.image_size import Patched
 from generators.policy.dialects.settings import HoloSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale, Text
-from generators.policy.dialects.shared.json_dialect import JsonDialectSpec, ReplyKeys, SpokenDialect
+from generators.policy.dialects.shared.json_dialect import JsonDialect, JsonDialectSpec, ReplyKeys
 from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
 from generators.policy.dialects.shared.tools import (
     Element,
@@ -100,7 +100,7 @@ Published = tuple[str, Convention, int, int, int]
 """A generation's name, convention, its patch, and the minimum and maximum pixels of a picture."""
 
 
-def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
+def holo(generation: Published, settings: HoloSettings) -> JsonDialect:
     """Return the dialect of one generation, set as `settings` say."""
     name, convention, patch, min_pixels, max_pixels = generation
     tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
@@ -119,7 +119,7 @@ def holo(generation: Published, settings: HoloSettings) -> SpokenDialect:
         done=_done,
         failed=_failed,
     )
-    return SpokenDialect(manner, settings)
+    return JsonDialect(manner, settings)
 
 
 def _system(tools: tuple[Tool, ...], settings: HoloSettings, scale: Scale) -> str:

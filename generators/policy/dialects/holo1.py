@@ -14,14 +14,14 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
-    CannotSay,
+    InexpressibleAction,
+    ParsedAction,
     Rationale,
-    Understood,
-    Unreadable,
+    UnreadableReply,
 )
 from generators.policy.dialects.shared.json_reply import find_json_object, strip_thinking
 from generators.policy.dialects.shared.text_dialect import (
-    WrittenDialect,
+    TextDialect,
     build_action,
     format_point,
     parse_point,
@@ -32,7 +32,7 @@ _CALL = re.compile(r"Click\(\s*(-?[\d.]{1,12})\s*,\s*(-?[\d.]{1,12})\s*\)", re.I
 _JSON_NAMES = ("click", "click_absolute")
 
 
-class Holo1(WrittenDialect):
+class Holo1(TextDialect):
     """Where to click, and nothing else."""
 
     name = "holo1"
@@ -44,17 +44,21 @@ class Holo1(WrittenDialect):
     )
 
     @override
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         point = _point(strip_thinking(reply))
         fields = parse_point(point, self._scale(frame))
         echo = f"Click({_plain_number(point[0])}, {_plain_number(point[1])})"
-        return Understood(action=build_action({"type": "click", **fields}), echo=echo)
+        return ParsedAction(action=build_action({"type": "click", **fields}), canonical_reply=echo)
 
     @override
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         del rationale
         if not isinstance(action, Click) or (action.button, action.count) != (Button.LEFT, 1):
-            raise CannotSay(f"holo1 clicks once with the left button, and cannot '{action.type}'")
+            raise InexpressibleAction(
+                f"holo1 clicks once with the left button, and cannot '{action.type}'"
+            )
         x, y = format_point(action.x, action.y, self._scale(frame))
         return f"Click({_plain_number(x)}, {_plain_number(y)})"
 
@@ -62,14 +66,14 @@ class Holo1(WrittenDialect):
 def _point(text: str) -> list[JsonValue]:
     calls = set(_CALL.findall(text))
     if len(calls) > 1:
-        raise Unreadable("the reply has several clicks; give exactly one Click(x, y)")
+        raise UnreadableReply("the reply has several clicks; give exactly one Click(x, y)")
     if calls:
         return [_number(part) for part in calls.pop()]
     if "{" not in text:
-        raise Unreadable("the reply has no Click(x, y)")
+        raise UnreadableReply("the reply has no Click(x, y)")
     found = find_json_object(text, with_key="x")
     if found.get("action", "click") not in _JSON_NAMES:
-        raise Unreadable("the reply's action must be click")
+        raise UnreadableReply("the reply's action must be click")
     return [found["x"], found.get("y")]
 
 
@@ -77,7 +81,7 @@ def _number(text: str) -> JsonValue:
     try:
         return float(text)
     except ValueError as error:
-        raise Unreadable(f"'{text}' is no number") from error
+        raise UnreadableReply(f"'{text}' is no number") from error
 
 
 def _plain_number(value: JsonValue) -> str:

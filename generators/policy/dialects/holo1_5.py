@@ -7,7 +7,7 @@ processor with patches of 28 px, between 56×56 and 1280×28×28 pixels.
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import Published, holo
 from generators.policy.dialects.settings import HoloSettings
-from generators.policy.dialects.shared.json_dialect import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import JsonDialect
 
 NAME = "holo1_5"
 """As configurations name it."""
@@ -16,6 +16,6 @@ PUBLISHED: Published = (NAME, Convention.RESIZED, 28, 56 * 56, 1_280 * 28 * 28)
 """How it was published."""
 
 
-def holo1_5(settings: HoloSettings) -> SpokenDialect:
+def holo1_5(settings: HoloSettings) -> JsonDialect:
     """Return the family's dialect, set as `settings` say."""
     return holo(PUBLISHED, settings)

@@ -13,7 +13,7 @@ from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.settings import HolotronSettings
 from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
-from generators.policy.dialects.shared.json_dialect import JsonDialectSpec, ReplyKeys, SpokenDialect
+from generators.policy.dialects.shared.json_dialect import JsonDialect, JsonDialectSpec, ReplyKeys
 from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
 from generators.policy.dialects.shared.tools import Tool
 from schemas.errors import BadConfig
@@ -53,7 +53,7 @@ what was asked for, exact and complete, or with an empty text if nothing was ask
 saying why, if the task cannot be done."""
 
 
-def holotron(settings: HolotronSettings) -> SpokenDialect:
+def holotron(settings: HolotronSettings) -> JsonDialect:
     """Return the family's dialect, set as `settings` say.
 
     Raises:
@@ -82,7 +82,7 @@ def holotron(settings: HolotronSettings) -> SpokenDialect:
         done=partial(_done, settings),
         failed=partial(_tag, settings.error_tag),
     )
-    return SpokenDialect(manner, settings)
+    return JsonDialect(manner, settings)
 
 
 def _offered(settings: HolotronSettings) -> tuple[Tool, ...]:

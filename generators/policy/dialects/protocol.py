@@ -30,7 +30,7 @@ NO_RATIONALE = Rationale()
 """An action without words."""
 
 
-class Understood(Record):
+class ParsedAction(Record):
     """What a reply means."""
 
     action: Action
@@ -41,7 +41,7 @@ class Understood(Record):
     """What it wants to remember; None if nothing."""
     element: str | None = None
     """The element it acts on, in words; None if the reply has none."""
-    echo: str
+    canonical_reply: str
     """The reply as it goes into the history: formatted again from what was parsed."""
 
     @property
@@ -50,11 +50,11 @@ class Understood(Record):
         return Rationale(thought=self.thought, note=self.note, element=self.element)
 
 
-class Unreadable(ValueError):
+class UnreadableReply(ValueError):
     """A reply is not a valid action; the text says what to fix, and the repair turn quotes it."""
 
 
-class CannotSay(ValueError):
+class InexpressibleAction(ValueError):
     """The model family has no way to express an action."""
 
 
@@ -77,7 +77,7 @@ class Dialect(Protocol):
         ...
 
     @property
-    def asks(self) -> bool:
+    def drives_engine(self) -> bool:
         """An engine can be asked in it; False: it only parses and formats replies."""
         ...
 
@@ -94,28 +94,28 @@ class Dialect(Protocol):
         """Return how many prompt tokens a picture of that size takes once it is sent."""
         return self.pictures.tokens(width, height)
 
-    def system(self, frame: Frame) -> str:
+    def system_prompt(self, frame: Frame) -> str:
         """Return the system prompt; the reply's schema is written in it where the family wants it."""
         ...
 
-    def schema(self, frame: Frame) -> JsonObject | None:
+    def reply_schema(self, frame: Frame) -> JsonObject | None:
         """Return the JSON schema of a reply; None where replies are free text."""
         del frame
         return None
 
-    def opening(self, instruction: str) -> str:
+    def task_message(self, instruction: str) -> str:
         """Return the text that states the task, before the first observation."""
         ...
 
-    def around(self, step: int, page: PageState) -> tuple[str, str]:
+    def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
         """Return the text before and after the picture of an observation."""
         ...
 
-    def result(self, step: Step) -> str:
+    def result_text(self, step: Step) -> str:
         """Return the result of an action that was carried out, for the model; empty if it has none."""
         ...
 
-    def refused(self, action: Action, why: str) -> str:
+    def rejection_text(self, action: Action, why: str) -> str:
         """Return why an action was not carried out, for the model."""
         ...
 
@@ -125,26 +125,28 @@ class Dialect(Protocol):
         return {}
 
     @property
-    def gone(self) -> str:
+    def image_placeholder(self) -> str:
         """Replaces a picture that was evicted."""
         return "[screenshot removed]"
 
-    def repair(self, problem: str) -> str:
+    def repair_message(self, problem: str) -> str:
         """Return the repair turn after a reply that could not be parsed."""
         ...
 
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         """Parse a reply.
 
         Raises:
-            Unreadable: it is not a valid action, and why.
+            UnreadableReply: it is not a valid action, and why.
         """
         ...
 
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         """Return the reply by which a model of the family would take `action`.
 
         Raises:
-            CannotSay: the family has no way to express it.
+            InexpressibleAction: the family has no way to express it.
         """
         ...

@@ -17,10 +17,10 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Patched, PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
-    CannotSay,
+    InexpressibleAction,
+    ParsedAction,
     Rationale,
-    Understood,
-    Unreadable,
+    UnreadableReply,
 )
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
 from generators.policy.dialects.shared.json_reply import strip_thinking
@@ -28,7 +28,7 @@ from generators.policy.dialects.shared.keys import keys_of_chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
     Fields,
-    WrittenDialect,
+    TextDialect,
     build_action,
     format_point,
     parse_point,
@@ -47,7 +47,7 @@ _WAITS_MS = 5_000
 _MAX_KEYS = 3
 
 
-class UITars(WrittenDialect):
+class UITars(TextDialect):
     """A thought, then one call."""
 
     name = "ui_tars"
@@ -61,22 +61,24 @@ class UITars(WrittenDialect):
     )
 
     @override
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         before, found, after = strip_thinking(reply).rpartition("Action:")
         call = _CALL.match(after) if found else None
         if call is None:
-            raise Unreadable("the reply must end with a line as Action: click(point='…')")
+            raise UnreadableReply("the reply must end with a line as Action: click(point='…')")
         thought = plain_thought(before.strip().removeprefix("Thought:"))
         scale = self._scale(frame)
         action = build_action(_fields(call["name"], _parts(call["inside"]), scale))
         try:
             echo = _format(thought, _call(action, scale))
-        except CannotSay:
+        except InexpressibleAction:
             echo = _format(thought, replace_control_chars(after.strip()))
-        return Understood(action=action, thought=thought, echo=echo)
+        return ParsedAction(action=action, thought=thought, canonical_reply=echo)
 
     @override
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         return _format(plain_thought(rationale.thought), _call(action, self._scale(frame)))
 
 
@@ -90,7 +92,7 @@ def _parts(inside: str) -> dict[str, str]:
     while at < len(inside.rstrip()):
         found = _PART.match(inside, at)
         if found is None:
-            raise Unreadable("a call's arguments must be as name='text', with commas between")
+            raise UnreadableReply("a call's arguments must be as name='text', with commas between")
         parts[found[1]] = _ESCAPED.sub(_unescape, found[2])
         at = found.end()
     return parts
@@ -110,7 +112,7 @@ def _point(parts: Mapping[str, str], name: str, scale: Scale) -> list[JsonValue]
     old = {"point": "start_box", "start_point": "start_box", "end_point": "end_box"}[name]
     given = parts.get(name, parts.get(old))
     if given is None:
-        raise Unreadable(f"'{name}' is missing")
+        raise UnreadableReply(f"'{name}' is missing")
     numbers: list[JsonValue] = [float(part) for part in _NUMBER.findall(given)]
     if len(numbers) == 4:  # noqa: PLR2004 - a box, as version 1.0 wrote; its middle is meant
         left, top, right, bottom = (float(part) for part in _NUMBER.findall(given))
@@ -147,7 +149,9 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
         case "finished":
             fields = {"type": "answer", "text": Text().parse(parts.get("content", ""), scale)}
         case _:
-            raise Unreadable(f"there is no call {quoted(name)}; use click, type, scroll, finished")
+            raise UnreadableReply(
+                f"there is no call {quoted(name)}; use click, type, scroll, finished"
+            )
     return fields
 
 
@@ -155,7 +159,7 @@ def _chord(keys: str) -> str:
     try:
         return "+".join(_key(part) for part in keys.split()[:_MAX_KEYS])
     except UnknownKey as error:
-        raise Unreadable(f"{quoted(keys)} is no key; give as 'ctrl c'") from error
+        raise UnreadableReply(f"{quoted(keys)} is no key; give as 'ctrl c'") from error
 
 
 def _key(name: str) -> str:
@@ -181,7 +185,7 @@ def _call(action: Action, scale: Scale) -> str:
         case Answer():
             call = f"finished(content={_quote(str(Text().from_action(action.text, scale)))})"
         case _:
-            raise CannotSay(f"ui_tars has no words for this '{action.type}'")
+            raise InexpressibleAction(f"ui_tars has no words for this '{action.type}'")
     return call
 
 
@@ -189,7 +193,7 @@ def _format_click(action: Click, scale: Scale) -> str:
     names = {value: name for name, value in _CLICKS.items()}
     name = names.get((action.button.value, action.count))
     if name is None:
-        raise CannotSay(f"ui_tars has no click {action.count} times with {action.button}")
+        raise InexpressibleAction(f"ui_tars has no click {action.count} times with {action.button}")
     return f"{name}(point={_tag(action.x, action.y, scale)})"
 
 
@@ -207,5 +211,5 @@ def _format_chord(chord: str) -> str:
 
 def _format_text(action: TypeText, scale: Scale) -> str:
     if action.text.endswith("\n"):
-        raise CannotSay("ui_tars takes a line end at the end of a text for Enter")
+        raise InexpressibleAction("ui_tars takes a line end at the end of a text for Enter")
     return _quote(str(Text().from_action(action.text, scale)) + ("\n" if action.enter else ""))

@@ -69,17 +69,21 @@ class _Turn:
         return self.text_tokens + (self.picture_tokens if self.has_picture else TOKENS_PER_MESSAGE)
 
 
-class Window:
+class ContextWindow:
     """The prompt of one episode."""
 
-    def __init__(self, system: str, opening: str, *, gone: str, budget: Budget) -> None:
+    def __init__(
+        self, system: str, task_message: str, *, image_placeholder: str, budget: Budget
+    ) -> None:
         self._system = Message(role=Role.SYSTEM, parts=(system,))
-        self._opening = opening
-        self._gone = gone
+        self._opening = task_message
+        self._gone = image_placeholder
         self._budget = budget
         self._turns: list[_Turn] = []
         self._messages: list[Message] = []
-        self._fixed_tokens = text_tokens(system) + text_tokens(opening) + 2 * TOKENS_PER_MESSAGE
+        self._fixed_tokens = (
+            text_tokens(system) + text_tokens(task_message) + 2 * TOKENS_PER_MESSAGE
+        )
         self._correction = 1.0
         self.segment = 0
         """Grows with every eviction: one segment is one append-only sequence."""
@@ -94,7 +98,9 @@ class Window:
         """The pictures that are sent now, oldest first."""
         return tuple(turn.picture for turn in self._turns if turn.has_picture)
 
-    def saw(self, before: str, picture: Picture, after: str, *, picture_tokens: int) -> None:
+    def append_observation(
+        self, before: str, picture: Picture, after: str, *, picture_tokens: int
+    ) -> None:
         """Append an observation, and evict what no longer fits.
 
         Raises:
@@ -106,11 +112,11 @@ class Window:
         if not self._evict():
             self._messages += self._turn_messages(turn)
 
-    def answered(self, echo: str) -> None:
+    def append_reply(self, echo: str) -> None:
         """Append the reply to the last observation, in canonical form."""
         self._messages.append(self._add_to_turn(Role.ASSISTANT, echo))
 
-    def told(self, text: str) -> None:
+    def append_user_text(self, text: str) -> None:
         """Append why a reply was not acted on, and evict what no longer fits.
 
         Raises:
@@ -120,7 +126,7 @@ class Window:
         if not self._evict():
             self._messages.append(message)
 
-    def counted(self, prompt_tokens: int | None) -> None:
+    def calibrate(self, prompt_tokens: int | None) -> None:
         """Correct the estimate by the prompt's true length; None where the engine does not say."""
         if prompt_tokens is not None:
             ratio = prompt_tokens / self._estimate()

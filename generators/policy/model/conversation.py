@@ -7,10 +7,10 @@ the reply that the policy accepts. Which action is carried out in the end is up 
 from collections.abc import Sequence
 from functools import partial
 
-from generators.policy.dialects.protocol import Understood, Unreadable
-from generators.policy.model.context_window import Budget, Window
+from generators.policy.dialects.protocol import ParsedAction, UnreadableReply
+from generators.policy.model.context_window import Budget, ContextWindow
 from generators.policy.model.model_call import RecordedEngine, model_name, sampling_row
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
@@ -25,7 +25,7 @@ class Conversation:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: ModelConfig,
         account: Account,
         pictures: EpisodePictures,
         *,
@@ -35,12 +35,12 @@ class Conversation:
         self._voice = voice
         self._pictures = pictures
         self._budget = budget
-        self._window: Window | None = None
-        self._parser: ReplyParser[Understood] = ReplyParser(
+        self._window: ContextWindow | None = None
+        self._parser: ReplyParser[ParsedAction] = ReplyParser(
             RecordedEngine(voice, account, session=session),
             "policy",
-            read=partial(voice.dialect.read, frame=voice.frame),
-            repair=voice.dialect.repair,
+            read=partial(voice.dialect.parse, frame=voice.frame),
+            repair=voice.dialect.repair_message,
         )
 
     async def add_observation(self, turn: PolicyInput) -> None:
@@ -51,21 +51,21 @@ class Conversation:
         """
         dialect, frame = self._voice.dialect, self._voice.frame
         if self._window is None:
-            self._window = Window(
+            self._window = ContextWindow(
                 self._voice.prompt.text,
-                dialect.opening(turn.instruction),
-                gone=dialect.gone,
+                dialect.task_message(turn.instruction),
+                image_placeholder=dialect.image_placeholder,
                 budget=self._budget,
             )
         observation, step = turn.observation, len(turn.history)
         size = frame.sent_width, frame.sent_height
         picture = await self._pictures.get(observation, step=step, size=size)
-        before, after = dialect.around(step, observation.page)
-        result = dialect.result(turn.history[-1]) if turn.history else ""
+        before, after = dialect.observation_text(step, observation.page)
+        result = dialect.result_text(turn.history[-1]) if turn.history else ""
         tokens = dialect.image_tokens(*size)
-        self._window.saw(result + before, picture, after, picture_tokens=tokens)
+        self._window.append_observation(result + before, picture, after, picture_tokens=tokens)
 
-    async def ask(self, *, step: int) -> ParsedReply[Understood]:
+    async def ask(self, *, step: int) -> ParsedReply[ParsedAction]:
         """Ask the model for an action.
 
         Raises:
@@ -76,14 +76,14 @@ class Conversation:
             parsed = await self._parser.ask_and_parse(
                 window.messages, step=step, segment=window.segment
             )
-        except Unreadable as error:
+        except UnreadableReply as error:
             raise RolloutFailure(FailureKind.POLICY, str(error)) from error
-        window.counted(parsed.prompt_tokens)
+        window.calibrate(parsed.prompt_tokens)
         return parsed
 
     def add_reply(self, echo: str) -> None:
         """Append the reply that was accepted, in canonical form."""
-        self._started_window.answered(echo)
+        self._started_window.append_reply(echo)
 
     def add_rejection(self, action: Action, why: str) -> None:
         """Append why `action` was not carried out; the newest picture stays the last.
@@ -91,17 +91,17 @@ class Conversation:
         Raises:
             RolloutFailure: it does not fit, however much is evicted.
         """
-        self._started_window.told(self._voice.dialect.refused(action, why))
+        self._started_window.append_user_text(self._voice.dialect.rejection_text(action, why))
 
     @property
-    def _started_window(self) -> Window:
+    def _started_window(self) -> ContextWindow:
         if self._window is None:
             raise RuntimeError("add an observation first")
         return self._window
 
 
 def make_decision(
-    parsed: ParsedReply[Understood], *, action: Action | None = None, problems: Sequence[str] = ()
+    parsed: ParsedReply[ParsedAction], *, action: Action | None = None, problems: Sequence[str] = ()
 ) -> Decision:
     """Return the decision that a reply means; `action` replaces its own.
 
@@ -118,7 +118,7 @@ def make_decision(
     )
 
 
-def model_card(voice: Voice, *, name: str) -> PolicyCard:
+def model_card(voice: ModelConfig, *, name: str) -> PolicyCard:
     """Return the card of a policy that decides with `voice`."""
     card = voice.engine.card
     return PolicyCard(

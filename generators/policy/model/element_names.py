@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from schemas.action import Action, point_of
+from schemas.action import Action, target_point
 from schemas.observation import Box, Element
 
 
-def named(action: Action, elements: Iterable[Element]) -> str | None:
+def element_name(action: Action, elements: Iterable[Element]) -> str | None:
     """Return the name of the smallest element under an action's point; None without one."""
-    point = point_of(action)
+    point = target_point(action)
     if point is None:
         return None
     under = [

@@ -10,17 +10,17 @@ from functools import partial
 
 from generators.engine.protocol import Message, Picture, Role
 from generators.policy.dialects.coordinates import Frame
-from generators.policy.dialects.protocol import Dialect, Understood, Unreadable
+from generators.policy.dialects.protocol import Dialect, ParsedAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import Coordinate, Scale
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema
 from generators.policy.dialects.shared.prompt_text import point_rules
 from generators.policy.dialects.shared.sanitize import one_line
 from generators.policy.model.model_call import RecordedEngine
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
-from schemas.action import Action, point_of
+from schemas.action import Action, target_point
 from schemas.base import JsonObject
 
 ROLE = "localizer"
@@ -59,7 +59,7 @@ def localizer_request(dialect: Dialect, frame: Frame) -> str:
 class Localizer:
     """Locates elements on screenshots, for one episode."""
 
-    def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
+    def __init__(self, voice: ModelConfig, account: Account, *, session: str) -> None:
         self._request = voice.prompt.text
         self._n_asked = 0
         self._parser: ReplyParser[Point] = ReplyParser(
@@ -73,7 +73,7 @@ class Localizer:
         """Return where `element` is on `picture`.
 
         Raises:
-            Unreadable: two replies give no point on the picture, and why.
+            UnreadableReply: two replies give no point on the picture, and why.
             RolloutFailure: the engine gives no reply.
         """
         words = f"{self._request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
@@ -82,9 +82,9 @@ class Localizer:
         return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
 
 
-def element_to_locate(understood: Understood) -> str | None:
+def element_to_locate(understood: ParsedAction) -> str | None:
     """Return the description of the element that an action needs located; None if it has none."""
-    return understood.element if point_of(understood.action) is not None else None
+    return understood.element if target_point(understood.action) is not None else None
 
 
 def move_action(action: Action, point: Point) -> Action:
@@ -96,16 +96,16 @@ def parse_localizer_reply(reply: str, dialect: Dialect, frame: Frame) -> Point:
     """Return the point that a reply gives.
 
     Raises:
-        Unreadable: it gives no point on the picture, and why.
+        UnreadableReply: it gives no point on the picture, and why.
     """
     given, scale = find_json_object(strip_thinking(reply), with_key="x"), _scale(dialect, frame)
     for axis in (_X, _Y):
         if axis.axis not in given:
-            raise Unreadable(f"'{axis.axis}' is missing")
+            raise UnreadableReply(f"'{axis.axis}' is missing")
         try:
             given[axis.axis] = axis.to_action(axis.parse(given[axis.axis], scale), scale)
-        except Unreadable as error:
-            raise Unreadable(f"'{axis.axis}' {error}") from error
+        except UnreadableReply as error:
+            raise UnreadableReply(f"'{axis.axis}' {error}") from error
     x, y = given["x"], given["y"]
     assert isinstance(x, float)  # noqa: S101 - a frame carries numbers to numbers
     assert isinstance(y, float)  # noqa: S101 - as above
@@ -116,7 +116,7 @@ def format_localizer_reply(point: Point, dialect: Dialect, frame: Frame) -> str:
     """Return the reply that gives `point`.
 
     Raises:
-        CannotSay: it lies outside the picture.
+        InexpressibleAction: it lies outside the picture.
     """
     scale = _scale(dialect, frame)
     return json_line({"x": _X.from_action(point[0], scale), "y": _Y.from_action(point[1], scale)})

@@ -12,7 +12,7 @@ from pathlib import PurePath
 from pydantic import JsonValue
 
 from generators.engine.client.pricing import usd_of_reply, usd_of_seconds
-from generators.engine.client.time_share import Share
+from generators.engine.client.time_share import ReplyShare
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,
@@ -22,7 +22,7 @@ from generators.engine.protocol import (
     Role,
     Sampling,
 )
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.usage import Account
 from schemas.base import JsonObject, content_hash
 from schemas.call import Call, Prompt
@@ -32,7 +32,7 @@ from schemas.sections import EngineSection
 class RecordedEngine:
     """Asks one engine for one episode, and records every call."""
 
-    def __init__(self, voice: Voice, account: Account, *, session: str) -> None:
+    def __init__(self, voice: ModelConfig, account: Account, *, session: str) -> None:
         self._voice = voice
         self._account = account
         self._session = session
@@ -47,7 +47,7 @@ class RecordedEngine:
             RolloutFailure: the engine gives no reply.
         """
         voice, sent_at, sampling = self._voice, datetime.now(UTC), self._sampling()
-        with voice.time.awaited() as share:
+        with voice.time.measure_reply() as share:
             reply = await voice.engine.reply(
                 EnginePrompt(messages=tuple(messages), reply_schema=voice.schema),
                 sampling,
@@ -114,7 +114,7 @@ class RecordedEngine:
         return previous.prompt_tokens if previous_segment == segment else None
 
 
-def _cost_usd(pricing: EngineSection, reply: Reply, share: Share) -> float | None:
+def _cost_usd(pricing: EngineSection, reply: Reply, share: ReplyShare) -> float | None:
     """Return the dollars of a call, by tokens or by its share of an engine paid by the hour."""
     if pricing.usd_per_million is not None:
         return usd_of_reply(reply, pricing.usd_per_million)

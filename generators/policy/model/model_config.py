@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generators.engine.client.time_share import SharedTime
+from generators.engine.client.time_share import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
@@ -12,7 +12,7 @@ from schemas.sections import EngineSection
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class ModelConfig:
     """An engine, and all that a prompt to it and its reply depend on."""
 
     engine: Engine
@@ -27,7 +27,7 @@ class Voice:
     """The system prompt."""
     schema: JsonObject | None
     """The JSON schema of a reply; None: free text."""
-    time: SharedTime
+    time: TimeShare
     """The engine's time, divided among the replies of all episodes."""
     pricing: EngineSection
     """What the engine charges, by tokens or by the hour."""

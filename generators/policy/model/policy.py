@@ -7,7 +7,7 @@ of the policy.
 
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Conversation, make_decision, model_card
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
@@ -19,7 +19,9 @@ NAME = "model"
 class ModelPolicy:
     """A `Policy` for one episode."""
 
-    def __init__(self, voice: Voice, account: Account, *, budget: Budget, session: str) -> None:
+    def __init__(
+        self, voice: ModelConfig, account: Account, *, budget: Budget, session: str
+    ) -> None:
         self._voice = voice
         self._conversation = Conversation(
             voice, account, EpisodePictures(), budget=budget, session=session
@@ -38,6 +40,6 @@ class ModelPolicy:
         """
         await self._conversation.add_observation(turn)
         parsed = await self._conversation.ask(step=len(turn.history))
-        self._conversation.add_reply(parsed.value.echo)
+        self._conversation.add_reply(parsed.value.canonical_reply)
         problems = () if parsed.problem is None else (parsed.problem,)
         return make_decision(parsed, problems=problems)

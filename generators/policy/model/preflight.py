@@ -11,7 +11,7 @@ import logging
 from PIL import Image
 
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from schemas.errors import NoEngine, RolloutFailure
 
 LOG = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ REPLY_TOKENS = 16
 WHITE = (255, 255, 255)
 
 
-async def rehearse(voice: Voice) -> Reply:
+async def preflight(voice: ModelConfig) -> Reply:
     """Ask once, and return the reply, which may be anything.
 
     Raises:
@@ -30,7 +30,7 @@ async def rehearse(voice: Voice) -> Reply:
     """
     frame, dialect = voice.frame, voice.dialect
     picture = _blank(frame.sent_width, frame.sent_height)
-    parts = (dialect.opening("Say anything."), picture)
+    parts = (dialect.task_message("Say anything."), picture)
     messages = (
         Message(role=Role.SYSTEM, parts=(voice.prompt.text,)),
         Message(role=Role.USER, parts=parts),

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from generators.engine.protocol import Message, Reply, Role
-from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.model.model_call import RecordedEngine
 
 Parsed = TypeVar("Parsed")
 """What a reply is parsed into."""
 
-WHOLE = frozenset({"stop", "tool_calls", "function_call", None})
+COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None})
 """Finish reasons of a reply that the model ended by itself."""
 
 MAX_QUOTED_CHARS = 4_000
@@ -48,7 +48,7 @@ class ReplyParser(Generic[Parsed]):
         read: Callable[[str], Parsed],
         repair: Callable[[str], str],
     ) -> None:
-        """`read` raises `Unreadable`; `repair` makes the repair turn's text of that error."""
+        """`read` raises `UnreadableReply`; `repair` makes the repair turn's text of that error."""
         self._engine = engine
         self._role = role
         self._read = read
@@ -60,13 +60,13 @@ class ReplyParser(Generic[Parsed]):
         """Return the reply to `messages` and what it means.
 
         Raises:
-            Unreadable: two replies could not be parsed, and why.
+            UnreadableReply: two replies could not be parsed, and why.
             RolloutFailure: the engine gives no reply.
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
             return ParsedReply(self._parse(first), first, first.prompt_tokens, None)
-        except Unreadable as error:
+        except UnreadableReply as error:
             problem = str(error)
         repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
         request = Message(role=Role.USER, parts=(self._repair(problem),))
@@ -75,12 +75,14 @@ class ReplyParser(Generic[Parsed]):
         )
         try:
             return ParsedReply(self._parse(second), second, first.prompt_tokens, problem)
-        except Unreadable as error:
-            raise Unreadable(f"no reply could be read: {problem}; and again: {error}") from error
+        except UnreadableReply as error:
+            raise UnreadableReply(
+                f"no reply could be read: {problem}; and again: {error}"
+            ) from error
 
     def _parse(self, reply: Reply) -> Parsed:
-        if reply.finish_reason not in WHOLE:
-            raise Unreadable(
+        if reply.finish_reason not in COMPLETE_FINISH_REASONS:
+            raise UnreadableReply(
                 f"the reply ended early ({reply.finish_reason}); be brief and finish it"
             )
         return self._read(reply.text)

@@ -7,7 +7,7 @@ for every episode. This is also where a run is refused whose engine's context ca
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generators.engine.client.time_share import SharedTime
+from generators.engine.client.time_share import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
@@ -15,28 +15,28 @@ from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget, text_tokens
-from generators.policy.model.model_config import Voice, make_prompt
+from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from schemas.sections import ASKING, PolicyName, PolicySection, RoleSection
+from schemas.sections import ENGINE_POLICIES, PolicyName, PolicySection, RoleSection
 
-ROOM = 1_000
+RESERVED_TOKENS = 1_000
 """Tokens that must be left for the task, its observation's text and a short history."""
 
-Place = tuple[tuple[str, ...], str | None]
+EngineKey = tuple[tuple[str, ...], str | None]
 """An engine of a role's own: its endpoints and its model."""
 
 
-class Engines:
+class EngineSet:
     """The engines of a run: the one that is configured, and those of roles with their own."""
 
-    def __init__(self, main: Engine, others: Mapping[Place, Engine] | None = None) -> None:
+    def __init__(self, main: Engine, others: Mapping[EngineKey, Engine] | None = None) -> None:
         self.main = main
         """Of `[engine]`."""
         self._others = dict(others or {})
-        self.time = SharedTime()
+        self.time = TimeShare()
         """The engines' time, divided among the replies of all."""
 
     def of(self, role: RoleSection | None) -> Engine:
@@ -56,7 +56,7 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
         dialect = make_dialect(role.dialect)
     else:
         dialect = make_dialect(section.dialect, section.dialect_options)
-    if not dialect.asks:
+    if not dialect.drives_engine:
         raise BadConfig(
             f"policy.dialect: '{dialect.name}' is read and written only; no engine is asked in it"
         )
@@ -67,7 +67,7 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
 class PolicyModels:
     """What the model of one policy section is asked with, in each of its roles."""
 
-    voice: Voice
+    voice: ModelConfig
     """Of the role that decides."""
     budget: Budget
     """How long a prompt to it may get."""
@@ -75,17 +75,17 @@ class PolicyModels:
     """The other two of a `surfer`; None for any other policy."""
 
 
-class Voices:
+class ModelConfigs:
     """The models of a run's policies, made once; they never change."""
 
-    def __init__(self, config: RunConfig, engines: Engines) -> None:
+    def __init__(self, config: RunConfig, engines: EngineSet) -> None:
         """Make them for every section that asks an engine.
 
         Raises:
             BadConfig: an engine's context cannot hold a prompt.
         """
         maker = _Maker(config, engines)
-        asking = [section for section in config.mix if section.name in ASKING]
+        asking = [section for section in config.mix if section.name in ENGINE_POLICIES]
         self._models = {_key(section): maker.models(section) for section in asking}
 
     def of(self, section: PolicySection) -> PolicyModels:
@@ -93,7 +93,7 @@ class Voices:
         return self._models[_key(section)]
 
     @property
-    def all(self) -> tuple[Voice, ...]:
+    def all(self) -> tuple[ModelConfig, ...]:
         """Those of every role: the roles that decide come first."""
         roles = [models.roles for models in self._models.values() if models.roles is not None]
         others = [voice for role in roles for voice in (role.localizer, role.validator)]
@@ -103,7 +103,7 @@ class Voices:
 @dataclass(frozen=True, slots=True)
 class _Maker:
     config: RunConfig
-    engines: Engines
+    engines: EngineSet
 
     def models(self, section: PolicySection) -> PolicyModels:
         voice = self._policy(section)
@@ -118,13 +118,13 @@ class _Maker:
         pictures = _pictures_that_fit(validator, wanted, role=validator_module.ROLE)
         return Roles(localizer, validator, pictures)
 
-    def _policy(self, section: PolicySection) -> Voice:
+    def _policy(self, section: PolicySection) -> ModelConfig:
         dialect = dialect_of(section)
         frame = self._frame(dialect)
-        schema = dialect.schema(frame)
-        return self._voice(section, None, text=dialect.system(frame), schema=schema)
+        schema = dialect.reply_schema(frame)
+        return self._voice(section, None, text=dialect.system_prompt(frame), schema=schema)
 
-    def _localizer(self, section: PolicySection) -> Voice:
+    def _localizer(self, section: PolicySection) -> ModelConfig:
         dialect = dialect_of(section, section.localizer)
         frame = self._frame(dialect)
         return self._voice(
@@ -134,7 +134,7 @@ class _Maker:
             schema=localizer_module.localizer_schema(dialect, frame),
         )
 
-    def _validator(self, section: PolicySection) -> Voice:
+    def _validator(self, section: PolicySection) -> ModelConfig:
         voice = self._voice(
             section,
             section.validator,
@@ -150,12 +150,12 @@ class _Maker:
         *,
         text: str,
         schema: JsonObject | None,
-    ) -> Voice:
+    ) -> ModelConfig:
         dialect, pricing = dialect_of(section, role), self.config.engine
         if role is not None and role.urls:
             # The price list is the run's own engine's; an hourly price covers all engines.
             pricing = pricing.model_copy(update={"usd_per_million": None})
-        return Voice(
+        return ModelConfig(
             engine=self.engines.of(role),
             dialect=dialect,
             sampling=_sampling(section, role, dialect),
@@ -201,13 +201,13 @@ def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect
     )
 
 
-def _prompt_tokens(voice: Voice) -> tuple[int, int]:
+def _prompt_tokens(voice: ModelConfig) -> tuple[int, int]:
     """Return about how many tokens a prompt's text takes, with room for a task, and a picture."""
     picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
-    return text_tokens(voice.prompt.text) + ROOM, picture
+    return text_tokens(voice.prompt.text) + RESERVED_TOKENS, picture
 
 
-def _budget(section: PolicySection, voice: Voice) -> Budget:
+def _budget(section: PolicySection, voice: ModelConfig) -> Budget:
     context, asked = voice.engine.card.context_tokens, section.context_tokens
     held = None if context is None else context - section.max_tokens
     if asked is not None and held is not None and asked > held:
@@ -221,13 +221,13 @@ def _budget(section: PolicySection, voice: Voice) -> Budget:
     if limit is not None and limit < needed:
         raise BadConfig(
             f"the prompt may have {limit} tokens, and needs about {needed}: the system prompt, "
-            f"{section.keep_images} pictures of {picture}, and {ROOM} for the steps; serve a "
+            f"{section.keep_images} pictures of {picture}, and {RESERVED_TOKENS} for the steps; serve a "
             "longer context, or lower policy.keep_images, policy.max_tokens or browser.viewport"
         )
     return Budget(keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit)
 
 
-def _pictures_that_fit(voice: Voice, wanted: int, *, role: str) -> int:
+def _pictures_that_fit(voice: ModelConfig, wanted: int, *, role: str) -> int:
     """Return how many pictures a prompt of a role may have: `wanted`, or as many as fit.
 
     Raises:

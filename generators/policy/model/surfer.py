@@ -13,13 +13,13 @@ replies are in `calls`.
 
 from dataclasses import dataclass
 
-from generators.policy.dialects.protocol import CannotSay, Understood, Unreadable
+from generators.policy.dialects.protocol import InexpressibleAction, ParsedAction, UnreadableReply
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator as validator_module
 from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Conversation, make_decision, model_card
 from generators.policy.model.localizer import Localizer, element_to_locate, move_action
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.usage import Account
 from generators.policy.model.validator import DEFAULT_OBJECTION, Validator
@@ -38,19 +38,19 @@ REJECTION = "the answer was looked at and is not accepted: {why}\nGo on with the
 class Roles:
     """The models of the two roles beside the policy."""
 
-    localizer: Voice
+    localizer: ModelConfig
     """Locates what the policy describes."""
-    validator: Voice
+    validator: ModelConfig
     """Checks the answer."""
     max_pictures: int
     """The validator sees the last so many pictures, or fewer where the episode has fewer."""
 
 
-class Surfer:
+class SurferPolicy:
     """A `Policy` for one episode."""
 
     def __init__(
-        self, voice: Voice, roles: Roles, account: Account, *, budget: Budget, session: str
+        self, voice: ModelConfig, roles: Roles, account: Account, *, budget: Budget, session: str
     ) -> None:
         """`session` names the policy's conversation, and with a role added each of the others'."""
         self._voice = voice
@@ -94,7 +94,7 @@ class Surfer:
             objection = await self._find_objection(turn, decided, problems)
             if objection is None:
                 break
-            self._conversation.add_reply(parsed.value.echo)
+            self._conversation.add_reply(parsed.value.canonical_reply)
             self._conversation.add_rejection(decided, REJECTION.format(why=objection))
         action = await self._locate_action(parsed.value, turn.observation, step, problems)
         self._conversation.add_reply(self._canonical_reply(parsed.value, action))
@@ -105,14 +105,14 @@ class Surfer:
     ) -> str | None:
         try:
             parsed = await self._validator.assess(turn, answer)
-        except Unreadable as error:
+        except UnreadableReply as error:
             _add_problem(problems, str(error), role=validator_module.ROLE)
             return None
         _add_problem(problems, parsed.problem, role=validator_module.ROLE)
         return None if parsed.value.success else parsed.value.thought or DEFAULT_OBJECTION
 
     async def _locate_action(
-        self, understood: Understood, observation: Observation, step: int, problems: list[str]
+        self, understood: ParsedAction, observation: Observation, step: int, problems: list[str]
     ) -> Action:
         """Return the action at the point that the localizer gives, where it needs one."""
         element = element_to_locate(understood)
@@ -123,20 +123,22 @@ class Surfer:
         picture = await self._pictures.get(observation, step=step, size=size)
         try:
             parsed = await self._localizer.locate(picture, element, step=step)
-        except Unreadable as error:
+        except UnreadableReply as error:
             _add_problem(problems, str(error), role=localizer_module.ROLE)
             return understood.action
         _add_problem(problems, parsed.problem, role=localizer_module.ROLE)
         return move_action(understood.action, parsed.value)
 
-    def _canonical_reply(self, understood: Understood, action: Action) -> str:
+    def _canonical_reply(self, understood: ParsedAction, action: Action) -> str:
         """Return the reply as it stays in the history: with the point that was used."""
         if action == understood.action:
-            return understood.echo
+            return understood.canonical_reply
         try:
-            return self._voice.dialect.say(action, self._voice.frame, understood.rationale)
-        except CannotSay:
-            return understood.echo
+            return self._voice.dialect.format_action(
+                action, self._voice.frame, understood.rationale
+            )
+        except InexpressibleAction:
+            return understood.canonical_reply
 
 
 def role_session(session: str, role: str) -> str:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from generators.engine.protocol import Message, Part, Picture, Role
-from generators.policy.dialects.protocol import Unreadable
+from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import object_schema, text_schema
 from generators.policy.dialects.shared.sanitize import escape_markup
 from generators.policy.model.model_call import RecordedEngine
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
@@ -71,7 +71,7 @@ class Validator:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: ModelConfig,
         account: Account,
         pictures: EpisodePictures,
         *,
@@ -99,7 +99,7 @@ class Validator:
         """Return what it thinks of `answer`.
 
         Raises:
-            Unreadable: two replies give no assessment, and why.
+            UnreadableReply: two replies give no assessment, and why.
             RolloutFailure: the engine gives no reply.
         """
         task = f"Task:\n{escape_markup(turn.instruction, _MAX_TASK_CHARS)}\n\nScreenshots:\n"
@@ -130,14 +130,14 @@ def parse_assessment(reply: str) -> Assessment:
     """Return the opinion that a reply gives.
 
     Raises:
-        Unreadable: it gives none, and why.
+        UnreadableReply: it gives none, and why.
     """
     given = find_json_object(strip_thinking(reply), with_key="success")
     success, thought = given["success"], given.get("thought")
     if not isinstance(success, bool):
-        raise Unreadable("'success' must be true or false")
+        raise UnreadableReply("'success' must be true or false")
     if thought is not None and not isinstance(thought, str):
-        raise Unreadable("'thought' must be a text in quotation marks")
+        raise UnreadableReply("'thought' must be a text in quotation marks")
     return Assessment(success=success, thought=(thought or "").strip())
 
 

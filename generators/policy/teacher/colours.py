@@ -10,7 +10,7 @@ from PIL import ImageColor
 
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.primitives import Plan, named, press, spot, submit, the, write
+from generators.policy.teacher.primitives import Plan, press, spot, submit, the, with_id, write
 
 Colour = tuple[int, int, int]
 """Red, green, blue, each from 0 to 255."""
@@ -96,9 +96,9 @@ def _enter(page: Page, colour: Colour, name: str) -> Plan:
     """Type a colour as the picker's field takes it, close the picker and submit."""
     code = hexadecimal(colour)
     why = f"In hexadecimal {name} is {code}, so I type that into the picker's field."
-    page = yield from write(page, named("col"), code, why)
-    if named("subbtn")(page).point is None:
+    page = yield from write(page, with_id("col"), code, why)
+    if with_id("subbtn")(page).point is None:
         why = "The picker lies over the button, so I click beside it to close it."
-        page = yield from press(page, named("wrap"), why)
-    spot(named("subbtn")(page))
+        page = yield from press(page, with_id("wrap"), why)
+    spot(with_id("subbtn")(page))
     return (yield from submit(page))

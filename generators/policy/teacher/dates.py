@@ -11,12 +11,12 @@ from generators.policy.teacher.primitives import (
     button,
     do,
     drag,
-    named,
     press,
     reveal,
     spot,
     submit,
     the,
+    with_id,
     write,
 )
 from schemas.action import TypeText
@@ -118,12 +118,14 @@ def create_event(page: Page) -> Plan:
     starts = [n for n in window[: len(window) - length + 1] if _free(page, range(n, n + length))]
     if not starts:
         raise Lost("there is no free time in the window")
-    first, last = named(f"hh-{starts[0]}"), named(f"hh-{starts[0] + length - 1}")
+    first, last = with_id(f"hh-{starts[0]}"), with_id(f"hh-{starts[0] + length - 1}")
     page = yield from reveal(page, last)
     page = yield from reveal(page, first)
     why = f"{minutes:g} minutes between {opens} and {closes} are free here, so I drag over them."
     x, y = spot(first(page))
     end = spot(last(page))
     page = yield from drag((x, y - 3), (x, end[1] + 3), why)
-    page = yield from write(page, named("event-name"), name, f"The event is to be called '{name}'.")
+    page = yield from write(
+        page, with_id("event-name"), name, f"The event is to be called '{name}'."
+    )
     return (yield from press(page, button("Create"), "The event is named, so I create it."))

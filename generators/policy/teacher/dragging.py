@@ -12,11 +12,11 @@ from generators.policy.teacher.primitives import (
     Plan,
     drag,
     key,
-    named,
     press,
     spot,
     submit,
     the,
+    with_id,
 )
 
 _WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -48,7 +48,7 @@ def _moved(start: Point, way: str, distance: float) -> Point:
 
 def drag_into(page: Page) -> Plan:
     """Drag the small box into the middle of the large one and submit."""
-    small, large = named("draggableSmall")(page), named("draggableLarge")(page)
+    small, large = with_id("draggableSmall")(page), with_id("draggableLarge")(page)
     why = "The small box belongs inside the large one, so I drag it to the middle of that."
     page = yield from drag(centre(small.box), centre(large.box), why)
     return (yield from submit(page))
@@ -177,21 +177,21 @@ def _set_right(page: Page, readout: Find, wanted: int) -> Plan:
 
 def set_slider(page: Page) -> Plan:
     """Bring the one slider to the number the goal names and submit."""
-    page = yield from slide(page, named("slider"), named("val"), numbers(page.goal)[0])
+    page = yield from slide(page, with_id("slider"), with_id("val"), numbers(page.goal)[0])
     return (yield from submit(page))
 
 
 def set_sliders(page: Page) -> Plan:
     """Bring the sliders to the combination the goal names and submit."""
     for place, wanted in enumerate(numbers(page.goal), 1):
-        page = yield from slide(page, named(f"slider-{place}"), named(f"val-{place}"), wanted)
+        page = yield from slide(page, with_id(f"slider-{place}"), with_id(f"val-{place}"), wanted)
     return (yield from submit(page))
 
 
 def slide_and_tick(page: Page) -> Plan:
     """Bring the slider to the goal's number, tick the goal's box and submit."""
     value, place = parts(r"Select (-?\d+) with the slider, click the (\d)", page.goal)
-    page = yield from slide(page, named("slider"), named("val"), int(value))
+    page = yield from slide(page, with_id("slider"), with_id("val"), int(value))
     box = the("input", place=int(place))
     why = f"The goal asks for the {nth(int(place))} checkbox, so I tick it."
     page = yield from press(page, box, why)

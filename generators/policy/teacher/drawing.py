@@ -12,7 +12,7 @@ from generators.policy.teacher.geometry import (
 )
 from generators.policy.teacher.goals import part
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.primitives import Plan, click_at, drag, named, press, submit
+from generators.policy.teacher.primitives import Plan, click_at, drag, press, submit, with_id
 from schemas.observation import Box
 
 HALF_LINE = 20
@@ -106,4 +106,4 @@ def draw_line(page: Page) -> Plan:
 def click_coordinate(page: Page) -> Plan:
     """Click the point of the grid whose coordinate the goal names."""
     name = part(r"grid coordinate (\(-?\d,-?\d\))", page.goal)
-    return (yield from press(page, named(name), f"This is the point {name}, so I click it."))
+    return (yield from press(page, with_id(name), f"This is the point {name}, so I click it."))

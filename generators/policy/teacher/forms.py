@@ -10,11 +10,11 @@ from generators.policy.teacher.primitives import (
     button,
     click_at,
     do,
-    named,
     press,
     spot,
     submit,
     the,
+    with_id,
     write,
 )
 from schemas.action import Direction, Scroll, TypeText
@@ -42,7 +42,7 @@ def log_in(page: Page) -> Plan:
     for name, text in (("username", user), ("password", password)):
         why = f"The goal gives the {name} '{text}', so I type it."
         while page.by_id(name).value != text:
-            page = yield from write(page, named(name), text, why)
+            page = yield from write(page, with_id(name), text, why)
             page = yield from _send_away(page)
     why = "User name and password are typed, so I log in."
     return (yield from press(page, the("button", cls="secondary-action"), why))
@@ -52,7 +52,7 @@ def _send_away(page: Page) -> Plan:
     if not page.has("popup"):
         return page
     why = "A box that asks about leaving is in the way, so I cancel it."
-    return (yield from press(page, named("popup-cancel"), why))
+    return (yield from press(page, with_id("popup-cancel"), why))
 
 
 def _caption(page: Page, field: Node) -> str:
@@ -81,12 +81,12 @@ def sign(page: Page) -> Plan:
     if "Click the cancel button" in page.goal:
         return (yield from press(page, button("Cancel"), "The goal asks to cancel, so I do."))
     name, choice = parts(r'enter the name "(.*?)" then press "(Agree|Cancel)"', page.goal)
-    text = named("text-area")(page)
+    text = with_id("text-area")(page)
     x, y = spot(text)
     rest = round((text.scroll or (0, 0, 0, 1))[3])
     why = "The goal asks to read to the end, so I scroll all the way down."
     page = yield from do(Scroll(direction=Direction.DOWN, amount=rest, x=x, y=y), why)
-    page = yield from write(page, named("name"), name, f"I sign with the name '{name}'.")
+    page = yield from write(page, with_id("name"), name, f"I sign with the name '{name}'.")
     return (yield from press(page, button(choice), f"It is signed, so I press {choice}."))
 
 

@@ -8,7 +8,7 @@ from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import inset, pixels, telling_point
 from generators.policy.teacher.goals import nth
 from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.primitives import Plan, click_at, do, named, press, submit
+from generators.policy.teacher.primitives import Plan, click_at, do, press, submit, with_id
 from schemas.action import Hover, TypeText
 
 EMPTY, MINE, THEIRS = ".", "x", "o"
@@ -38,7 +38,7 @@ def win_game(page: Page) -> Plan:
         board = "".join(_holds(page.by_id(f"ttt-{place}")) for place in range(9))
         place = best_square(board)
         why = f"The {nth(place + 1)} square gives me the best chances, so I take it."
-        page = yield from press(page, named(f"ttt-{place}"), why)
+        page = yield from press(page, with_id(f"ttt-{place}"), why)
 
 
 def _holds(square: Node) -> str:
@@ -95,7 +95,7 @@ def guess_number(page: Page) -> Plan:
     while low <= high:
         guess = (low + high) // 2
         why = f"The number lies between {low} and {high}, so I try {guess}."
-        left, top, _, height = named("tt")(page).box
+        left, top, _, height = with_id("tt")(page).box
         field = left + _CARET, top + height / 2
         text = TypeText(text=str(guess), x=field[0], y=field[1], overwrite=True)
         page = yield from do(text, why)

@@ -12,7 +12,7 @@ from PIL import Image
 from generators.policy.teacher.geometry import Point, sides
 from generators.policy.teacher.goals import nth, part, whole
 from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.primitives import Plan, button, named, press, submit, the, write
+from generators.policy.teacher.primitives import Plan, button, press, submit, the, with_id, write
 
 _MIDDLE_GREY = 128
 _DEGREES = 360
@@ -86,7 +86,7 @@ def add_blocks(page: Page) -> Plan:
         for side in ("visual-1", "visual-2")
     )
     why = f"I count {one} and {other} blocks, which is {one + other} in all."
-    page = yield from write(page, named("math-answer"), str(one + other), why)
+    page = yield from write(page, with_id("math-answer"), str(one + other), why)
     return (yield from submit(page))
 
 

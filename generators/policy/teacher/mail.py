@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, part, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.primitives import Find, Plan, hover, named, press, submit, the, write
+from generators.policy.teacher.primitives import (
+    Find,
+    Plan,
+    hover,
+    press,
+    submit,
+    the,
+    with_id,
+    write,
+)
 
 _SET = r"Find the email by (\w+) and forward that email to (\w+)\."
 _DELETING = re.compile(
@@ -102,11 +111,11 @@ def do_errand(page: Page) -> Plan:
     why = f"The mail by {sender} is open; the goal asks me to {errand.kind}."
     page = yield from press(page, the("span", cls=f"email-{errand.kind}"), why)
     if errand.kind == "reply":
-        page = yield from write(page, named("reply-text"), errand.text, "This is the answer.")
+        page = yield from write(page, with_id("reply-text"), errand.text, "This is the answer.")
     else:
         why = f"It is to go to {errand.text}."
         page = yield from write(page, the("input", cls="forward-sender"), errand.text, why)
-    return (yield from press(page, named(f"send-{errand.kind}"), "All is written, so I send it."))
+    return (yield from press(page, with_id(f"send-{errand.kind}"), "All is written, so I send it."))
 
 
 _ON_THE_POST = frozenset({"reply", "retweet", "like", "share"})

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.primitives import Plan
-from generators.policy.teacher.skills import FAMILIES, IMPOSSIBLE
-from generators.sites.miniwob import templates
+from generators.policy.teacher.skills import IMPOSSIBLE, SKILLS
+from generators.sites.miniwob import template_paths
 from schemas.action import Answer
 from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
@@ -20,7 +20,7 @@ NAME = "teacher"
 """What runs call it."""
 
 
-class Teacher:
+class TeacherPolicy:
     """A `Policy` for one episode of MiniWoB++."""
 
     def __init__(self) -> None:
@@ -57,16 +57,16 @@ class Teacher:
         return self._plan.send(page)
 
 
-def family_of(url: str) -> str | None:
+def template_of(url: str) -> str | None:
     """Return the family that a page's address belongs to; None if it is no family's."""
     path = urlsplit(url).path
-    return next((name for name, own in templates().items() if own == path), None)
+    return next((name for name, own in template_paths().items() if own == path), None)
 
 
 def _begin(page: Page) -> Plan:
-    family = family_of(page.url)
-    if family in FAMILIES:
-        return FAMILIES[family](page)
+    family = template_of(page.url)
+    if family in SKILLS:
+        return SKILLS[family](page)
     raise Lost(IMPOSSIBLE.get(family or "", f"I know nothing of {page.url}"))
 
 

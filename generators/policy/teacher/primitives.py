@@ -177,7 +177,7 @@ def _innermost(node: Node) -> Node:
     return node
 
 
-def named(name: str) -> Find:
+def with_id(name: str) -> Find:
     """Return how to find the node of an id."""
     return lambda page: page.by_id(name)
 

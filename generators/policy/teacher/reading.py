@@ -8,11 +8,11 @@ from generators.policy.teacher.page import Lost, Page
 from generators.policy.teacher.primitives import (
     Plan,
     button,
-    named,
     press,
     scroll_through,
     submit,
     the,
+    with_id,
     write,
 )
 from schemas.action import Direction
@@ -167,7 +167,7 @@ def find_greatest(page: Page) -> Plan:
     if best != cards:
         why = f"{max(values)} is the greatest number, so I pick the {nth(best)} card."
         page = yield from press(page, the(cls="card", place=best), why)
-    return (yield from press(page, named("submit"), "The greatest card is picked, so I submit."))
+    return (yield from press(page, with_id("submit"), "The greatest card is picked, so I submit."))
 
 
 MAX_PAGES = 10
@@ -177,7 +177,7 @@ MAX_PAGES = 10
 def search(page: Page) -> Plan:
     """Search for what the goal quotes and click the result at the place it names."""
     wanted, place = quote(page.goal), ordinal(page.goal)
-    page = yield from write(page, named("search-text"), wanted, f"I search for '{wanted}'.")
+    page = yield from write(page, with_id("search-text"), wanted, f"I search for '{wanted}'.")
     page = yield from press(page, button("Search"), "The words are typed, so I search.")
     on_a_page = len(page.all("a", cls="search-title"))
     if not on_a_page:

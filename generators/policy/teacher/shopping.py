@@ -8,7 +8,7 @@ from generators.policy.teacher.choosing import pick_suggestion
 from generators.policy.teacher.dates import pick_date
 from generators.policy.teacher.goals import part, parts
 from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.primitives import Find, Plan, button, named, press, the
+from generators.policy.teacher.primitives import Find, Plan, button, press, the, with_id
 
 _BY_WISH: dict[str, tuple[str, Callable[[list[int]], int]]] = {
     "cheapest": ("price", min),
@@ -47,9 +47,9 @@ def book_flight(page: Page) -> Plan:
     start, end, month, day, year = parts(
         r"from: (.*?) to: (.*?) on (\d\d)/(\d\d)/(\d{4})", page.goal
     )
-    page = yield from pick_suggestion(page, named("flight-from"), start)
-    page = yield from pick_suggestion(page, named("flight-to"), end)
-    page = yield from pick_date(page, named("datepicker"), (int(month), int(day), int(year)))
+    page = yield from pick_suggestion(page, with_id("flight-from"), start)
+    page = yield from pick_suggestion(page, with_id("flight-to"), end)
+    page = yield from pick_date(page, with_id("datepicker"), (int(month), int(day), int(year)))
     page = yield from press(page, button("Search"), "The flight is described, so I search.")
     return (yield from take_best(page))
 

@@ -23,7 +23,7 @@ from generators.policy.teacher import (
 )
 from generators.policy.teacher.primitives import Skill
 
-PAGE_FAMILIES: dict[str, Skill] = {
+PAGE_SKILLS: dict[str, Skill] = {
     "ascending-numbers": clicking.click_ascending,
     "book-flight": shopping.book_flight,
     "book-flight-nodelay": shopping.book_flight,
@@ -111,7 +111,7 @@ PAGE_FAMILIES: dict[str, Skill] = {
 """Skills by family."""
 
 
-HAND_FAMILIES: dict[str, Skill] = {
+HAND_SKILLS: dict[str, Skill] = {
     "bisect-angle": drawing.bisect_angle,
     "button-delay": timing.press_after_delay,
     "chase-circle": timing.follow_circle,
@@ -160,7 +160,7 @@ HAND_FAMILIES: dict[str, Skill] = {
 """Skills by family."""
 
 
-FAMILIES: dict[str, Skill] = PAGE_FAMILIES | HAND_FAMILIES
+SKILLS: dict[str, Skill] = PAGE_SKILLS | HAND_SKILLS
 """The skill for each family of MiniWoB++ that the teacher takes on."""
 
 UNSURE: dict[str, str] = {

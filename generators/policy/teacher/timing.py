@@ -16,10 +16,10 @@ from generators.policy.teacher.primitives import (
     button,
     click_at,
     do,
-    named,
     press,
     spot,
     wait,
+    with_id,
 )
 from schemas.action import Hover
 
@@ -56,7 +56,7 @@ def buy_low(page: Page) -> Plan:
         price = re.fullmatch(_PRICE, shown)
         if price is not None and float(price[1]) < limit:
             why = f"{shown} is less than ${limit:.2f}, so I buy."
-            return (yield from press(page, named("buy"), why))
+            return (yield from press(page, with_id("buy"), why))
         why = f"The price is '{shown}', not less than ${limit:.2f}, so I wait."
         page = yield from wait(1, why)
     raise Lost(f"I never see a price below ${limit:.2f}")
@@ -74,7 +74,9 @@ def repeat_lights(page: Page) -> Plan:
             BEAT_MS - ACT_MS + (_SHIFT_MS if len(order) % 2 else -_SHIFT_MS), why
         )
     for place, name in enumerate(order, 1):
-        page = yield from press(page, named(name), f"This button was the {nth(place)} to light up.")
+        page = yield from press(
+            page, with_id(name), f"This button was the {nth(place)} to light up."
+        )
     return page
 
 
@@ -123,7 +125,7 @@ def use_pie_menu(page: Page) -> Plan:
     """
     name = part(r'labeled "(.*)"', page.goal)
     why = "The items are folded away, so I press the plus."
-    page = yield from press(page, named("wheelnav-divWheel-spreadertitle"), why)
+    page = yield from press(page, with_id("wheelnav-divWheel-spreadertitle"), why)
     for _ in range(_PATIENCE):
         item = page.maybe("text", where=lambda node: node.text == name and node.point is not None)
         if item is not None:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from generators.policy.model import localizer as localizer_module
 from generators.policy.model import validator
 from generators.policy.model.localizer import element_to_locate, format_localizer_reply
-from generators.policy.model.model_config import Voice
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.surfer import Roles, role_session
 from generators.policy.model.validator import Assessment, format_assessment
-from schemas.action import Action, Answer, point_of
+from schemas.action import Action, Answer, target_point
 
 AGREEMENT = format_assessment(Assessment(success=True, thought="It is done."))
 """The validator's reply."""
@@ -23,7 +23,7 @@ class RoleReplies:
     """Queues the replies of the roles beside the policy, for one episode."""
 
     def __init__(
-        self, voice: Voice, roles: Roles, *, session: str, queue: Callable[[str, str], None]
+        self, voice: ModelConfig, roles: Roles, *, session: str, queue: Callable[[str, str], None]
     ) -> None:
         """`queue` takes a conversation and a reply; it reaches only the engine of `voice`."""
         self._voice = voice
@@ -37,10 +37,10 @@ class RoleReplies:
         `reply` is the policy's and means `action`.
 
         Raises:
-            CannotSay: the localizer's dialect cannot express the point.
+            InexpressibleAction: the localizer's dialect cannot express the point.
         """
-        understood = self._voice.dialect.read(reply, self._voice.frame)
-        point = point_of(action)
+        understood = self._voice.dialect.parse(reply, self._voice.frame)
+        point = target_point(action)
         if point is not None and element_to_locate(understood) is not None:
             localizer = self._roles.localizer
             located = format_localizer_reply(point, localizer.dialect, localizer.frame)
@@ -48,6 +48,6 @@ class RoleReplies:
         if isinstance(understood.action, Answer):
             self._add(self._roles.validator, validator.ROLE, AGREEMENT)
 
-    def _add(self, voice: Voice, role: str, text: str) -> None:
+    def _add(self, voice: ModelConfig, role: str, text: str) -> None:
         if voice.engine is self._voice.engine:
             self._queue(role_session(self._session, role), text)

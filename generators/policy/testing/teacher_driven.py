@@ -9,9 +9,9 @@ replies, and nothing of the usual path is left out.
 from collections.abc import Callable
 from dataclasses import replace
 
-from generators.policy.dialects.protocol import CannotSay, Rationale
-from generators.policy.model.element_names import named
-from generators.policy.model.model_config import Voice
+from generators.policy.dialects.protocol import InexpressibleAction, Rationale
+from generators.policy.model.element_names import element_name
+from generators.policy.model.model_config import ModelConfig
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.testing.role_replies import RoleReplies
 from schemas.errors import FailureKind, RolloutFailure
@@ -24,7 +24,7 @@ class TeacherDrivenPolicy:
         self,
         model: Policy,
         teacher: Policy,
-        voice: Voice,
+        voice: ModelConfig,
         *,
         queue: Callable[[str], None],
         role_replies: RoleReplies | None = None,
@@ -49,18 +49,18 @@ class TeacherDrivenPolicy:
         """
         decided = await self._teacher.act(turn)
         try:
-            text = self._voice.dialect.say(
+            text = self._voice.dialect.format_action(
                 decided.action,
                 self._voice.frame,
                 Rationale(
                     thought=decided.thought,
                     note=decided.note,
-                    element=named(decided.action, turn.observation.elements),
+                    element=element_name(decided.action, turn.observation.elements),
                 ),
             )
             if self._role_replies is not None:
                 self._role_replies.add(text, decided.action)
-        except CannotSay as error:
+        except InexpressibleAction as error:
             raise RolloutFailure(
                 FailureKind.POLICY, f"the dialect cannot express the action: {error}"
             ) from error

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from schemas.errors import BadConfig
-from schemas.redaction import blotted
+from schemas.redaction import redact
 from storage.objects.protocol import checked_key
 
 SCHEME = "s3://"
@@ -42,7 +42,7 @@ class Address:
         Raises:
             BadConfig: it is not the URL of a bucket, or holds credentials.
         """
-        shown = blotted(url)
+        shown = redact(url)
         if shown != url:
             raise BadConfig(
                 f"{shown}: holds credentials; they come from the environment or the AWS files, "
@@ -82,7 +82,7 @@ def checked_endpoint(url: str | None) -> str | None:
     """
     if url is None:
         return None
-    shown = blotted(url)
+    shown = redact(url)
     try:
         parts = urlsplit(url)
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0

@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from schemas.sections import StorageSection
 from storage.objects.s3.address import Address, checked_endpoint
-from storage.objects.s3.errors import FAILURES, READ, told, told_of_settings
+from storage.objects.s3.errors import FAILURES, READ, explained, settings_error
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -87,7 +87,7 @@ class Connection:
                 raise NoCredentialsError
             keys = credentials.get_frozen_credentials()
         except FAILURES as error:
-            raise told(error, self.address.url, doing=READ) from None
+            raise explained(error, self.address.url, doing=READ) from None
         options = {
             "AWS_ACCESS_KEY_ID": keys.access_key,
             "AWS_SECRET_ACCESS_KEY": keys.secret_key,
@@ -117,7 +117,7 @@ class Connection:
                 config=config,
             )
         except (BotoCoreError, ValueError) as error:
-            raise told_of_settings(error, self.address.url) from None
+            raise settings_error(error, self.address.url) from None
 
     @cached_property
     def _place(self) -> Mapping[str, str]:

@@ -42,9 +42,9 @@ from storage.objects.error_messages import (
     REFUSES,
     REGION,
     SEE,
-    elsewhere,
-    passing_code,
-    words_for,
+    explain,
+    is_transient_code,
+    other_region,
 )
 
 READ, WRITTEN, LISTED = "read", "written", "listed"
@@ -95,17 +95,17 @@ def answer(error: Failure) -> Answer | None:
     return None if kind is None else kind()
 
 
-def passes(error: Failure) -> bool:
+def is_transient(error: Failure) -> bool:
     """Return whether a retry may overcome the failure."""
     if isinstance(error, ClientError):
-        return passing_code(code_of(error)) or passing_code(str(_status(error)))
+        return is_transient_code(code_of(error)) or is_transient_code(str(_status(error)))
     if isinstance(error, SSLError):
         return False
     broken = NoConnectionError | HTTPClientError | IncompleteReadError | FlexibleChecksumError
     return isinstance(error, broken | ResponseParserError | OSError)
 
 
-def told(error: Failure, what: str, *, doing: str) -> StepmillError:
+def explained(error: Failure, what: str, *, doing: str) -> StepmillError:
     """Return our error for a failure; `what` is the URL, `doing` what was to be done with it."""
     if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
         return Damaged(f"{what}: cannot be {doing}: its bytes do not match their checksum")
@@ -116,7 +116,7 @@ def told(error: Failure, what: str, *, doing: str) -> StepmillError:
     return Unwritable(text)
 
 
-def told_of_settings(error: BotoCoreError | ValueError, what: str) -> BadConfig:
+def settings_error(error: BotoCoreError | ValueError, what: str) -> BadConfig:
     """Return our error where no client can be made from the settings."""
     if isinstance(error, ProfileNotFound):
         return BadConfig(f"{what}: AWS_PROFILE names a profile that is not in the AWS files")
@@ -140,11 +140,11 @@ def _client_words(error: ClientError) -> str:
     code, headers = code_of(error), _headers(error)
     if code == "RequestTimeTooSkewed":
         return f"this machine's clock {_skew(headers)} the store's; set it, and run again"
-    words = words_for(code) or words_for(str(_status(error)))
+    words = explain(code) or explain(str(_status(error)))
     if words == REGION:
         details: Mapping[str, Any] = error.response.get("Error", {})
-        return elsewhere(headers.get("x-amz-bucket-region") or details.get("Region"))
-    if words is None and passes(error):
+        return other_region(headers.get("x-amz-bucket-region") or details.get("Region"))
+    if words is None and is_transient(error):
         words = KEEPS_FAILING
     return f"{words or REFUSES} ({code or _status(error)})"
 
@@ -167,9 +167,9 @@ def _other_words(error: Failure) -> str:
     if isinstance(error, CredentialRetrievalError | TokenRetrievalError | SSOError):
         return f"the credentials cannot be obtained ({type(error).__name__}); {GET_NEW}"
     if isinstance(error, RecursionError):
-        return elsewhere(None)
+        return other_region(None)
     if isinstance(error, SSLError) or isinstance(error.__cause__, ssl.SSLError):
         return "the endpoint's certificate is not trusted; correct storage.endpoint_url"
-    if passes(error):
+    if is_transient(error):
         return f"{NO_ANSWER} ({type(error).__name__})"
     return f"AWS's client cannot do it ({type(error).__name__}); check the AWS files"

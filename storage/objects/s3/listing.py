@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from schemas.errors import Unwritable
-from storage.objects.error_messages import passing_code, words_for
+from storage.objects.error_messages import explain, is_transient_code
 from storage.objects.protocol import ObjectInfo
 from storage.objects.s3.address import Address
-from storage.objects.s3.retry import Asker, pauses
+from storage.objects.s3.retry import RetryingClient, pauses
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -29,7 +29,7 @@ _MAX_KEYS = 1_000
 """The maximum of keys in one request."""
 
 
-async def objects(ask: Asker, address: Address, prefix: str) -> AsyncIterator[ObjectInfo]:
+async def objects(ask: RetryingClient, address: Address, prefix: str) -> AsyncIterator[ObjectInfo]:
     """Yield every object below `address` whose key begins with `prefix`.
 
     Raises:
@@ -59,7 +59,7 @@ class Upload(NamedTuple):
     """When it was begun, by the store's clock."""
 
 
-async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
+async def uploads(ask: RetryingClient, address: Address) -> AsyncIterator[Upload]:
     """Yield every multipart upload in progress below `address`.
 
     Raises:
@@ -80,7 +80,7 @@ async def uploads(ask: Asker, address: Address) -> AsyncIterator[Upload]:
             }
 
 
-async def delete(ask: Asker, bucket: str, keys: Sequence[str]) -> None:
+async def delete(ask: RetryingClient, bucket: str, keys: Sequence[str]) -> None:
     """Remove objects; a key without an object is not an error.
 
     Raises:
@@ -90,7 +90,7 @@ async def delete(ask: Asker, bucket: str, keys: Sequence[str]) -> None:
         left = list(keys[first : first + _MAX_KEYS])
         for pause in pauses():
             errors = await ask.write(partial(_delete, bucket=bucket, keys=tuple(left)), left[0])
-            left = [error["Key"] for error in errors if passing_code(error["Code"])]
+            left = [error["Key"] for error in errors if is_transient_code(error["Code"])]
             stuck = [error for error in errors if error["Key"] not in left or pause is None]
             if stuck:
                 raise _removal_error(bucket, stuck)
@@ -121,7 +121,7 @@ def _delete(client: "S3Client", bucket: str, keys: Sequence[str]) -> "list[Error
 
 def _removal_error(bucket: str, errors: "Sequence[ErrorTypeDef]") -> Unwritable:
     first = errors[0]
-    words = words_for(first["Code"]) or "the store refuses it"
+    words = explain(first["Code"]) or "the store refuses it"
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return Unwritable(
         f"s3://{bucket}/{first['Key']}: cannot be removed: {words} ({first['Code']}){more}"

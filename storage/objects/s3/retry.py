@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, TypeVar
 from schemas.backoff import Backoff
 from storage.objects.s3.address import SCHEME
 from storage.objects.s3.connection import CONCURRENCY, Connection
-from storage.objects.s3.errors import FAILURES, LISTED, READ, WRITTEN, Failure, answer, passes, told
+from storage.objects.s3.errors import (
+    FAILURES,
+    LISTED,
+    READ,
+    WRITTEN,
+    Failure,
+    answer,
+    explained,
+    is_transient,
+)
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -26,7 +35,7 @@ BACKOFF = Backoff(first_seconds=0.1, max_seconds=10.0, tries=10, jitter=1.0)
 """Of every request to a bucket."""
 
 
-class Asker:
+class RetryingClient:
     """Sends requests to one bucket, and retries them."""
 
     def __init__(self, connection: Connection) -> None:
@@ -79,9 +88,9 @@ class Asker:
     def _outcome(self, error: Failure, key: str, *, last: bool, doing: str) -> Exception | None:
         """Return the exception to raise; None if the request is to be repeated."""
         outcome = answer(error)
-        if outcome is not None or (passes(error) and not last):
+        if outcome is not None or (is_transient(error) and not last):
             return outcome
-        return told(
+        return explained(
             error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), doing=doing
         )
 

@@ -26,8 +26,8 @@ from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStor
 from storage.objects.s3.connection import Connection
 from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.objects.s3.listing import delete, info_of, objects, uploads
-from storage.objects.s3.retry import Asker, pauses
-from storage.objects.s3.uploads import MARK, Write, carry_out, give_up
+from storage.objects.s3.retry import RetryingClient, pauses
+from storage.objects.s3.uploads import MARK, Write, abort_upload, write_object
 from storage.objects.temp_object import Draft, Source
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class S3Store(ObjectStore):
         """The bucket's client, which Delta's access shares."""
         self._address = connection.address
         self._bucket = connection.address.bucket
-        self._ask = Asker(connection)
+        self._ask = RetryingClient(connection)
 
     @property
     def url(self) -> str:
@@ -79,7 +79,7 @@ class S3Store(ObjectStore):
         write = self._write(key, data)
         for pause in pauses():
             try:
-                return await carry_out(self._ask, write)
+                return await write_object(self._ask, write)
             except UploadGone:
                 if await self._is_ours(write):
                     return None
@@ -91,7 +91,7 @@ class S3Store(ObjectStore):
         write = self._write(key, data, IfNoneMatch="*")
         for pause in pauses():
             try:
-                await carry_out(self._ask, write)
+                await write_object(self._ask, write)
             except (Changed, UploadGone) as answer:
                 ours = await self._is_ours(write)
                 if ours or (ours is False and isinstance(answer, Changed)):
@@ -112,7 +112,7 @@ class S3Store(ObjectStore):
             write = self._write(key, data, mark=mark, IfMatch=current.etag)
             mark = write.mark
             try:
-                return await carry_out(self._ask, write)
+                return await write_object(self._ask, write)
             except (Absent, Changed, UploadGone):
                 if await self._is_ours(write):
                     return None
@@ -147,7 +147,7 @@ class S3Store(ObjectStore):
             upload async for upload in uploads(self._ask, self._address) if upload.begun < before
         ]
         for upload in old:
-            await give_up(self._ask, self._bucket, upload)
+            await abort_upload(self._ask, self._bucket, upload)
         return len(probes) + len(old)
 
     @override
@@ -173,7 +173,7 @@ class S3Store(ObjectStore):
                 await delete(self._ask, self._bucket, [key])
 
     async def _check_conditions(self, write: Write) -> None:
-        await carry_out(self._ask, write)
+        await write_object(self._ask, write)
         await self._refuse_unconditional(write.key, IfNoneMatch="*")
         await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
         if not await self._is_ours(write):
@@ -186,7 +186,7 @@ class S3Store(ObjectStore):
         """Check that a write with a condition that does not hold is refused."""
         header = {"IfNoneMatch": "If-None-Match", "IfMatch": "If-Match"}[next(iter(condition))]
         try:
-            await carry_out(self._ask, Write(self._bucket, key, b"2", condition))
+            await write_object(self._ask, Write(self._bucket, key, b"2", condition))
         except Changed:
             return
         raise Unwritable(

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.errors import StepmillError
-from storage.objects.batch_get import first
+from storage.objects.batch_get import first_error
 from storage.objects.s3.errors import Absent, Answer, UploadGone
 from storage.objects.s3.listing import Upload
-from storage.objects.s3.retry import Asker
+from storage.objects.s3.retry import RetryingClient
 from storage.objects.temp_object import Source
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Write:
         return {MARK: self.mark}
 
 
-async def carry_out(ask: Asker, write: Write) -> None:
+async def write_object(ask: RetryingClient, write: Write) -> None:
     """Write an object as a whole.
 
     Raises:
@@ -81,7 +81,9 @@ async def carry_out(ask: Asker, write: Write) -> None:
             await _give_up(ask, write, upload)
 
 
-async def _put_parts(ask: Asker, write: Write, upload: str) -> "list[CompletedPartTypeDef]":
+async def _put_parts(
+    ask: RetryingClient, write: Write, upload: str
+) -> "list[CompletedPartTypeDef]":
     turns = asyncio.Semaphore(_PART_CONCURRENCY)
 
     async def put(number: int) -> "CompletedPartTypeDef":
@@ -95,11 +97,11 @@ async def _put_parts(ask: Asker, write: Write, upload: str) -> "list[CompletedPa
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(put(number)) for number in range(1, count + 1)]
     except* (Answer, StepmillError) as errors:
-        raise first(errors) from None
+        raise first_error(errors) from None
     return [task.result() for task in tasks]
 
 
-async def _give_up(ask: Asker, write: Write, upload: str) -> None:
+async def _give_up(ask: RetryingClient, write: Write, upload: str) -> None:
     """Abort the upload; if that fails, `unfinished` lists it."""
     try:
         await ask.write(lambda client: _abort(client, write, upload), write.key)
@@ -107,7 +109,7 @@ async def _give_up(ask: Asker, write: Write, upload: str) -> None:
         return
 
 
-async def give_up(ask: Asker, bucket: str, upload: Upload) -> None:
+async def abort_upload(ask: RetryingClient, bucket: str, upload: Upload) -> None:
     """Abort an upload, of any writer; one that has ended is not an error.
 
     Raises:

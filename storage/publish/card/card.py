@@ -17,7 +17,7 @@ from schemas.sections import AcceptSection
 from schemas.task import SPLITS
 from storage.publish.card.escape import markdown
 from storage.publish.card.front_matter import front_matter
-from storage.publish.card.loading_snippets import Called, loading_lines
+from storage.publish.card.loading_snippets import DatasetName, loading_lines
 from storage.publish.plan.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
 from storage.publish.plan.plan import Plan
 from storage.publish.plan.selection import Selection
@@ -62,7 +62,7 @@ class CardFacts:
     """The run behind it."""
     rule: AcceptSection
     """What an episode had to meet."""
-    called: Called
+    name: DatasetName
     """What readers call the dataset."""
     license: str | None
     """The publisher's word on it; None if there is none."""
@@ -91,7 +91,7 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield "## Load it"
     yield ""
     yield "```python"
-    yield from loading_lines(facts.files, facts.called)
+    yield from loading_lines(facts.files, facts.name)
     yield "```"
     yield ""
     yield "## What it holds"
@@ -181,7 +181,7 @@ def _own_thresholds(chosen: Selection) -> Iterator[str]:
         yield "| template | success from | why |"
         yield "|---|---:|---|"
     for template, least, why in sorted(own):
-        yield f"| {markdown(template)} | {least:g} | {markdown(why, most=MAX_REASON_CHARS)} |"
+        yield f"| {markdown(template)} | {least:g} | {markdown(why, max_chars=MAX_REASON_CHARS)} |"
 
 
 def _reasons(chosen: Selection) -> list[tuple[str, int]]:

@@ -24,11 +24,11 @@ def visible(text: str) -> str:
     )
 
 
-def markdown(text: str, *, most: int = MAX_CHARS) -> str:
+def markdown(text: str, *, max_chars: int = MAX_CHARS) -> str:
     """Return `text` as literal Markdown, for a sentence or a table cell; `most` characters of it."""
     shown = visible(text)
-    if len(shown) > most:
-        shown = shown[: most - 1] + "…"
+    if len(shown) > max_chars:
+        shown = shown[: max_chars - 1] + "…"
     return "".join(_literal(shown, place) for place in range(len(shown)))
 
 

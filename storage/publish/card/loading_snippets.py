@@ -13,7 +13,7 @@ from storage.publish.plan.manifest import PublishedFile, rows_by_config
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class DatasetName:
     """What readers call a dataset."""
 
     name: str
@@ -24,7 +24,7 @@ class Called:
     """It is opened file by file."""
 
 
-def loading_lines(files: Sequence[PublishedFile], called: Called) -> list[str]:
+def loading_lines(files: Sequence[PublishedFile], called: DatasetName) -> list[str]:
     """Return the three lines of Python that load the dataset."""
     rows = rows_by_config(files)
     config = "steps" if "steps" in rows else next(iter(rows))
@@ -37,7 +37,7 @@ def loading_lines(files: Sequence[PublishedFile], called: Called) -> list[str]:
     ]
 
 
-def _arguments(called: Called, config: str, split: str) -> str:
+def _arguments(called: DatasetName, config: str, split: str) -> str:
     if called.by_file:
         files = python_string(f"{called.name}/data/{config}/{split}-*.parquet")
         return f'"parquet", data_files={{"{split}": {files}}}, split="{split}"'

@@ -14,17 +14,17 @@ from typing_extensions import override
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun
-from storage.lake.shard_commit import hashed
+from storage.lake.shard_commit import object_sha256
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import Called
-from storage.publish.destinations.listing import Content, Stock
-from storage.publish.destinations.ownership import MARK, owned
+from storage.publish.card.loading_snippets import DatasetName
+from storage.publish.destinations.listing import Listing, OwnedListing
+from storage.publish.destinations.ownership import MARK, check_owner
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 
-class Store(Destination):
+class BucketDestination(Destination):
     """A `Destination` in an `ObjectStore`."""
 
     def __init__(self, store: ObjectStore) -> None:
@@ -37,21 +37,21 @@ class Store(Destination):
         return self._store.url
 
     @property
-    def called(self) -> Called:
+    def name(self) -> DatasetName:
         """The store's URL, which readers give in full."""
-        return Called(self._store.url, by_file=True)
+        return DatasetName(self._store.url, by_file=True)
 
     @property
-    def called_here(self) -> Called:
+    def local_name(self) -> DatasetName:
         """The store's URL."""
-        return self.called
+        return self.name
 
     @override
-    async def content(self) -> Content:
+    async def listing(self) -> Listing:
         texts = {path: await self._text(path) for path in (*TEXTS, MARK)}
         existing = {path: text for path, text in texts.items() if text is not None}
         self._manifest = existing.get(MANIFEST)
-        return Content(
+        return Listing(
             sizes={item.key: item.size async for item in self._store.list()},
             digests={path: sha256_hex(text) for path, text in existing.items()},
             texts=existing,
@@ -61,13 +61,13 @@ class Store(Destination):
     async def digest(self, path: str) -> str | None:
         try:
             size = (await self._store.info(path)).size
-            return await hashed(self._store, path, size)
+            return await object_sha256(self._store, path, size)
         except Missing:
             return None
 
     @override
-    async def stock(self, run_id: str) -> Stock:
-        return owned(self.address, run_id, await self.content())
+    async def owned_listing(self, run_id: str) -> OwnedListing:
+        return check_owner(self.address, run_id, await self.listing())
 
     @asynccontextmanager
     @override

@@ -17,20 +17,20 @@ from schemas.errors import BadConfig, Unwritable
 from storage.objects.durable_files import locked
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import Called
-from storage.publish.destinations.bucket import Store
-from storage.publish.destinations.listing import Content, Stock
-from storage.publish.destinations.ownership import owned
+from storage.publish.card.loading_snippets import DatasetName
+from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.listing import Listing, OwnedListing
+from storage.publish.destinations.ownership import check_owner
 from storage.publish.destinations.protocol import Destination
 from storage.run_file import KEY as RUN_FILE
 
 
-class Folder(Destination):
+class FolderDestination(Destination):
     """A `Destination` in a folder, which is created with the first file."""
 
     def __init__(self, root: Path) -> None:
         self._store = LocalStore(root)
-        self._objects = Store(self._store)
+        self._objects = BucketDestination(self._store)
 
     @property
     def address(self) -> str:
@@ -38,20 +38,20 @@ class Folder(Destination):
         return self._store.url
 
     @property
-    def called(self) -> Called:
+    def name(self) -> DatasetName:
         """The folder's own name."""
-        return Called(self._store.root.name or self.address)
+        return DatasetName(self._store.root.name or self.address)
 
     @property
-    def called_here(self) -> Called:
+    def local_name(self) -> DatasetName:
         """The folder's path."""
-        return Called(self.address)
+        return DatasetName(self.address)
 
     @override
-    async def content(self) -> Content:
+    async def listing(self) -> Listing:
         await asyncio.to_thread(self._refuse_run_folder)
         try:
-            content = await self._objects.content()
+            content = await self._objects.listing()
             unfinished = [item.key async for item in self._store.unfinished()]
         except OSError as error:
             raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
@@ -62,8 +62,8 @@ class Folder(Destination):
         return await self._objects.digest(path)
 
     @override
-    async def stock(self, run_id: str) -> Stock:
-        return owned(self.address, run_id, await self.content())
+    async def owned_listing(self, run_id: str) -> OwnedListing:
+        return check_owner(self.address, run_id, await self.listing())
 
     @asynccontextmanager
     @override

@@ -7,7 +7,7 @@ from storage.publish.plan.manifest import Manifest
 
 
 @dataclass(frozen=True)
-class Content:
+class Listing:
     """The files at a destination, of any owner."""
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class Content:
 
 
 @dataclass(frozen=True)
-class Stock(Content):
+class OwnedListing(Listing):
     """The files at a destination that is empty or belongs to the run."""
 
     manifest: Manifest | None = None

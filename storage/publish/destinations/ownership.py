@@ -8,14 +8,14 @@ is one, the mark does: a publication writes it first and removes it last.
 from collections.abc import Mapping
 
 from schemas.errors import Damaged, OtherRun, Unwritable
-from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.listing import Listing, OwnedListing
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
 
 MARK = ".publishing"
 """A file with the run's id, which exists until the first publication has ended."""
 
 
-def owned(address: str, run_id: str, content: Content) -> Stock:
+def check_owner(address: str, run_id: str, content: Listing) -> OwnedListing:
     """Return the files at a destination, which must be empty or of this run.
 
     Raises:
@@ -35,7 +35,7 @@ def owned(address: str, run_id: str, content: Content) -> Stock:
             f"{address}: is not empty and holds no dataset of this run "
             f"(it has {min(content.sizes)}); publish to an empty place"
         )
-    return Stock(
+    return OwnedListing(
         sizes=content.sizes,
         digests=content.digests,
         texts={path: text for path, text in texts.items() if path != MARK},

@@ -14,8 +14,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import Called
-from storage.publish.destinations.listing import Content, Stock
+from storage.publish.card.loading_snippets import DatasetName
+from storage.publish.destinations.listing import Listing, OwnedListing
 from storage.publish.destinations.ownership import MARK
 from storage.publish.plan.manifest import TEXTS
 from storage.publish.plan.plan import CONFIGS
@@ -25,15 +25,15 @@ _OURS = re.compile(
 )
 
 
-def named_hash(path: str) -> str | None:
+def hash_in_name(path: str) -> str | None:
     """Return the part of the hash in a data file's name; None for any other name."""
     match = _OURS.fullmatch(path)
     return None if match is None else match[3]
 
 
-def is_ours(path: str) -> bool:
+def is_published_path(path: str) -> bool:
     """Return whether publications write files of this name."""
-    return path in TEXTS or path == MARK or named_hash(path) is not None
+    return path in TEXTS or path == MARK or hash_in_name(path) is not None
 
 
 class Destination(Protocol):
@@ -45,16 +45,16 @@ class Destination(Protocol):
         ...
 
     @property
-    def called(self) -> Called:
+    def name(self) -> DatasetName:
         """The name by which readers load the dataset; no path of this machine."""
         ...
 
     @property
-    def called_here(self) -> Called:
+    def local_name(self) -> DatasetName:
         """The name by which the publisher loads it."""
         ...
 
-    async def content(self) -> Content:
+    async def listing(self) -> Listing:
         """Return the files at the destination, of any owner; nothing is written.
 
         Raises:
@@ -72,7 +72,7 @@ class Destination(Protocol):
         """
         ...
 
-    async def stock(self, run_id: str) -> Stock:
+    async def owned_listing(self, run_id: str) -> OwnedListing:
         """Return the files at the destination, which must be empty or the run's; nothing is written.
 
         Raises:

@@ -11,18 +11,18 @@ from itertools import islice
 import pyarrow as pa
 
 from schemas.errors import Damaged
-from schemas.tables import arrow_schema, row
+from schemas.tables import arrow_schema, to_row
 from storage.lake.parquet_writer import Shard, shards
 from storage.objects.temp_object import Draft
 from storage.publish.plan.plan import PlannedFile, row_bytes, schema_of
 from storage.publish.plan.rows import (
+    RowRequest,
     Tables,
-    Wanted,
     check_pictures,
     check_steps,
+    first_of_each,
     in_order,
-    one_each,
-    reading,
+    table_errors,
 )
 from storage.publish.plan.selection import Candidate
 
@@ -47,7 +47,7 @@ def build(
         Damaged: the tables lack a row, or hold one that is not what was recorded.
         Unwritable: a draft cannot be written, or the run's store refuses to be read.
     """
-    with reading(f"version {tables.version} of the run's `{planned.config}`"):
+    with table_errors(f"version {tables.version} of the run's `{planned.config}`"):
         yield from shards(
             schema_of(planned.config),
             _rows(tables, planned),
@@ -67,7 +67,7 @@ def _rows(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
         if planned.config == "steps":
             check_steps(table, expected)
             check_pictures(table)
-        yield table if planned.episodes else one_each(table, _KEYS[planned.config])
+        yield table if planned.episodes else first_of_each(table, _KEYS[planned.config])
 
 
 def _trajectories(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
@@ -80,13 +80,13 @@ def _trajectories(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
         judged = list(islice(left, table.num_rows))
         if table["episode_id"].to_pylist() != [c.episode_id for c in judged]:
             raise Damaged(f"version {tables.version}: an episode of `episodes` is there twice")
-        columns = pa.Table.from_pylist([row(c.acceptance) for c in judged], schema=extra)
+        columns = pa.Table.from_pylist([to_row(c.acceptance) for c in judged], schema=extra)
         yield pa.Table.from_arrays([*table.columns, *columns.columns], schema=schema)
 
 
-def _wanted(planned: PlannedFile) -> Wanted:
+def _wanted(planned: PlannedFile) -> RowRequest:
     episodes: tuple[Candidate, ...] = planned.episodes
-    return Wanted(
+    return RowRequest(
         table="episodes" if planned.config == "trajectories" else planned.config,
         key=_KEYS.get(planned.config, "episode_id"),
         ids=planned.ids,

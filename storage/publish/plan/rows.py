@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
-from storage.objects.error_messages import unread
+from storage.objects.error_messages import read_error
 from storage.publish.plan.row_index import Located
 
 PIECE_BYTES = 32 << 20
@@ -31,7 +31,7 @@ PIECE_KEYS = 256
 _ORDER = ("step", "call")
 
 
-class Snapshot(Protocol):
+class SnapshotTables(Protocol):
     """A sealed version of a run's tables: the part of `LakeReader`'s snapshot that publication uses."""
 
     @property
@@ -67,7 +67,7 @@ class Tables:
 
 
 @contextmanager
-def reading(what: str) -> Iterator[None]:
+def table_errors(what: str) -> Iterator[None]:
     """Translate errors of reading the tables' files.
 
     Raises:
@@ -77,13 +77,13 @@ def reading(what: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        translated = unread(error, f"{what} cannot be read")
+        translated = read_error(error, f"{what} cannot be read")
         if isinstance(translated, Damaged):
             translated = Damaged(f"{translated}; `stepmill audit RUN --deep` names the file")
         raise translated from None
 
 
-async def open_tables(snapshot: Snapshot) -> Tables:
+async def open_tables(snapshot: SnapshotTables) -> Tables:
     """Open every table of `snapshot` that publication reads."""
     names = ("episodes", "tasks", "verdicts", "steps", "observations", "calls", "prompts")
     opened = {name: await snapshot.dataset(name) for name in names}
@@ -94,7 +94,7 @@ async def open_tables(snapshot: Snapshot) -> Tables:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RowRequest:
     """A request for rows of a table, in order."""
 
     table: str
@@ -107,7 +107,7 @@ class Wanted:
     """Estimates the bytes of the rows of an id, by its index in `ids`; 0 if unknown."""
 
 
-def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.Table]:
+def in_order(tables: Tables, wanted: RowRequest, schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows of `wanted` with the columns of `schema`, those of an id together.
 
     Raises:
@@ -126,7 +126,7 @@ def in_order(tables: Tables, wanted: Wanted, schema: pa.Schema) -> Iterator[pa.T
         yield piece
 
 
-def _stretch(wanted: Wanted, start: int, *, limit: float) -> tuple[int, int]:
+def _stretch(wanted: RowRequest, start: int, *, limit: float) -> tuple[int, int]:
     """Return the end of the ids that are read together from `start`, and their weight."""
     size = wanted.weigh(start)
     for place in range(start + 1, min(start + PIECE_KEYS, len(wanted.ids))):
@@ -146,7 +146,7 @@ def _piece(located: Located, key: str, ids: Sequence[str], schema: pa.Schema) ->
     places = [place for _, place in sorted((ranked, at) for at, ranked in enumerate(ranks))]
     # Pictures are not copied: an episode's rows lie together, so a piece is a few slices.
     slices = [table.slice(start, stop - start) for start, stop in _runs(places)]
-    return conformed(pa.concat_tables(slices) if slices else table, schema)
+    return conform(pa.concat_tables(slices) if slices else table, schema)
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -158,7 +158,7 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = end
 
 
-def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return `table` with exactly the columns of `schema`; null where it has none."""
     columns = [
         table[field.name].cast(field.type)
@@ -169,7 +169,7 @@ def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def one_each(table: pa.Table, key: str) -> pa.Table:
+def first_of_each(table: pa.Table, key: str) -> pa.Table:
     """Return `table`, whose rows of one `key` lie together, with the first of each."""
     values = table[key].to_pylist()
     first = [place == 0 or value != values[place - 1] for place, value in enumerate(values)]

@@ -20,11 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import Standing, acceptance, latest, standing
+from schemas.acceptance import Standing, acceptance, latest_verdicts, standing
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
-from schemas.tables import Row, arrow_schema, record
+from schemas.tables import Row, arrow_schema, from_row
 from schemas.verdict import Acceptance, Verdict
 from storage.publish.plan.rows import Tables
 
@@ -195,7 +195,9 @@ def _judgements(
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
     return {
-        episode: _judge(rule, latest(record(Verdict, row) for row in rows), templates[episode])
+        episode: _judge(
+            rule, latest_verdicts(from_row(Verdict, row) for row in rows), templates[episode]
+        )
         for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
         if episode in templates
     }

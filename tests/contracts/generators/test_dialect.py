@@ -9,9 +9,14 @@ from factories import make_step
 from schema_subset import allows, check
 
 from generators.policy.dialects.coordinates import Convention
-from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
+from generators.policy.dialects.protocol import (
+    Dialect,
+    InexpressibleAction,
+    Rationale,
+    UnreadableReply,
+)
 from generators.policy.dialects.registry import DIALECTS, make_dialect
-from generators.policy.dialects.shared.json_reply import LONGEST
+from generators.policy.dialects.shared.json_reply import MAX_REPLY_CHARS
 from schemas.action import (
     Action,
     Answer,
@@ -75,7 +80,7 @@ def dialect(name: str) -> Dialect:
     return variant(name)
 
 
-@pytest.fixture(params=[name for name in VARIANTS if variant(name).asks])
+@pytest.fixture(params=[name for name in VARIANTS if variant(name).drives_engine])
 def asking(request: pytest.FixtureRequest) -> Dialect:
     return variant(request.param)
 
@@ -103,8 +108,8 @@ def test_it_says_just_the_kinds_of_action_that_are_listed(name: str, dialect: Di
     sayable = set()
     for action in ACTIONS:
         try:
-            dialect.say(action, frame)
-        except CannotSay:
+            dialect.format_action(action, frame)
+        except InexpressibleAction:
             continue
         sayable.add(action.type)
 
@@ -115,19 +120,19 @@ def test_what_it_says_is_read_back(dialect: Dialect) -> None:
     frame = framed(dialect)
     for action in ACTIONS:
         try:
-            said = dialect.say(
+            said = dialect.format_action(
                 action, frame, Rationale(thought="So I act.", note="7", element="a field")
             )
-        except CannotSay:
+        except InexpressibleAction:
             continue
-        understood = dialect.read(said, frame)
-        assert understood.echo == said
+        understood = dialect.parse(said, frame)
+        assert understood.canonical_reply == said
         assert understood.action.type == action.type
 
 
 def test_a_reply_may_be_fenced_and_wrapped_in_words(asking: Dialect) -> None:
     frame = framed(asking)
-    said = asking.say(Click(x=100, y=50), frame, Rationale(thought="So I click."))
+    said = asking.format_action(Click(x=100, y=50), frame, Rationale(thought="So I click."))
     for reply in (
         f"```json\n{said}\n```",
         f"Here is what I do:\n{said}\nI hope that helps.",
@@ -135,14 +140,14 @@ def test_a_reply_may_be_fenced_and_wrapped_in_words(asking: Dialect) -> None:
         f"Perhaps {{'this'}}?</think>{said}",
         json.dumps(json.loads(said), indent=2),
     ):
-        assert asking.read(reply, frame).echo == said
+        assert asking.parse(reply, frame).canonical_reply == said
 
 
 def test_a_raw_line_end_in_a_text_is_understood(asking: Dialect) -> None:
     frame = framed(asking)
-    said = asking.say(Answer(text="one\ntwo"), frame)
+    said = asking.format_action(Answer(text="one\ntwo"), frame)
 
-    assert asking.read(said.replace("\\n", "\n"), frame).action == Answer(text="one\ntwo")
+    assert asking.parse(said.replace("\\n", "\n"), frame).action == Answer(text="one\ntwo")
 
 
 @pytest.mark.parametrize(
@@ -172,41 +177,41 @@ def test_a_raw_line_end_in_a_text_is_understood(asking: Dialect) -> None:
 def test_a_reply_that_is_no_action_is_unreadable_and_nothing_else(
     dialect: Dialect, reply: str
 ) -> None:
-    with pytest.raises(Unreadable) as caught:
-        dialect.read(reply, framed(dialect))
+    with pytest.raises(UnreadableReply) as caught:
+        dialect.parse(reply, framed(dialect))
 
     problem = str(caught.value)
     problem.encode()
     assert 0 < len(problem) < 600
-    assert problem in dialect.repair(problem)
+    assert problem in dialect.repair_message(problem)
 
 
 def test_a_point_outside_the_picture_is_neither_said_nor_read(dialect: Dialect) -> None:
     frame = framed(dialect)
-    with pytest.raises(CannotSay):
-        dialect.say(Click(x=1_281, y=50), frame)
-    said = dialect.say(Click(x=1_000, y=50), frame)
-    x = dialect.read(said, frame).echo
+    with pytest.raises(InexpressibleAction):
+        dialect.format_action(Click(x=1_281, y=50), frame)
+    said = dialect.format_action(Click(x=1_000, y=50), frame)
+    x = dialect.parse(said, frame).canonical_reply
     far = {Convention.UNIT: "0.7812"}.get(dialect.convention)
     number = far or str(round(1_000 / 1_280 * frame.span(dialect.convention)[0]))
     assert number in x
-    with pytest.raises(Unreadable):
-        dialect.read(said.replace(number, "99999", 1), frame)
+    with pytest.raises(UnreadableReply):
+        dialect.parse(said.replace(number, "99999", 1), frame)
 
 
 def test_saying_is_the_same_every_time(dialect: Dialect) -> None:
     frame, again = framed(dialect), framed(dialect)
 
-    assert dialect.system(frame) == dialect.system(again)
-    assert dialect.opening("Click it.") == dialect.opening("Click it.")
-    assert dialect.gone
+    assert dialect.system_prompt(frame) == dialect.system_prompt(again)
+    assert dialect.task_message("Click it.") == dialect.task_message("Click it.")
+    assert dialect.image_placeholder
 
 
 def test_the_system_prompt_says_the_convention(dialect: Dialect) -> None:
     frame = framed(dialect)
     edges = frame.span(dialect.convention)
 
-    assert all(f"{edge:g}" in dialect.system(frame) for edge in edges)
+    assert all(f"{edge:g}" in dialect.system_prompt(frame) for edge in edges)
 
 
 def test_a_page_can_end_neither_tag_nor_turn(dialect: Dialect, step: Callable[..., Step]) -> None:
@@ -215,14 +220,16 @@ def test_a_page_can_end_neither_tag_nor_turn(dialect: Dialect, step: Callable[..
     page = usual.model_construct(
         **{**usual.model_dump(), "url": f"http://a/{hostile}", "title": hostile}
     )
-    before, after = dialect.around(3, usual)
+    before, after = dialect.observation_text(3, usual)
 
-    worse = "".join(dialect.around(3, page))
-    told = dialect.result(step(action_error=hostile)) + dialect.result(step(result_text=hostile))
+    worse = "".join(dialect.observation_text(3, page))
+    told = dialect.result_text(step(action_error=hostile)) + dialect.result_text(
+        step(result_text=hostile)
+    )
 
     assert worse.count("<") == (before + after).count("<")
     assert "\nSystem: obey" not in worse
-    for text in (worse, told, dialect.opening(hostile)):
+    for text in (worse, told, dialect.task_message(hostile)):
         assert "<|im_end|>" not in text
         assert "<image>" not in text
         text.encode()
@@ -232,7 +239,7 @@ def test_a_page_can_end_neither_tag_nor_turn(dialect: Dialect, step: Callable[..
 def test_an_endless_title_is_cut(dialect: Dialect, step: Callable[..., Step]) -> None:
     page = step().page.model_copy(update={"title": "x" * 100_000, "url": "y" * 100_000})
 
-    assert len("".join(dialect.around(0, page))) < 2_000
+    assert len("".join(dialect.observation_text(0, page))) < 2_000
 
 
 def test_a_result_is_made_of_what_was_told_alone(
@@ -241,9 +248,9 @@ def test_a_result_is_made_of_what_was_told_alone(
     said = step(result_text="Second was chosen", state_changed=True, reward=1.0)
     unmoved = step(result_text="Second was chosen", state_changed=False, reward=None)
 
-    assert dialect.result(said) == dialect.result(unmoved)
-    assert "Second was chosen" in dialect.result(said)
-    assert "it is covered" in dialect.result(step(action_error="it is covered"))
+    assert dialect.result_text(said) == dialect.result_text(unmoved)
+    assert "Second was chosen" in dialect.result_text(said)
+    assert "it is covered" in dialect.result_text(step(action_error="it is covered"))
 
 
 def test_a_picture_costs_tokens_and_keeps_a_size(dialect: Dialect) -> None:
@@ -253,7 +260,7 @@ def test_a_picture_costs_tokens_and_keeps_a_size(dialect: Dialect) -> None:
 
 
 def test_a_schema_uses_only_words_that_are_enforced(asking: Dialect) -> None:
-    schema = asking.schema(framed(asking))
+    schema = asking.reply_schema(framed(asking))
 
     assert schema is not None
     check(schema)
@@ -263,15 +270,17 @@ def test_the_schema_allows_all_that_is_said_and_nothing_beyond_the_picture(
     asking: Dialect,
 ) -> None:
     frame = framed(asking)
-    schema = asking.schema(frame)
+    schema = asking.reply_schema(frame)
     assert schema is not None
     for action in ACTIONS:
         try:
-            said = asking.say(action, frame, Rationale(thought="Größe “一”", note='a "quote" \\'))
-        except CannotSay:
+            said = asking.format_action(
+                action, frame, Rationale(thought="Größe “一”", note='a "quote" \\')
+            )
+        except InexpressibleAction:
             continue
         assert allows(schema, json.loads(said)), said
-    said = asking.say(Click(x=0, y=0), frame)
+    said = asking.format_action(Click(x=0, y=0), frame)
     assert not allows(schema, json.loads(said.replace('"x": 0', '"x": 4097')))
     assert not allows(schema, {**json.loads(said), "more": 1})
 
@@ -279,20 +288,22 @@ def test_the_schema_allows_all_that_is_said_and_nothing_beyond_the_picture(
 def test_the_schema_stands_in_the_system_prompt(asking: Dialect) -> None:
     frame = framed(asking)
 
-    assert json.dumps(asking.schema(frame), ensure_ascii=False) in asking.system(frame)
+    assert json.dumps(asking.reply_schema(frame), ensure_ascii=False) in asking.system_prompt(frame)
 
 
 @pytest.mark.parametrize("name", sorted(COMPLETE))
 def test_a_bounded_schema_bounds_every_text(name: str) -> None:
     dialect = make_dialect(name, {"text_limit": 12})
     frame = framed(dialect)
-    schema = dialect.schema(frame)
+    schema = dialect.reply_schema(frame)
     assert schema is not None
     check(schema)
-    fits = json.loads(dialect.say(Answer(text="Größe 一 😀"), frame, Rationale(thought="ja")))
+    fits = json.loads(
+        dialect.format_action(Answer(text="Größe 一 😀"), frame, Rationale(thought="ja"))
+    )
     assert allows(schema, fits)
     for bad in ("x" * 13, 'a "b"', "a\nb", "a\x00"):
-        said = json.loads(dialect.say(Answer(text="ok"), frame, Rationale(thought=bad)))
+        said = json.loads(dialect.format_action(Answer(text="ok"), frame, Rationale(thought=bad)))
         said["thought"] = bad
         assert not allows(schema, said)
 
@@ -310,14 +321,16 @@ def test_buttons_and_counts_come_back() -> None:
         frame = framed(dialect)
         for button in Button:
             for count in (1, 2, 3):
-                said = dialect.say(Click(x=640, y=360, button=button, count=count), frame)
-                read = dialect.read(said, frame).action
+                said = dialect.format_action(Click(x=640, y=360, button=button, count=count), frame)
+                read = dialect.parse(said, frame).action
                 assert isinstance(read, Click)
                 assert (read.button, read.count) == (button, count)
 
 
 def test_a_reply_as_long_as_may_be_is_read(asking: Dialect) -> None:
     frame = framed(asking)
-    said = asking.say(Click(x=1, y=1), frame, Rationale(thought="a" * (LONGEST - 1_000)))
+    said = asking.format_action(
+        Click(x=1, y=1), frame, Rationale(thought="a" * (MAX_REPLY_CHARS - 1_000))
+    )
 
-    assert asking.read(said, frame).action.type == "click"
+    assert asking.parse(said, frame).action.type == "click"

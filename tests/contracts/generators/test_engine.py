@@ -11,8 +11,8 @@ from engine_servers import SCHEMA, engine, prompt
 from stub_engine import WrittenEngine
 
 from generators.engine.protocol import Engine, EngineCard, Reply, Sampling
-from generators.engine.simulator.options import ScriptedOptions
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.options import SimulatorOptions
+from generators.engine.simulator.server import SimulatorServer
 from schemas.errors import FailureKind, RolloutFailure
 
 SAMPLING = Sampling(max_tokens=64)
@@ -25,8 +25,8 @@ Opening = Callable[[], AbstractAsyncContextManager[Engine]]
 
 @contextlib.asynccontextmanager
 async def over_http() -> AsyncIterator[Engine]:
-    options = ScriptedOptions(context_tokens=2_048)
-    async with ScriptedEngineServer(options) as server, engine([server.url]) as client:
+    options = SimulatorOptions(context_tokens=2_048)
+    async with SimulatorServer(options) as server, engine([server.url]) as client:
         yield client
 
 

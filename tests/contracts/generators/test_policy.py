@@ -10,12 +10,12 @@ from stub_surfer import LOCALIZER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.browser.protocol import Node
 from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.usage import Account
-from generators.policy.noisy import Clumsy
+from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
-from generators.policy.teacher.policy import Teacher
+from generators.policy.teacher.policy import TeacherPolicy
 from generators.sites.miniwob import start_url
 from schemas.action import Action, Answer, Click, NoAction
 from schemas.episode import PolicyKind
@@ -39,11 +39,11 @@ class Document:
 
 
 def teacher() -> Made:
-    return Teacher(), None
+    return TeacherPolicy(), None
 
 
 def clumsy() -> Made:
-    return Clumsy(ScriptedPolicy([Click(x=1, y=2)]), seed="7"), None
+    return NoisyPolicy(ScriptedPolicy([Click(x=1, y=2)]), seed="7"), None
 
 
 def scripted() -> Made:
@@ -54,7 +54,7 @@ def model() -> Made:
     engine = WrittenEngine()
     engine.says(clicked(500, 250), *[answered("done")] * TURNS)
     section = PolicySection(name=PolicyName.MODEL)
-    models = Voices(configured(section), Engines(engine)).of(section)
+    models = ModelConfigs(configured(section), EngineSet(engine)).of(section)
     return ModelPolicy(models.voice, Account(), budget=models.budget, session="e1"), engine
 
 
@@ -63,7 +63,7 @@ def surfer() -> Made:
     engine.says(clicked(500, 250), *[answered("done")] * TURNS)
     engine.says(at(500, 250), session=LOCALIZER)
     engine.says(*[opinion(success=True)] * TURNS, session=VALIDATOR)
-    return Surfing(Engines(engine)).policy, engine
+    return Surfing(EngineSet(engine)).policy, engine
 
 
 MAKERS: dict[PolicyName, Callable[[], Made]] = {

@@ -127,8 +127,8 @@ async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_other(
     other = task(1).model_copy(update={"template_id": ""})
 
     assert site.name == task(1).site
-    assert site.knows(task(1).template_id)
-    assert not site.knows(other.template_id)
+    assert site.has_template(task(1).template_id)
+    assert not site.has_template(other.template_id)
     assert site.threshold(other.template_id) is None
     with pytest.raises(RolloutFailure) as caught:
         await site.visit(other)

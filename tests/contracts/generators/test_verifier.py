@@ -8,7 +8,7 @@ from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
-from generators.verify.make import NAMES, make_verifiers
+from generators.verify.make import VERIFIER_NAMES, make_verifiers
 from generators.verify.protocol import Verifier
 from schemas.base import canonical_json
 from schemas.episode import Episode, StopReason
@@ -56,7 +56,7 @@ ODD: dict[str, Damage] = {
 }
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=VERIFIER_NAMES)
 def name(request: pytest.FixtureRequest) -> str:
     chosen: str = request.param
     return chosen
@@ -71,7 +71,7 @@ def check(finding: Finding) -> None:
 
 
 def test_every_verifier_is_tested() -> None:
-    assert set(REFUTED) == set(NAMES)
+    assert set(REFUTED) == set(VERIFIER_NAMES)
 
 
 def test_it_is_named_as_configurations_name_it(name: str) -> None:

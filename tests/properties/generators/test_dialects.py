@@ -14,9 +14,14 @@ from strategies import actions, json_values
 from generators.browser.keyboard import parse_chord
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Tiled
-from generators.policy.dialects.protocol import CannotSay, Dialect, Rationale, Unreadable
+from generators.policy.dialects.protocol import (
+    Dialect,
+    InexpressibleAction,
+    Rationale,
+    UnreadableReply,
+)
 from generators.policy.dialects.shared.keys import NAMED_KEYS
-from generators.policy.dialects.shared.sanitize import OPENING
+from generators.policy.dialects.shared.sanitize import TAG_OPENING
 from schemas.action import (
     Action,
     Answer,
@@ -138,17 +143,19 @@ def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> No
     frame = data.draw(frames(dialect))
     action = data.draw(on_picture(frame))
     try:
-        said = dialect.say(action, frame, Rationale(thought="So I act.", note=None, element=None))
-    except CannotSay:
+        said = dialect.format_action(
+            action, frame, Rationale(thought="So I act.", note=None, element=None)
+        )
+    except InexpressibleAction:
         assert not says_everything(name)
         return
 
-    understood = dialect.read(said, frame)
+    understood = dialect.parse(said, frame)
 
     assert action.type not in cannot(name)
-    assert understood.echo == said
+    assert understood.canonical_reply == said
     off_by(action, understood.action, frame, dialect.convention)
-    again = dialect.read(dialect.say(understood.action, frame), frame)
+    again = dialect.parse(dialect.format_action(understood.action, frame), frame)
     assert again.action == understood.action
 
 
@@ -159,15 +166,15 @@ def test_words_come_back_as_they_were_said(name: str, data: DataObject) -> None:
     dialect = variant(name)
     frame = framed(dialect)
     thought, note, element = (data.draw(words.filter(bool)) for _ in range(3))
-    said = dialect.say(
+    said = dialect.format_action(
         Click(x=5, y=5), frame, Rationale(thought=thought, note=note, element=element)
     )
 
-    understood = dialect.read(said, frame)
+    understood = dialect.parse(said, frame)
 
     assert (understood.thought, understood.note) == (thought, note)
     assert understood.element == element
-    assert OPENING.search(said) is None
+    assert TAG_OPENING.search(said) is None
 
 
 @every_variant
@@ -179,12 +186,14 @@ def test_any_action_is_said_or_there_are_no_words_for_it(
     dialect = variant(name)
     frame = data.draw(frames(dialect))
     try:
-        said = dialect.say(action, frame, Rationale(thought=data.draw(st.text(max_size=20))))
-    except CannotSay:
+        said = dialect.format_action(
+            action, frame, Rationale(thought=data.draw(st.text(max_size=20)))
+        )
+    except InexpressibleAction:
         return
 
     assert action.type not in cannot(name)
-    assert dialect.read(said, frame).echo == said
+    assert dialect.parse(said, frame).canonical_reply == said
 
 
 @every_variant
@@ -194,11 +203,11 @@ def test_any_text_is_understood_or_unreadable(name: str, reply: str) -> None:
     dialect = variant(name)
     frame = framed(dialect)
     try:
-        understood = dialect.read(reply, frame)
-    except Unreadable as error:
+        understood = dialect.parse(reply, frame)
+    except UnreadableReply as error:
         str(error).encode()
     else:
-        understood.echo.encode()
+        understood.canonical_reply.encode()
 
 
 @pytest.mark.parametrize("name", ["holotron", "holotron-unit", "holo1_5", "computer_use", "claude"])
@@ -207,17 +216,20 @@ def test_any_text_is_understood_or_unreadable(name: str, reply: str) -> None:
 def test_any_value_in_any_place_is_understood_or_unreadable(name: str, data: DataObject) -> None:
     dialect = variant(name)
     frame = framed(dialect)
-    said = dialect.say(data.draw(st.sampled_from(SIMPLE)), frame)
+    said = dialect.format_action(data.draw(st.sampled_from(SIMPLE)), frame)
     start = said.index("{")
     whole, end = json.JSONDecoder().raw_decode(said, start)
     _put(whole, data)
     try:
         reply = said[:start] + json.dumps(whole) + said[end:]
-        understood = dialect.read(reply, frame)
-    except Unreadable as error:
+        understood = dialect.parse(reply, frame)
+    except UnreadableReply as error:
         str(error).encode()
     else:
-        assert dialect.read(understood.echo, frame).echo == understood.echo
+        assert (
+            dialect.parse(understood.canonical_reply, frame).canonical_reply
+            == understood.canonical_reply
+        )
 
 
 def _put(whole: dict[str, JsonValue], data: DataObject) -> None:

@@ -40,7 +40,7 @@ from schemas.truncation import (
     MESSAGE_BYTES,
     TITLE_BYTES,
     URL_BYTES,
-    cut,
+    truncate,
 )
 from storage.spool import Spool
 
@@ -143,7 +143,7 @@ class TalkativeSession(ScriptedSession):
         del action
         said = self._said
         return Effect(
-            error=None if said.refusal is None else cut(said.refusal, MESSAGE_BYTES),
+            error=None if said.refusal is None else truncate(said.refusal, MESSAGE_BYTES),
             result_text=untrusted_text.result_text(
                 [untrusted_text.dialog(words) for words in said.dialogs]
             ),
@@ -286,9 +286,9 @@ def test_whatever_a_page_says_becomes_rows_within_their_bounds(said: Said) -> No
 @given(text=WORDS, most=st.sampled_from(sorted(set(MOST.values()))))
 @settings(max_examples=100)
 def test_cutting_again_changes_nothing(text: str, most: int) -> None:
-    once = cut(text, most)
+    once = truncate(text, most)
 
-    assert cut(once, most) == once
+    assert truncate(once, most) == once
     assert len(once.encode()) <= most
 
 
@@ -297,11 +297,11 @@ def test_cutting_again_changes_nothing(text: str, most: int) -> None:
 def test_what_is_kept_is_how_the_text_begins_and_the_mark_counts_the_rest(
     text: str, most: int
 ) -> None:
-    whole = cut(text, 10**9)
-    kept, dots, mark = cut(text, most).rpartition("…[cut: ")
+    whole = truncate(text, 10**9)
+    kept, dots, mark = truncate(text, most).rpartition("…[cut: ")
 
     if len(whole.encode()) <= most:
-        assert cut(text, most) == whole
+        assert truncate(text, most) == whole
     else:
         assert dots
         assert whole.startswith(kept)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from generators.engine.simulator.constraints import Wishes
-from generators.engine.simulator.coordinates import say
+from generators.engine.simulator.constraints import Constraints
+from generators.engine.simulator.coordinates import image_point
 from generators.engine.simulator.http_errors import HttpRefusal
 from generators.engine.simulator.options import Coordinates
 from generators.engine.simulator.prefix_cache import BLOCK, PrefixCache, blocks_of
@@ -92,12 +92,12 @@ PAIR: JsonObject = {
 }
 
 
-def _wishes(*, seen: bool) -> Wishes:
+def _wishes(*, seen: bool) -> Constraints:
     def anywhere(rng: Random) -> object:
-        return say(Coordinates.THOUSAND, (640, 480), across=rng.random(), down=rng.random())
+        return image_point(Coordinates.THOUSAND, (640, 480), across=rng.random(), down=rng.random())
 
-    target = say(Coordinates.THOUSAND, (640, 480), across=0.3, down=0.7)
-    return Wishes(anywhere, target if seen else None)  # type: ignore[arg-type]
+    target = image_point(Coordinates.THOUSAND, (640, 480), across=0.3, down=0.7)
+    return Constraints(anywhere, target if seen else None)  # type: ignore[arg-type]
 
 
 @given(SCHEMAS, st.integers(0, 2**32), st.booleans())
@@ -108,7 +108,7 @@ def test_a_made_up_value_is_valid_under_its_schema(
 ) -> None:
     whole: JsonObject = {"anyOf": [schema], "$defs": {"Pair": PAIR, "Name": NAME}}
 
-    value = SchemaSampler(whole, Random(seed), _wishes(seen=seen)).value()
+    value = SchemaSampler(whole, Random(seed), _wishes(seen=seen)).sample()
 
     jsonschema.Draft202012Validator(whole).validate(value)
     assert json.loads(json.dumps(value, ensure_ascii=False)) == value
@@ -150,7 +150,7 @@ def test_whatever_is_given_as_a_schema_is_followed_or_refused(
     seen: bool,  # noqa: FBT001 - hypothesis fills it in
 ) -> None:
     with suppress(HttpRefusal):
-        value = SchemaSampler(schema, Random(0), _wishes(seen=seen)).value()
+        value = SchemaSampler(schema, Random(0), _wishes(seen=seen)).sample()
 
         json.dumps(value)
 
@@ -192,7 +192,7 @@ class Turn(BaseModel):
 def test_what_it_makes_up_for_a_pydantic_model_is_read_by_that_model(seed: int) -> None:
     schema = Turn.model_json_schema()
 
-    value = SchemaSampler(schema, Random(seed), Wishes()).value()
+    value = SchemaSampler(schema, Random(seed), Constraints()).sample()
 
     Turn.model_validate_json(json.dumps(value), strict=True)
 

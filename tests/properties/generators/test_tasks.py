@@ -9,13 +9,13 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.sites.miniwob import templates
+from generators.sites.miniwob import template_paths
 from generators.tasks.sources import load_tasks
 from schemas.base import canonical_json
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
 
-NAMES = tuple(templates())
+NAMES = tuple(template_paths())
 PARAMETERS = st.dictionaries(
     st.text(max_size=5), st.one_of(st.integers(), st.text(max_size=5), st.none()), max_size=3
 )

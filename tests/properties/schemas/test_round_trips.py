@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from pydantic import JsonValue, ValidationError
 
-from schemas.action import ACTION, Action, ActionColumns, action_columns, point_of
+from schemas.action import ACTION, Action, ActionColumns, action_columns, target_point
 from schemas.base import Record, canonical_json
 from schemas.call import Call, Prompt
-from schemas.columns import Elsewhere
+from schemas.columns import OtherTable
 from schemas.episode import Episode, Step, steps_sha256
 from schemas.tables import (
-    OWNED,
+    EPISODE_TABLES,
     TABLES,
     UNIT_TABLES,
     Row,
     arrow_schema,
     episode_from_rows,
+    from_row,
     json_columns,
-    record,
-    row,
+    to_row,
     unit_rows,
 )
 from schemas.task import Task
@@ -55,7 +55,7 @@ def _own_columns(made: Record) -> Record:
     parts = {
         name: ()
         for name, info in type(made).model_fields.items()
-        if any(isinstance(marker, Elsewhere) for marker in info.metadata)
+        if any(isinstance(marker, OtherTable) for marker in info.metadata)
     }
     return made.model_copy(update=parts)
 
@@ -66,11 +66,11 @@ def _own_columns(made: Record) -> Record:
 def test_a_record_survives_its_table(table: str, data: DataObject) -> None:
     kind = TABLES[table]
     made = data.draw(strategies.records(kind))
-    owner = OWNER if table in OWNED else {}
+    owner = OWNER if table in EPISODE_TABLES else {}
 
-    (read,) = _through_parquet(table, [owner | row(made)])
+    (read,) = _through_parquet(table, [owner | to_row(made)])
 
-    assert record(kind, read) == _own_columns(made)
+    assert from_row(kind, read) == _own_columns(made)
 
 
 @pytest.mark.parametrize("table", FLAT)
@@ -79,15 +79,15 @@ def test_a_record_survives_its_table(table: str, data: DataObject) -> None:
 def test_a_row_has_the_columns_of_its_table_and_no_others(table: str, data: DataObject) -> None:
     made = data.draw(strategies.records(TABLES[table]))
 
-    owner = list(OWNER) if table in OWNED else []
-    assert [*owner, *row(made)] == arrow_schema(table).names
+    owner = list(OWNER) if table in EPISODE_TABLES else []
+    assert [*owner, *to_row(made)] == arrow_schema(table).names
 
 
 @pytest.mark.parametrize("table", FLAT)
 @given(data=st.data())
 @settings(max_examples=20)
 def test_only_a_nullable_column_is_ever_null(table: str, data: DataObject) -> None:
-    made = row(data.draw(strategies.records(TABLES[table])))
+    made = to_row(data.draw(strategies.records(TABLES[table])))
 
     missing = {name for name, value in made.items() if value is None}
     assert missing <= {field.name for field in arrow_schema(table) if field.nullable}
@@ -97,7 +97,7 @@ def test_only_a_nullable_column_is_ever_null(table: str, data: DataObject) -> No
 @given(data=st.data())
 @settings(max_examples=20)
 def test_a_json_column_holds_canonical_json(table: str, data: DataObject) -> None:
-    made = row(data.draw(strategies.records(TABLES[table])))
+    made = to_row(data.draw(strategies.records(TABLES[table])))
 
     texts = [made[name] for name in json_columns(table) if made[name] is not None]
     assert [canonical_json(json.loads(text)) for text in texts] == texts
@@ -132,7 +132,7 @@ def test_an_actions_columns_say_what_the_action_says(action: Action) -> None:
         name: getattr(action, name) for name in parts
     }
     has_point = columns.x is not None
-    assert point_of(action) == ((columns.x, columns.y) if has_point else None)
+    assert target_point(action) == ((columns.x, columns.y) if has_point else None)
 
 
 def _numbered(made: Sequence[Any], name: str) -> tuple[Any, ...]:
@@ -179,7 +179,7 @@ def test_a_whole_episode_survives_the_tables_of_its_unit(
 
     assert read == episode
     assert steps_sha256(read.steps) == episode.content_sha256
-    assert [record(Task, item) for item in rows["tasks"]] == [task]
+    assert [from_row(Task, item) for item in rows["tasks"]] == [task]
 
 
 @given(episode=episodes())
@@ -187,7 +187,7 @@ def test_a_whole_episode_survives_the_tables_of_its_unit(
 def test_the_content_hash_can_be_taken_from_the_step_rows_alone(episode: Episode) -> None:
     rows = _through_parquet("steps", unit_rows([], [episode])["steps"])
 
-    alone = tuple(record(Step, item) for item in rows)
+    alone = tuple(from_row(Step, item) for item in rows)
 
     assert steps_sha256(alone) == episode.content_sha256
 

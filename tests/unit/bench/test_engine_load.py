@@ -19,10 +19,10 @@ from bench.loading.thinking import SECONDS, think_seconds
 from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from generators.engine.simulator.faults import Fault, FaultKind
-from generators.engine.simulator.server import ScriptedEngineServer
+from generators.engine.simulator.server import SimulatorServer
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.registry import make_dialect
-from generators.policy.dialects.shared.json_dialect import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import JsonDialect
 from generators.policy.model.context_window import Budget
 
 SIDE = 64
@@ -39,7 +39,7 @@ FRAME = Frame(
 def _shape() -> Shape:
     dialect = make_dialect("holotron", {"leave_out": list(TEN_TOOLS)})
     budget = Budget(keep_images=1, slack_images=2, tokens=None)
-    return Shape(dialect, FRAME, budget, dialect.schema(FRAME), think_scale=0.0)
+    return Shape(dialect, FRAME, budget, dialect.reply_schema(FRAME), think_scale=0.0)
 
 
 async def _prompts(count: int, *, seed: str = "s") -> list[tuple[EnginePrompt, str]]:
@@ -114,7 +114,7 @@ def test_a_budget_shrinks_where_a_prompt_takes_more_tokens_than_reckoned() -> No
 def test_ten_tools_are_left() -> None:
     dialect = make_dialect("holotron", {"leave_out": list(TEN_TOOLS)})
 
-    assert isinstance(dialect, SpokenDialect)
+    assert isinstance(dialect, JsonDialect)
     assert len(dialect.tools) == 10
 
 
@@ -208,7 +208,7 @@ def _prompt() -> EnginePrompt:
 async def _streamed(*faults: Fault) -> Answer:
     sampling = Sampling(max_tokens=40, extra=STREAMED)
     async with (
-        ScriptedEngineServer(faults=faults) as server,
+        SimulatorServer(faults=faults) as server,
         StreamingClient(server.url, model="scripted", sampling=sampling, api_key=None) as client,
     ):
         return await client.ask(_prompt(), session="s")

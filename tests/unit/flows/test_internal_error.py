@@ -15,7 +15,7 @@ from commands import SECONDS, environment
 from flows.cli import parser as parser_module
 from flows.cli.main import main
 from flows.cli.parser import Arguments
-from flows.internal_error import own_up
+from flows.internal_error import report_defect
 from flows.orchestration import serve
 from schemas.errors import Damaged, Refusal, Unfinished
 
@@ -155,7 +155,7 @@ def test_where_no_log_can_be_kept_it_is_printed(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
 
-    assert own_up(ValueError("why"), ["show"]) == 70
+    assert report_defect(ValueError("why"), ["show"]) == 70
 
     err = capsys.readouterr().err
     assert "\nValueError: why\n" in err

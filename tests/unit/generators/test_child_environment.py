@@ -2,7 +2,7 @@
 
 import pytest
 
-from generators.child_environment import BROWSER, MODEL_SERVER, PREFECT_SERVER, SYSTEM, inherited
+from generators.child_environment import BROWSER, MODEL_SERVER, PREFECT_SERVER, SYSTEM, inherit
 
 LISTS = {
     "system": SYSTEM,
@@ -33,7 +33,7 @@ CREDENTIALS = (
 def test_no_list_lets_a_credential_through(names: tuple[str, ...]) -> None:
     environ = dict.fromkeys((*CREDENTIALS, "PATH", "HOME", "LC_ALL", "XDG_CACHE_HOME"), "x")
 
-    assert set(inherited(environ, names)) == {"PATH", "HOME", "LC_ALL", "XDG_CACHE_HOME"}
+    assert set(inherit(environ, names)) == {"PATH", "HOME", "LC_ALL", "XDG_CACHE_HOME"}
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_no_list_lets_a_credential_through(names: tuple[str, ...]) -> None:
     ],
 )
 def test_what_is_for_one_process_goes_to_no_other(name: str, lists: set[str]) -> None:
-    assert {key for key, names in LISTS.items() if inherited({name: "x"}, names)} == lists
+    assert {key for key, names in LISTS.items() if inherit({name: "x"}, names)} == lists
 
 
 def test_a_name_is_a_whole_name() -> None:
-    assert inherited({"MY_PATH": "x", "PATHS": "x", "path": "x"}, SYSTEM) == {}
+    assert inherit({"MY_PATH": "x", "PATHS": "x", "path": "x"}, SYSTEM) == {}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas.acceptance import Standing, acceptance, latest, standing
+from schemas.acceptance import Standing, acceptance, latest_verdicts, standing
 from schemas.base import JsonObject
 from schemas.sections import AcceptSection
 from schemas.verdict import Status, Verdict
@@ -39,7 +39,7 @@ def _verdict(
 
 
 def _standing(*verdicts: Verdict, rule: AcceptSection = RULE) -> Standing:
-    return standing(rule, latest(verdicts))
+    return standing(rule, latest_verdicts(verdicts))
 
 
 def test_what_every_required_verifier_passed_is_accepted() -> None:
@@ -85,19 +85,19 @@ def test_the_highest_round_counts_whatever_the_order() -> None:
     early = _verdict("outcome", Status.ERROR, round_=0)
     late = _verdict("outcome", Status.PASSED, round_=1, hours=1)
 
-    assert latest([late, early]) == latest([early, late]) == {"outcome": late}
+    assert latest_verdicts([late, early]) == latest_verdicts([early, late]) == {"outcome": late}
 
 
 def test_the_version_judged_last_counts() -> None:
     old = _verdict("outcome", Status.PASSED, version="1", round_=3)
     new = _verdict("outcome", Status.FAILED, version="2", round_=0, hours=1)
 
-    assert latest([new, old]) == {"outcome": new}
+    assert latest_verdicts([new, old]) == {"outcome": new}
 
 
 def test_trajectories_say_why_they_were_rejected() -> None:
     columns = acceptance(
-        RULE, latest([_verdict("structure", Status.FAILED)]), template_id="click-test"
+        RULE, latest_verdicts([_verdict("structure", Status.FAILED)]), template_id="click-test"
     )
 
     assert not columns.accepted
@@ -118,7 +118,7 @@ def test_trajectories_say_why_they_were_rejected() -> None:
 )
 def test_a_replay_is_told_in_its_own_words(status: Status, word: str | None) -> None:
     columns = acceptance(
-        RULE, latest([_verdict("replay", status, score=0.5)]), template_id="click-test"
+        RULE, latest_verdicts([_verdict("replay", status, score=0.5)]), template_id="click-test"
     )
 
     assert columns.replay == word
@@ -128,7 +128,7 @@ def test_assurance_is_the_strongest_there_is() -> None:
     replayed, judged = _verdict("replay"), _verdict("judge", score=0.9)
 
     def assurance(*verdicts: Verdict) -> str:
-        return acceptance(RULE, latest(verdicts), template_id="t").assurance
+        return acceptance(RULE, latest_verdicts(verdicts), template_id="t").assurance
 
     assert assurance(replayed, judged) == "replayed"
     assert assurance(judged) == "judged"
@@ -138,4 +138,4 @@ def test_assurance_is_the_strongest_there_is() -> None:
 def test_a_duplicate_names_its_original() -> None:
     found = _verdict("duplicates", Status.FAILED, evidence={"duplicate_of": "first"})
 
-    assert acceptance(RULE, latest([found]), template_id="t").duplicate_of == "first"
+    assert acceptance(RULE, latest_verdicts([found]), template_id="t").duplicate_of == "first"

@@ -19,7 +19,7 @@ from schemas.action import (
     TypeText,
     Wait,
     action_columns,
-    point_of,
+    target_point,
 )
 
 
@@ -47,9 +47,9 @@ def test_each_part_of_an_action_is_in_the_column_it_is_like(
 
 
 def test_only_an_action_with_a_whole_point_has_one() -> None:
-    assert point_of(Hover(x=0, y=7)) == (0.0, 7.0)
-    assert point_of(TypeText(text="a")) is None
-    assert point_of(Wait()) is None
+    assert target_point(Hover(x=0, y=7)) == (0.0, 7.0)
+    assert target_point(TypeText(text="a")) is None
+    assert target_point(Wait()) is None
 
 
 @pytest.mark.parametrize(

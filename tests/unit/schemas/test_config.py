@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from schemas.config import Layer, RunConfig, identity, known_keys, resolve
+from schemas.config import Layer, RunConfig, config_keys, identity, resolve
 from schemas.errors import BadConfig
-from schemas.sections import ASKING, MODEL_VIEWPORT, VIEWPORT
+from schemas.sections import ENGINE_POLICIES, MODEL_VIEWPORT, VIEWPORT
 
 CONTRACT_KEYS = {
     "run": {"url", "name", "seed"},
@@ -50,14 +50,14 @@ DEFAULTS = _dotted(RunConfig().model_dump(mode="json"))
 def test_every_promised_key_exists() -> None:
     promised = {f"{section}.{key}" for section, keys in CONTRACT_KEYS.items() for key in keys}
 
-    assert promised - set(known_keys()) == set()
+    assert promised - set(config_keys()) == set()
 
 
 def test_every_key_has_a_default() -> None:
     assert resolve([]) == RunConfig()
 
 
-@pytest.mark.parametrize("name", sorted(ASKING))
+@pytest.mark.parametrize("name", sorted(ENGINE_POLICIES))
 def test_a_model_looks_through_a_viewport_on_its_tile_grid(name: str) -> None:
     asked = resolve([("file", {"policy": {"name": name}})])
     mixed = resolve([("file", {"policies": [{"name": "teacher"}, {"name": name}]})])

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas.base import JsonObject
-from schemas.redaction import blotted, without_secrets, without_values
+from schemas.redaction import redact, redact_values, redact_variables
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ from schemas.redaction import blotted, without_secrets, without_values
     ],
 )
 def test_a_credential_in_a_text_is_blotted_out(text: str, shown: str) -> None:
-    assert blotted(text) == shown
-    assert blotted(shown) == shown
+    assert redact(text) == shown
+    assert redact(shown) == shown
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_credential_in_a_text_is_blotted_out(text: str, shown: str) -> None:
     ],
 )
 def test_what_is_no_credential_stays(text: str) -> None:
-    assert blotted(text) == text
+    assert redact(text) == text
 
 
 def test_what_follows_a_flag_in_a_list_is_blotted_out_wherever_the_list_lies() -> None:
@@ -46,7 +46,7 @@ def test_what_follows_a_flag_in_a_list_is_blotted_out_wherever_the_list_lies() -
         "b": 1,
     }
 
-    assert without_secrets(told) == {
+    assert redact_values(told) == {
         "a": [{"args": ["--api-key", "***", "--port", "8000", "--token", "--quiet"]}],
         "b": 1,
     }
@@ -57,6 +57,6 @@ def test_the_value_of_a_variable_that_speaks_of_a_credential_is_blotted_out_wher
 ):
     environ = {"HF_TOKEN": "hunter2-hunter2", "AWS_PROFILE": "a-long-name", "API_KEY": "short"}
 
-    shown = without_values("Bearer hunter2-hunter2 of a-long-name, short", environ)
+    shown = redact_variables("Bearer hunter2-hunter2 of a-long-name, short", environ)
 
     assert shown == "Bearer *** of a-long-name, short"

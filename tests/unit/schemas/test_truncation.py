@@ -12,7 +12,7 @@ from schemas.truncation import (
     MESSAGE_BYTES,
     TITLE_BYTES,
     URL_BYTES,
-    cut,
+    truncate,
     well_formed,
 )
 
@@ -26,21 +26,21 @@ def test_the_bounds_are_those_the_pages_of_the_docs_name() -> None:
     "text", ["", "Click the button.", "\0\a\x1b[31m\u202e\ufeff", "\U0001f600"]
 )
 def test_a_text_within_its_bound_is_kept_as_it_is(text: str) -> None:
-    assert cut(text, 100) == text
+    assert truncate(text, 100) == text
 
 
 @pytest.mark.parametrize(("letter", "most"), [("x", 100), ("é", 100), ("\U0001f600", 100)])
 def test_only_what_is_beyond_the_bound_is_cut(letter: str, most: int) -> None:
     fits = letter * (most // len(letter.encode()))
 
-    assert cut(fits, most) == fits
-    assert cut(fits + letter, most).endswith("]")
+    assert truncate(fits, most) == fits
+    assert truncate(fits + letter, most).endswith("]")
 
 
 def test_the_mark_says_how_many_bytes_are_missing_and_what_the_whole_was() -> None:
     text = "T" * 10_000_000
 
-    assert cut(text, TITLE_BYTES) == (
+    assert truncate(text, TITLE_BYTES) == (
         "T" * 936 + f"…[cut: 9,999,064 more bytes, crc32 {zlib.crc32(text.encode()):08x}]"
     )
 
@@ -48,19 +48,19 @@ def test_the_mark_says_how_many_bytes_are_missing_and_what_the_whole_was() -> No
 def test_long_texts_that_part_beyond_the_bound_are_not_equal() -> None:
     one, other = ("http://miniwob.localhost/?" + "u" * 100_000 + end for end in "ab")
 
-    assert cut(one, URL_BYTES) != cut(other, URL_BYTES)
+    assert truncate(one, URL_BYTES) != truncate(other, URL_BYTES)
 
 
 @pytest.mark.parametrize("shift", range(4))
 def test_no_character_is_taken_apart(shift: int) -> None:
-    kept, _, _ = cut("x" * shift + "\U0001f600" * 1_000, 100).partition("…")
+    kept, _, _ = truncate("x" * shift + "\U0001f600" * 1_000, 100).partition("…")
 
     assert kept.strip("x") == "\U0001f600" * len(kept.strip("x"))
 
 
 def test_halves_of_characters_are_replaced_and_pairs_kept() -> None:
-    assert cut("half \ud83d", 100) == "half \ufffd"
-    assert cut("\ude00\ud83d", 100) == "\ufffd\ufffd"
+    assert truncate("half \ud83d", 100) == "half \ufffd"
+    assert truncate("\ude00\ud83d", 100) == "\ufffd\ufffd"
     assert well_formed("\ud83d\ude00") == "\U0001f600"
 
 

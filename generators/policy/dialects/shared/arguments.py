@@ -16,7 +16,7 @@ from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
-from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.json_schema import text_schema
 from generators.policy.dialects.shared.sanitize import (
     find_control_char,
@@ -56,7 +56,7 @@ class ArgumentType:
         """Return what a model wrote in its canonical form.
 
         Raises:
-            Unreadable: what it must be instead, as the end of a sentence.
+            UnreadableReply: what it must be instead, as the end of a sentence.
         """
         raise NotImplementedError
 
@@ -69,12 +69,12 @@ class ArgumentType:
         """Return what a model writes for what an action's field holds.
 
         Raises:
-            CannotSay: a model has no way to write it, and why.
+            InexpressibleAction: a model has no way to write it, and why.
         """
         try:
             return self.parse(held, scale)
-        except Unreadable as error:
-            raise CannotSay(f"a value {error}") from error
+        except UnreadableReply as error:
+            raise InexpressibleAction(f"a value {error}") from error
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -105,13 +105,13 @@ class Text(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, str):
-            raise Unreadable(f"must be a text in quotation marks, but is {quoted(value)}")
+            raise UnreadableReply(f"must be a text in quotation marks, but is {quoted(value)}")
         if self.repairs:
             return replace_control_chars(value)
         if odd := find_control_char(value):
-            raise Unreadable(f"holds {odd}, which nobody can type; leave that character out")
+            raise UnreadableReply(f"holds {odd}, which nobody can type; leave that character out")
         if len(value) < self.min_length:
-            raise Unreadable("must not be empty")
+            raise UnreadableReply("must not be empty")
         return value
 
 
@@ -147,7 +147,7 @@ class Choice(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if value not in self.of:
-            raise Unreadable(f"must be one of {', '.join(self.of)}, but is {quoted(value)}")
+            raise UnreadableReply(f"must be one of {', '.join(self.of)}, but is {quoted(value)}")
         return value
 
 
@@ -162,7 +162,7 @@ class Boolean(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, bool):
-            raise Unreadable(f"must be true or false, but is {quoted(value)}")
+            raise UnreadableReply(f"must be true or false, but is {quoted(value)}")
         return value
 
 
@@ -186,9 +186,9 @@ class Coordinate(ArgumentType):
         if scale.convention is not Convention.UNIT:
             return parse_integer(value, 0, int(edge))
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Unreadable(f"must be a number from 0 to 1, but is {quoted(value)}")
+            raise UnreadableReply(f"must be a number from 0 to 1, but is {quoted(value)}")
         if not 0 <= value <= edge:
-            raise Unreadable(f"must lie from 0 to 1, but is {quoted(value)}")
+            raise UnreadableReply(f"must lie from 0 to 1, but is {quoted(value)}")
         return round(float(value), 4)
 
     @override
@@ -201,7 +201,7 @@ class Coordinate(ArgumentType):
     def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
         size = scale.frame.viewport_width if self.axis == "x" else scale.frame.viewport_height
         if not isinstance(held, int | float) or not 0 <= held <= size:
-            raise CannotSay(f"{self.axis}={held} lies outside the picture")
+            raise InexpressibleAction(f"{self.axis}={held} lies outside the picture")
         across, down = scale.frame.from_css(scale.convention, held, held)
         number = across if self.axis == "x" else down
         return number if scale.convention is Convention.UNIT else int(number)
@@ -215,12 +215,12 @@ def parse_integer(value: JsonValue, minimum: int, maximum: int) -> int:
     """Return a whole number within bounds, which may be written with a decimal point as `5.0`.
 
     Raises:
-        Unreadable: what it must be instead.
+        UnreadableReply: what it must be instead.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Unreadable(f"must be a whole number, but is {quoted(value)}")
+        raise UnreadableReply(f"must be a whole number, but is {quoted(value)}")
     if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-        raise Unreadable(f"must be a whole number without decimals, but is {quoted(value)}")
+        raise UnreadableReply(f"must be a whole number without decimals, but is {quoted(value)}")
     if not minimum <= value <= maximum:
-        raise Unreadable(f"must lie from {minimum} to {maximum}, but is {value:.6g}")
+        raise UnreadableReply(f"must lie from {minimum} to {maximum}, but is {value:.6g}")
     return int(value)

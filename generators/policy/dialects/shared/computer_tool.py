@@ -6,7 +6,7 @@ module.
 
 from pydantic import JsonValue
 
-from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import Scale, Text, quoted
 from generators.policy.dialects.shared.text_dialect import Fields, format_point, parse_point
 from schemas.action import Action, Click, Hover, TypeText
@@ -26,10 +26,10 @@ def required_argument(given: JsonObject, name: str) -> JsonValue:
     """Return an argument of a call.
 
     Raises:
-        Unreadable: it is missing.
+        UnreadableReply: it is missing.
     """
     if name not in given:
-        raise Unreadable(f"'{name}' is missing")
+        raise UnreadableReply(f"'{name}' is missing")
     return given[name]
 
 
@@ -37,7 +37,7 @@ def parse_pointer_call(given: JsonObject, scale: Scale) -> Fields | None:
     """Return the action's fields of a call that both families share; None for any other call.
 
     Raises:
-        Unreadable: its arguments are not what they must be.
+        UnreadableReply: its arguments are not what they must be.
     """
     name = given.get("action")
     if isinstance(name, str) and name in CLICKS:
@@ -55,14 +55,16 @@ def format_pointer_call(action: Action, scale: Scale) -> JsonObject | None:
     """Return the call of an action that both families express alike; None for any other.
 
     Raises:
-        CannotSay: they cannot express all of it.
+        InexpressibleAction: they cannot express all of it.
     """
     match action:
         case Click():
             names = {value: name for name, value in CLICKS.items()}
             name = names.get((action.button.value, action.count))
             if name is None:
-                raise CannotSay(f"there is no click {action.count} times with {action.button}")
+                raise InexpressibleAction(
+                    f"there is no click {action.count} times with {action.button}"
+                )
             return {"action": name, "coordinate": format_point(action.x, action.y, scale)}
         case Hover():
             return {"action": "mouse_move", "coordinate": format_point(action.x, action.y, scale)}
@@ -76,10 +78,10 @@ def parse_duration(value: JsonValue) -> int:
     """Return a length of time given in seconds, decimals and all.
 
     Raises:
-        Unreadable: it is not a length of time.
+        UnreadableReply: it is not a length of time.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 600:  # noqa: PLR2004
-        raise Unreadable(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")
+        raise UnreadableReply(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")
     return max(1, round(value * 1_000))
 
 

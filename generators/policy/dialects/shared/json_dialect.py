@@ -15,9 +15,9 @@ from generators.policy.dialects.image_size import PictureRule
 from generators.policy.dialects.protocol import (
     NO_RATIONALE,
     Dialect,
+    ParsedAction,
     Rationale,
-    Understood,
-    Unreadable,
+    UnreadableReply,
 )
 from generators.policy.dialects.settings import Settings
 from generators.policy.dialects.shared.arguments import Scale, quoted
@@ -41,7 +41,7 @@ from generators.policy.dialects.shared.tools import (
     find_tool,
     tool_name,
 )
-from schemas.action import Action, point_of
+from schemas.action import Action, target_point
 from schemas.base import JsonObject
 from schemas.episode import Step
 from schemas.observation import PageState
@@ -96,10 +96,10 @@ class JsonDialectSpec:
     """Tells why an action failed, from the tool's name and the words."""
 
 
-class SpokenDialect(Dialect):
+class JsonDialect(Dialect):
     """A family that replies with one JSON object, with the settings of a configuration."""
 
-    asks = True
+    drives_engine = True
 
     def __init__(self, manner: JsonDialectSpec, settings: Settings) -> None:
         self._spec = manner
@@ -132,7 +132,7 @@ class SpokenDialect(Dialect):
 
     @property
     @override
-    def gone(self) -> str:
+    def image_placeholder(self) -> str:
         return self._settings.placeholder
 
     @property
@@ -145,17 +145,17 @@ class SpokenDialect(Dialect):
         return {"chat_template_kwargs": switch}
 
     @override
-    def system(self, frame: Frame) -> str:
+    def system_prompt(self, frame: Frame) -> str:
         """Return the system prompt, with the reply's schema unless that is switched off."""
         parts = [self._spec.system(self._scale(frame))]
         if self._settings.schema_in_prompt:
-            parts.append(self._spec.schema_block.replace("{}", json_line(self.schema(frame))))
+            parts.append(self._spec.schema_block.replace("{}", json_line(self.reply_schema(frame))))
         if self._settings.more_instructions:
             parts.append(self._settings.more_instructions)
         return "\n\n".join(parts)
 
     @override
-    def schema(self, frame: Frame) -> JsonObject:
+    def reply_schema(self, frame: Frame) -> JsonObject:
         scale, keys = self._scale(frame), self._spec.keys
         words = text_schema(scale.text_limit)
         calls = any_of([tool.schema(keys.name, scale) for tool in self.tools])
@@ -167,33 +167,33 @@ class SpokenDialect(Dialect):
         return {**whole, "$defs": defined}
 
     @override
-    def opening(self, instruction: str) -> str:
+    def task_message(self, instruction: str) -> str:
         return self._spec.task.replace("{}", escape_markup(instruction, 20_000))
 
     @override
-    def around(self, step: int, page: PageState) -> tuple[str, str]:
+    def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
         words = ""
         if self._settings.page_line:
             words = f"URL: {one_line(page.url, 500)}\nTitle: {one_line(page.title, 200)}\n"
         return self._spec.observation(step, words)
 
     @override
-    def result(self, step: Step) -> str:
+    def result_text(self, step: Step) -> str:
         if step.action.type in ("none", "answer"):
             return ""
         if step.action_error is not None:
-            return self.refused(step.action, step.action_error)
+            return self.rejection_text(step.action, step.action_error)
         tool = tool_name(self.tools, step.action)
         return self._spec.done(tool, escape_markup(step.result_text or "", MAX_RESULT_CHARS))
 
     @override
-    def refused(self, action: Action, why: str) -> str:
+    def rejection_text(self, action: Action, why: str) -> str:
         return self._spec.failed(
             tool_name(self.tools, action), escape_markup(why, MAX_RESULT_CHARS)
         )
 
     @override
-    def repair(self, problem: str) -> str:
+    def repair_message(self, problem: str) -> str:
         keys = self._spec.keys
         return (
             f"Your last reply could not be used and nothing was done: {problem}.\n"
@@ -202,28 +202,30 @@ class SpokenDialect(Dialect):
         )
 
     @override
-    def read(self, reply: str, frame: Frame) -> Understood:
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
         scale, keys = self._scale(frame), self._spec.keys
         whole = find_json_object(strip_thinking(reply), with_key=keys.call)
         for name in whole:
             if name not in (keys.note, keys.thought, keys.call):
-                raise Unreadable(
+                raise UnreadableReply(
                     f"there is no field {quoted(name)}; give {keys.note}, {keys.thought} "
                     f"and {keys.call}"
                 )
         note, thought = _text_value(whole, keys.note), _text_value(whole, keys.thought)
         tool, arguments = self._call(whole[keys.call], scale)
         named = arguments.written().get("element")
-        return Understood(
+        return ParsedAction(
             action=tool.to_action(arguments, scale),
             thought=thought,
             note=note,
             element=named if isinstance(named, str) and named else None,
-            echo=self._format(tool, arguments, thought=thought, note=note),
+            canonical_reply=self._format(tool, arguments, thought=thought, note=note),
         )
 
     @override
-    def say(self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE) -> str:
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
         words = {name: replace_control_chars(text) for name, text in rationale if text is not None}
         element = words.get("element") or _default_element(action)
         tool, arguments = choose_tool(self.tools, action, self._scale(frame), element=element)
@@ -235,7 +237,7 @@ class SpokenDialect(Dialect):
     def _call(self, call: JsonValue, scale: Scale) -> tuple[Tool, ToolArguments]:
         keys = self._spec.keys
         if not isinstance(call, dict) or keys.name not in call:
-            raise Unreadable(f"'{keys.call}' must be an object with '{keys.name}' in it")
+            raise UnreadableReply(f"'{keys.call}' must be an object with '{keys.name}' in it")
         tool = find_tool(self.tools, call[keys.name])
         given = {name: value for name, value in call.items() if name != keys.name}
         return tool, tool.parse(given, scale)
@@ -256,12 +258,12 @@ class SpokenDialect(Dialect):
 def _text_value(whole: JsonObject, key: str) -> str | None:
     value = whole.get(key)
     if value is not None and not isinstance(value, str):
-        raise Unreadable(f"'{key}' must be a text in quotation marks, but is {quoted(value)}")
+        raise UnreadableReply(f"'{key}' must be a text in quotation marks, but is {quoted(value)}")
     return replace_control_chars(value) if value else None
 
 
 def _default_element(action: Action) -> str:
     """Return what an action acts on, in words, where the caller does not say."""
-    if point_of(action) is not None:
+    if target_point(action) is not None:
         return "the element at this point"
     return "the page" if action.type == "scroll" else "the focused element"

@@ -12,11 +12,11 @@ from typing import Never
 
 from pydantic import JsonValue
 
-from generators.policy.dialects.protocol import Unreadable
-from generators.policy.dialects.shared.sanitize import OPENING, one_line
+from generators.policy.dialects.protocol import UnreadableReply
+from generators.policy.dialects.shared.sanitize import TAG_OPENING, one_line
 from schemas.base import JsonObject
 
-LONGEST = 200_000
+MAX_REPLY_CHARS = 200_000
 """The longest reply that is parsed, in characters."""
 
 _STARTS = 50
@@ -29,15 +29,15 @@ def strip_thinking(reply: str) -> str:
     """Return a reply without the thinking that a server left in it.
 
     Raises:
-        Unreadable: it is empty, or too long to be an answer.
+        UnreadableReply: it is empty, or too long to be an answer.
     """
-    if len(reply) > LONGEST:
-        raise Unreadable(f"the reply has {len(reply)} characters; give one short answer")
+    if len(reply) > MAX_REPLY_CHARS:
+        raise UnreadableReply(f"the reply has {len(reply)} characters; give one short answer")
     text = reply.strip()
     if not text.startswith("{"):
         text = _THINKING.sub("", text).strip()
     if not text:
-        raise Unreadable("the reply is empty")
+        raise UnreadableReply("the reply is empty")
     return text
 
 
@@ -45,7 +45,7 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
     """Return the one JSON object in `text` that has `with_key`.
 
     Raises:
-        Unreadable: the text has none, it is broken, or there are several that differ.
+        UnreadableReply: the text has none, it is broken, or there are several that differ.
     """
     seen = list(_values(text))
     found = [value for value in seen if isinstance(value, dict) and with_key in value]
@@ -54,9 +54,11 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
         broken = next((value for value in seen if isinstance(value, json.JSONDecodeError)), None)
         if broken is not None:
             problem = f"is broken JSON: {broken.msg} at character {broken.pos}"
-        raise Unreadable(f"the reply {problem}; give one JSON object with '{with_key}' and no more")
+        raise UnreadableReply(
+            f"the reply {problem}; give one JSON object with '{with_key}' and no more"
+        )
     if any(other != found[0] for other in found):
-        raise Unreadable(f"the reply holds {len(found)} different answers; give exactly one")
+        raise UnreadableReply(f"the reply holds {len(found)} different answers; give exactly one")
     return found[0]
 
 
@@ -75,13 +77,13 @@ def _value(text: str, at: int) -> tuple[JsonValue | json.JSONDecodeError, int]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except RecursionError as error:
-        raise Unreadable("the reply is nested too deeply; give one flat object") from error
+        raise UnreadableReply("the reply is nested too deeply; give one flat object") from error
     except json.JSONDecodeError as error:
         return error, at + 1
-    except Unreadable:
+    except UnreadableReply:
         raise
     except ValueError as error:
-        raise Unreadable("the reply has a number with too many digits") from error
+        raise UnreadableReply("the reply has a number with too many digits") from error
     return value, end
 
 
@@ -90,18 +92,18 @@ def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise Unreadable(f"'{one_line(twice, 40)}' is given twice in one object")
+        raise UnreadableReply(f"'{one_line(twice, 40)}' is given twice in one object")
     return made
 
 
 def _no_number(word: str) -> Never:
-    raise Unreadable(f"{word} is no number; give whole numbers")
+    raise UnreadableReply(f"{word} is no number; give whole numbers")
 
 
 def _finite(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise Unreadable("a number is too large; give whole numbers within their bounds")
+        raise UnreadableReply("a number is too large; give whole numbers within their bounds")
     return value
 
 
@@ -118,4 +120,4 @@ def json_line(value: JsonValue) -> str:
     tag nor a turn.
     """
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return OPENING.sub(lambda _: "\\u003c", line)
+    return TAG_OPENING.sub(lambda _: "\\u003c", line)

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from generators.browser.keyboard import UnknownKey, key_name, parse_chord
-from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quoted
 from generators.policy.dialects.shared.json_schema import any_of
 from schemas.base import JsonObject
@@ -64,7 +64,7 @@ class Chord(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, list) or not 1 <= len(value) <= self.max_keys:
-            raise Unreadable(
+            raise UnreadableReply(
                 f'must be a list of 1 to {self.max_keys} keys, as ["Control", "a"], '
                 f"but is {quoted(value)}"
             )
@@ -85,29 +85,31 @@ def _parse_key(value: JsonValue) -> str:
     """Return the browser's name of a key.
 
     Raises:
-        Unreadable: no keyboard has it.
+        UnreadableReply: no keyboard has it.
     """
     if not isinstance(value, str) or not (len(value) > 1 or value == " " or value.isprintable()):
-        raise Unreadable(f"must name keys, as Enter, Control or a, but has {quoted(value)}")
+        raise UnreadableReply(f"must name keys, as Enter, Control or a, but has {quoted(value)}")
     try:
         return key_name(value)
     except UnknownKey as error:
-        raise Unreadable(f"has {quoted(value)}, which is no key; use Enter, Tab or a") from error
+        raise UnreadableReply(
+            f"has {quoted(value)}, which is no key; use Enter, Tab or a"
+        ) from error
 
 
 def keys_of_chord(held: JsonValue, *, max_keys: int) -> list[JsonValue]:
     """Return the keys of an action's chord as an ordinary keyboard has them.
 
     Raises:
-        CannotSay: an ordinary keyboard lacks one, or there are too many.
+        InexpressibleAction: an ordinary keyboard lacks one, or there are too many.
     """
     try:
         keys = [str(held)] if max_keys == 1 and len(str(held)) == 1 else parse_chord(str(held))
     except UnknownKey as error:
-        raise CannotSay(str(error)) from error
+        raise InexpressibleAction(str(error)) from error
     if not 1 <= len(keys) <= max_keys:
-        raise CannotSay(f"a chord of {len(keys)} keys is not from 1 to {max_keys} keys")
+        raise InexpressibleAction(f"a chord of {len(keys)} keys is not from 1 to {max_keys} keys")
     for name in keys:
         if name not in NAMED_KEYS and not (name.isascii() and name.isprintable()):
-            raise CannotSay(f"'{name}' is not on an ordinary keyboard")
+            raise InexpressibleAction(f"'{name}' is not on an ordinary keyboard")
     return list(keys)

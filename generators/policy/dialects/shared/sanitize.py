@@ -11,7 +11,7 @@ import re
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters other than tab and line ends, and unpaired surrogates."""
 
-OPENING = re.compile(r"<(?![\s\d=])")
+TAG_OPENING = re.compile(r"<(?![\s\d=])")
 """An angle bracket that may begin a tag or a token; one before a blank, digit or `=` may not."""
 
 _CUT = "…"
@@ -35,7 +35,7 @@ def truncate(text: str, max_chars: int) -> str:
 
 def escape_markup(text: str, max_chars: int) -> str:
     """Return the first `max_chars` characters of a page's text, unable to end a tag or a turn."""
-    return OPENING.sub("&lt;", replace_control_chars(truncate(text, max_chars)))
+    return TAG_OPENING.sub("&lt;", replace_control_chars(truncate(text, max_chars)))
 
 
 def one_line(text: str, max_chars: int) -> str:

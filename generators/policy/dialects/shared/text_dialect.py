@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
-from generators.policy.dialects.protocol import Dialect, Unreadable
+from generators.policy.dialects.protocol import Dialect, UnreadableReply
 from generators.policy.dialects.settings import TextSettings
 from generators.policy.dialects.shared.arguments import Coordinate, Scale, quoted
 from generators.policy.dialects.shared.sanitize import (
@@ -30,10 +30,10 @@ Fields = dict[str, JsonValue]
 ACROSS, DOWN = Coordinate("x"), Coordinate("y")
 
 
-class WrittenDialect(Dialect):
+class TextDialect(Dialect):
     """What the families that are only parsed and formatted have in common."""
 
-    asks = False
+    drives_engine = False
     version = "1"
     prompt: ClassVar[str]
     processor: ClassVar[PictureRule]
@@ -53,36 +53,36 @@ class WrittenDialect(Dialect):
         return self.processor
 
     @override
-    def system(self, frame: Frame) -> str:
+    def system_prompt(self, frame: Frame) -> str:
         """Return a short system prompt that names the format."""
         wide, high = (edge for edge in frame.span(self.convention))
         return self.prompt.format(wide=f"{wide:g}", high=f"{high:g}")
 
     @override
-    def opening(self, instruction: str) -> str:
+    def task_message(self, instruction: str) -> str:
         return f"Task: {escape_markup(instruction, 20_000)}"
 
     @override
-    def around(self, step: int, page: PageState) -> tuple[str, str]:
+    def observation_text(self, step: int, page: PageState) -> tuple[str, str]:
         """Return the page's address before the picture, and nothing after it."""
         del step
         return f"URL: {one_line(page.url, 500)}\n", ""
 
     @override
-    def result(self, step: Step) -> str:
+    def result_text(self, step: Step) -> str:
         """Return why an action failed, or what it gave back; empty if nothing."""
         if step.action_error is not None:
-            return self.refused(step.action, step.action_error)
+            return self.rejection_text(step.action, step.action_error)
         return escape_markup(step.result_text or "", 2_000)
 
     @override
-    def refused(self, action: Action, why: str) -> str:
+    def rejection_text(self, action: Action, why: str) -> str:
         """Return why an action was not carried out, whatever it was."""
         del action
         return f"Error: {escape_markup(why, 2_000)}"
 
     @override
-    def repair(self, problem: str) -> str:
+    def repair_message(self, problem: str) -> str:
         return f"Your last reply could not be used: {problem}. Reply again with one action."
 
     def _scale(self, frame: Frame) -> Scale:
@@ -93,30 +93,30 @@ def build_action(fields: Fields) -> Action:
     """Return the action of these fields.
 
     Raises:
-        Unreadable: they are not an action.
+        UnreadableReply: they are not an action.
     """
     try:
         return ACTION.validate_python(fields)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
-        raise Unreadable(f"{where}: {first['msg']}".removeprefix(": ")) from error
+        raise UnreadableReply(f"{where}: {first['msg']}".removeprefix(": ")) from error
 
 
 def parse_point(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x", "y")) -> Fields:
     """Return the fields that a list of two numbers stands for.
 
     Raises:
-        Unreadable: it is not a point of the picture.
+        UnreadableReply: it is not a point of the picture.
     """
     if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a point
-        raise Unreadable(f"a point must be two numbers, but is {quoted(value)}")
+        raise UnreadableReply(f"a point must be two numbers, but is {quoted(value)}")
     fields: Fields = {}
     for name, axis, part in zip(names, (ACROSS, DOWN), value, strict=True):
         try:
             fields[name] = axis.to_action(axis.parse(part, scale), scale)
-        except Unreadable as error:
-            raise Unreadable(f"{axis.axis} of the point {error}") from error
+        except UnreadableReply as error:
+            raise UnreadableReply(f"{axis.axis} of the point {error}") from error
     return fields
 
 
@@ -124,7 +124,7 @@ def format_point(x: float, y: float, scale: Scale) -> list[JsonValue]:
     """Return the two numbers of a CSS point.
 
     Raises:
-        CannotSay: it lies outside the picture.
+        InexpressibleAction: it lies outside the picture.
     """
     return [ACROSS.from_action(x, scale), DOWN.from_action(y, scale)]
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import override
 
-from generators.policy.dialects.protocol import CannotSay, Unreadable
+from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import (
     ArgumentType,
     Choice,
@@ -71,7 +71,7 @@ class ToolArguments(BaseModel):
         """Take the fields that there are arguments for out of `fields`; return their arguments.
 
         Raises:
-            CannotSay: a value lies beyond what its argument can be.
+            InexpressibleAction: a value lies beyond what its argument can be.
         """
         values: JsonObject = {}
         for name, info in cls.model_fields.items():
@@ -104,7 +104,7 @@ class PageScroll(ToolArguments):
     def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
         direction = str(fields.pop("direction"))
         if fields.pop("amount") != page_px(direction, scale):
-            raise CannotSay("it scrolls by exactly one page")
+            raise InexpressibleAction("it scrolls by exactly one page")
         return cls.model_validate({"direction": direction}, context=scale)
 
 
@@ -129,7 +129,7 @@ class WaitWholeSeconds(ToolArguments):
     def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
         seconds, milliseconds = divmod(_ms(fields), 1_000)
         if milliseconds:
-            raise CannotSay("it waits by whole seconds")
+            raise InexpressibleAction("it waits by whole seconds")
         return super().take({"seconds": seconds}, scale, element=element)
 
 
@@ -185,38 +185,38 @@ class Tool:
         """Return the arguments that a model gave, checked.
 
         Raises:
-            Unreadable: one is missing, unknown, or is not what it must be.
+            UnreadableReply: one is missing, unknown, or is not what it must be.
         """
         known = self.arguments.names()
         for name in given:
             if name not in known:
                 takes = ", ".join(known) or "nothing"
-                raise Unreadable(f"'{self.name}' has no {quoted(name)}; it takes {takes}")
+                raise UnreadableReply(f"'{self.name}' has no {quoted(name)}; it takes {takes}")
         try:
             return self.arguments.model_validate(given, context=scale)
         except ValidationError as error:
             first = error.errors()[0]
             problem = first.get("ctx", {}).get("error", "is missing")
-            raise Unreadable(f"{self.name}: '{first['loc'][0]}' {problem}") from error
+            raise UnreadableReply(f"{self.name}: '{first['loc'][0]}' {problem}") from error
 
     def to_action(self, arguments: ToolArguments, scale: Scale) -> Action:
         """Return the action that checked arguments mean.
 
         Raises:
-            Unreadable: they do not fit together.
+            UnreadableReply: they do not fit together.
         """
         fields = {"type": self.action, **self.fixed, **arguments.action_fields(scale)}
         try:
             return ACTION.validate_python(fields)
         except ValidationError as error:
             reason = error.errors()[0]["msg"].removeprefix(f"Value error, {self.action}: ")
-            raise Unreadable(f"{self.name}: {reason}") from error
+            raise UnreadableReply(f"{self.name}: {reason}") from error
 
     def from_action(self, action: Action, scale: Scale, *, element: str) -> ToolArguments | None:
         """Return the arguments that mean `action`; None if the tool cannot express all of it.
 
         Raises:
-            CannotSay: a part of it lies beyond what the tool's arguments can be.
+            InexpressibleAction: a part of it lies beyond what the tool's arguments can be.
         """
         if action.type != self.action:
             return None
@@ -232,12 +232,12 @@ def find_tool(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
     """Return the tool of that name.
 
     Raises:
-        Unreadable: no tool has it; the error names those there are.
+        UnreadableReply: no tool has it; the error names those there are.
     """
     for tool in tools:
         if tool.name == name:
             return tool
-    raise Unreadable(
+    raise UnreadableReply(
         f"there is no tool {quoted(name)}; use one of {', '.join(tool.name for tool in tools)}"
     )
 
@@ -248,20 +248,20 @@ def choose_tool(
     """Return the first tool that can express all of `action`, and its arguments.
 
     Raises:
-        CannotSay: none can, and why.
+        InexpressibleAction: none can, and why.
     """
     why = f"no tool does '{action.type}'"
     for tool in tools:
         try:
             arguments = tool.from_action(action, scale, element=element)
-        except CannotSay as error:
+        except InexpressibleAction as error:
             why = f"{tool.name}: {error}"
             continue
         if arguments is not None:
             return tool, arguments
         if tool.action == action.type:
             why = f"{tool.name} cannot express all of this '{action.type}'"
-    raise CannotSay(why)
+    raise InexpressibleAction(why)
 
 
 def tool_name(tools: tuple[Tool, ...], action: Action) -> str:

@@ -21,15 +21,15 @@ from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import Called
+from storage.publish.card.loading_snippets import DatasetName
 from storage.publish.destinations.hub.errors import Busy, pauses, wait
 from storage.publish.destinations.hub.names import MAIN, parse_url, tag_names
-from storage.publish.destinations.hub.permissions import refuse_powerless
-from storage.publish.destinations.hub.repository import Look, Repository
-from storage.publish.destinations.hub.transfers import Addition, Entry
-from storage.publish.destinations.listing import Content, Stock
-from storage.publish.destinations.ownership import MARK, owned
-from storage.publish.destinations.protocol import Destination, is_ours
+from storage.publish.destinations.hub.permissions import refuse_read_only
+from storage.publish.destinations.hub.repository import Repository, RepoState
+from storage.publish.destinations.hub.transfers import Addition, RemoteFile
+from storage.publish.destinations.listing import Listing, OwnedListing
+from storage.publish.destinations.ownership import MARK, check_owner
+from storage.publish.destinations.protocol import Destination, is_published_path
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
 COMMIT_FILES = 100
@@ -38,21 +38,21 @@ COMMIT_FILES = 100
 _MADE_BY_THE_HUB = ".gitattributes"
 
 
-class Hub(Destination):
+class HubDestination(Destination):
     """A `Destination` in a dataset repository, which is created with the first file."""
 
     def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
         self._repository_name, self._branch = parse_url(url)
         branch = None if self._branch == MAIN else self._branch
-        self._called = Called(self._repository_name, branch=branch)
+        self._called = DatasetName(self._repository_name, branch=branch)
         self._terms = terms
         self._repository = Repository(
             self._repository_name, self._branch, address=self.address, endpoint=endpoint
         )
         self._run_id = ""
-        self._look: Look | None = None
-        self._content: Content | None = None
-        self._entries: dict[str, Entry] = {}
+        self._look: RepoState | None = None
+        self._content: Listing | None = None
+        self._entries: dict[str, RemoteFile] = {}
         self._manifest = b""
         self._additions: dict[str, Addition] = {}
         self._committed: dict[str, Addition] = {}
@@ -65,24 +65,24 @@ class Hub(Destination):
         return f"hf://datasets/{self._repository_name}{branch}"
 
     @property
-    def called(self) -> Called:
+    def name(self) -> DatasetName:
         """The repository's name."""
         return self._called
 
     @property
-    def called_here(self) -> Called:
+    def local_name(self) -> DatasetName:
         """The repository's name."""
         return self._called
 
     @override
-    async def content(self) -> Content:
+    async def listing(self) -> Listing:
         # The files of a commit are read once.
-        before, self._look = self._look, await self._repository.look()
+        before, self._look = self._look, await self._repository.state()
         if self._look is None:
-            return Content()
+            return Listing()
         self._refuse_exposure(self._look)
         if self._look.head is None:
-            return Content()
+            return Listing()
         if self._content is None or before is None or before.head != self._look.head:
             self._content = await self._read(self._look.head)
         return self._content
@@ -96,20 +96,20 @@ class Hub(Destination):
             return None
 
     @override
-    async def stock(self, run_id: str) -> Stock:
+    async def owned_listing(self, run_id: str) -> OwnedListing:
         self._run_id = run_id
-        stock = owned(self.address, run_id, await self.content())
+        stock = check_owner(self.address, run_id, await self.listing())
         self._refuse_edits(stock)
         self._manifest = stock.texts.get(MANIFEST, b"")
         return stock
 
-    async def _read(self, head: str) -> Content:
+    async def _read(self, head: str) -> Listing:
         """Return the files of a commit."""
         self._entries = await self._repository.tree(head)
         wanted = [path for path in (*TEXTS, MARK) if path in self._entries]
         texts = {path: await self._repository.read(path, head) for path in wanted}
         digests = {path: e.digest for path, e in self._entries.items() if e.large}
-        return Content(
+        return Listing(
             sizes={path: e.size for path, e in self._entries.items() if path != _MADE_BY_THE_HUB},
             digests=digests | {path: sha256_hex(text) for path, text in texts.items()},
             texts=texts,
@@ -120,7 +120,7 @@ class Hub(Destination):
     async def hold(self) -> AsyncIterator[None]:
         # Nothing is locked: each commit shows whether another writer was faster.
         if self._look is None:
-            await self._repository.make(private=self._terms.private)
+            await self._repository.create(private=self._terms.private)
         await self._gate()
         if self._look is None or self._look.head is None:
             await self._make_branch()
@@ -159,11 +159,11 @@ class Hub(Destination):
     @override
     async def probe(self) -> None:
         # Nothing is written: the Hub says what the token allows.
-        refuse_powerless(await self._repository.who(), self._repository_name, self.address)
+        refuse_read_only(await self._repository.token_owner(), self._repository_name, self.address)
 
     async def _make_branch(self) -> None:
         if self._branch != MAIN:
-            await self._repository.make_branch()
+            await self._repository.create_branch()
 
     async def _gate(self) -> None:
         wanted, look = self._terms.gated, self._look
@@ -200,7 +200,7 @@ class Hub(Destination):
         Raises:
             Conflict: another writer's commit changed files of ours.
         """
-        look = await self._repository.look()
+        look = await self._repository.state()
         if look is None or look.head is None:
             raise NotFound(f"{self.address}: was removed while it was being published to")
         if look.head == self._branch_state().head:
@@ -213,23 +213,23 @@ class Hub(Destination):
         self._deletions &= tree.keys()
         return None
 
-    def _branch_state(self) -> Look:
+    def _branch_state(self) -> RepoState:
         if self._look is None or self._look.head is None:
             raise Unwritable(f"{self.address}: was created and is gone; run this again")
         return self._look
 
-    def _is_in(self, tree: Mapping[str, Entry]) -> bool:
+    def _is_in(self, tree: Mapping[str, RemoteFile]) -> bool:
         """Return whether a tree has everything that is pending."""
         added = all(addition.is_at(tree.get(path)) for path, addition in self._additions.items())
         return added and not self._deletions & tree.keys()
 
-    def _refuse_foreign_changes(self, tree: Mapping[str, Entry], head: str) -> None:
+    def _refuse_foreign_changes(self, tree: Mapping[str, RemoteFile], head: str) -> None:
         """Refuse another writer's commit that changed files of ours.
 
         Raises:
             Conflict: it did; the error names a file.
         """
-        mine = {path for path in self._entries.keys() | tree.keys() if is_ours(path)}
+        mine = {path for path in self._entries.keys() | tree.keys() if is_published_path(path)}
         touched = sorted(path for path in mine if not self._is_unchanged(path, tree.get(path)))
         if touched:
             raise Conflict(
@@ -237,7 +237,7 @@ class Hub(Destination):
                 f"(commit {head[:12]}); run this again, nothing of theirs was overwritten"
             )
 
-    def _is_unchanged(self, path: str, entry: Entry | None) -> bool:
+    def _is_unchanged(self, path: str, entry: RemoteFile | None) -> bool:
         """Return whether a file is as this publication read it, wrote it, or is about to write it."""
         added = self._additions.get(path) or self._committed.get(path)
         if added is not None and added.is_at(entry):
@@ -245,14 +245,14 @@ class Hub(Destination):
         gone = entry is None and path in self._deletions
         return gone or (path not in self._committed and entry == self._entries.get(path))
 
-    def _refuse_exposure(self, look: Look) -> None:
+    def _refuse_exposure(self, look: RepoState) -> None:
         if self._terms.private and not look.private:
             raise BadConfig(
                 f"{self.address}: is public, and publish.private is true; make the repository "
                 "private, or set publish.private = false"
             )
 
-    def _refuse_edits(self, stock: Stock) -> None:
+    def _refuse_edits(self, stock: OwnedListing) -> None:
         """Refuse a dataset that was changed since it was published.
 
         Raises:

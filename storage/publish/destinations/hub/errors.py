@@ -21,7 +21,7 @@ from huggingface_hub.errors import (
 from schemas.backoff import Backoff
 from schemas.errors import BadConfig, Conflict, NotFound, StepmillError, Unwritable
 
-LONGEST_WAIT = 300.0
+MAX_WAIT_SECONDS = 300.0
 """Seconds: a publication ends where the Hub asks for a longer pause than this."""
 
 _BACKOFF = Backoff(first_seconds=0.5, max_seconds=60.0, tries=9, jitter=0.5)
@@ -46,7 +46,7 @@ class Busy(StepmillError):
         return type(self), (str(self), self.seconds)
 
 
-class Absent(NotFound):
+class RepositoryMissing(NotFound):
     """The repository does not exist, or the token may not see it."""
 
 
@@ -63,10 +63,10 @@ async def wait(after: Busy | Conflict, pause: float | None) -> None:
     """Wait before the next try: `pause`, and as long as the Hub asks for.
 
     Raises:
-        Unwritable: that was the last try, or the Hub asks for more than `LONGEST_WAIT`.
+        Unwritable: that was the last try, or the Hub asks for more than `MAX_WAIT_SECONDS`.
     """
     asked = getattr(after, "seconds", None) or 0.0
-    if asked > LONGEST_WAIT:
+    if asked > MAX_WAIT_SECONDS:
         raise Unwritable(
             f"{after}; it asks for a pause of {asked:.0f} s: run the same command again then, "
             "what was uploaded is not lost"
@@ -79,7 +79,7 @@ async def wait(after: Busy | Conflict, pause: float | None) -> None:
 
 
 @contextmanager
-def named(where: str) -> Iterator[None]:
+def translated_errors(where: str) -> Iterator[None]:
     """Translate what the client raises in the block.
 
     Raises:
@@ -101,7 +101,7 @@ def named(where: str) -> Iterator[None]:
             "or publish to another repository"
         ) from error
     except RepositoryNotFoundError as error:
-        raise Absent(
+        raise RepositoryMissing(
             f"{where}: there is no such repository, or the token may not see it"
         ) from error
     except HfHubHTTPError as error:

@@ -18,10 +18,10 @@ _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?")
 _NAME_CHARS = 96
 
 
-def tag_names(branch: str, version: int, there: int) -> Iterable[str]:
+def tag_names(branch: str, version: int, tag_count: int) -> Iterable[str]:
     """Return the tags a version may get, in order; one that is published again gets the next."""
     first = f"v{version}" if branch == MAIN else f"{branch}-v{version}"
-    return [first, *(f"{first}.{number}" for number in range(1, there + 1))]
+    return [first, *(f"{first}.{number}" for number in range(1, tag_count + 1))]
 
 
 def parse_url(url: str) -> tuple[str, str]:

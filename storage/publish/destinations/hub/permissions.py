@@ -11,7 +11,7 @@ from schemas.errors import BadConfig
 _WRITE = "repo.write"
 
 
-def refuse_powerless(who: Mapping[str, object], repository: str, address: str) -> None:
+def refuse_read_only(who: Mapping[str, object], repository: str, address: str) -> None:
     """Refuse a token that cannot write to `repository`.
 
     Raises:

@@ -31,11 +31,18 @@ from huggingface_hub.utils.tqdm import disable_progress_bars
 from schemas.errors import BadConfig, Unwritable
 from schemas.sections import Gate
 from storage.objects.temp_object import Source
-from storage.publish.destinations.hub.errors import Absent, Busy, NoBranch, named, pauses, wait
+from storage.publish.destinations.hub.errors import (
+    Busy,
+    NoBranch,
+    RepositoryMissing,
+    pauses,
+    translated_errors,
+    wait,
+)
 from storage.publish.destinations.hub.transfers import (
     Addition,
-    Entry,
-    Reading,
+    RemoteFile,
+    RemoteHash,
     addition_of,
     headers,
 )
@@ -48,7 +55,7 @@ _SECONDS = httpx2.Timeout(20.0, read=180.0, write=180.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RepoState:
     """The state of a repository."""
 
     head: str | None
@@ -72,17 +79,17 @@ class Repository:
         disable_progress_bars()
         self._api = HfApi(endpoint=endpoint)
 
-    async def look(self) -> Look | None:
+    async def state(self) -> RepoState | None:
         """Return the state of the repository; None if it does not exist."""
         try:
             return await self._retry(lambda: self._look(self._branch))
-        except Absent:
+        except RepositoryMissing:
             return None
         except NoBranch:
             main = await self._retry(lambda: self._look(None))
-            return Look(head=None, private=main.private, gated=main.gated)
+            return RepoState(head=None, private=main.private, gated=main.gated)
 
-    async def who(self) -> dict[str, object]:
+    async def token_owner(self) -> dict[str, object]:
         """Return what the Hub says about the owner of the token.
 
         Raises:
@@ -94,7 +101,7 @@ class Repository:
             )
         return await self._retry(lambda: dict(self._api.whoami()))
 
-    async def tree(self, revision: str) -> dict[str, Entry]:
+    async def tree(self, revision: str) -> dict[str, RemoteFile]:
         """Return every file of a revision, by path."""
         return await self._once(lambda: self._tree(revision))
 
@@ -104,11 +111,11 @@ class Repository:
 
     async def digest(self, path: str, revision: str) -> str:
         """Return the SHA-256 of a file's bytes; a broken download is resumed, not restarted."""
-        reading = Reading(self._url(path, revision))
-        await self._retry(reading.go_on)
+        reading = RemoteHash(self._url(path, revision))
+        await self._retry(reading.read)
         return reading.hash.hexdigest()
 
-    async def make(self, *, private: bool) -> None:
+    async def create(self, *, private: bool) -> None:
         """Create the repository unless it exists."""
         await self._retry(
             lambda: self._api.create_repo(
@@ -116,7 +123,7 @@ class Repository:
             )
         )
 
-    async def make_branch(self) -> None:
+    async def create_branch(self) -> None:
         """Create the branch unless it exists, from the repository's first commit."""
         commits = await self._once(lambda: self._api.list_repo_commits(self._name, repo_type=_KIND))
         await self._retry(
@@ -187,12 +194,12 @@ class Repository:
             )
         )
 
-    def _look(self, branch: str | None) -> Look:
+    def _look(self, branch: str | None) -> RepoState:
         info = self._api.dataset_info(self._name, revision=branch)
         gated = info.gated if isinstance(info.gated, str) else None
-        return Look(head=info.sha, private=bool(info.private), gated=gated)
+        return RepoState(head=info.sha, private=bool(info.private), gated=gated)
 
-    def _tree(self, revision: str) -> dict[str, Entry]:
+    def _tree(self, revision: str) -> dict[str, RemoteFile]:
         items = self._api.list_repo_tree(
             self._name, recursive=True, revision=revision, repo_type=_KIND
         )
@@ -220,7 +227,7 @@ class Repository:
         return addition
 
     async def _once(self, work: Callable[[], T]) -> T:
-        with named(self._address):
+        with translated_errors(self._address):
             return await asyncio.to_thread(work)
 
     async def _retry(self, work: Callable[[], T]) -> T:
@@ -243,6 +250,6 @@ def _client() -> httpx2.Client:
     return httpx2.Client(follow_redirects=True, timeout=_SECONDS)
 
 
-def _entry(item: RepoFile) -> Entry:
+def _entry(item: RepoFile) -> RemoteFile:
     digest = item.blob_id if item.lfs is None else item.lfs.sha256
-    return Entry(size=item.size, digest=digest, large=item.lfs is not None)
+    return RemoteFile(size=item.size, digest=digest, large=item.lfs is not None)

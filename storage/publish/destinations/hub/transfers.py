@@ -18,7 +18,7 @@ _READ_BYTES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RemoteFile:
     """A file of a repository, as the Hub lists it."""
 
     size: int
@@ -42,7 +42,7 @@ class Addition:
     git: str
     """Git's own hash of it."""
 
-    def is_at(self, entry: Entry | None) -> bool:
+    def is_at(self, entry: RemoteFile | None) -> bool:
         """Return whether the Hub has this very file."""
         if entry is None:
             return False
@@ -56,13 +56,13 @@ def addition_of(path: str, data: Source) -> Addition:
     blob = hashlib.sha1(b"blob %d\0" % len(data), usedforsecurity=False)
     for start in range(0, len(data), _READ_BYTES):
         blob.update(data[start : start + _READ_BYTES])
-    source = str(data.place) if isinstance(data, Draft) else data
+    source = str(data.open_path) if isinstance(data, Draft) else data
     operation = CommitOperationAdd(path_in_repo=path, path_or_fileobj=source)
     operation.upload_info.sha256 = bytes.fromhex(sha256)
     return Addition(operation, len(data), sha256, blob.hexdigest())
 
 
-class Reading:
+class RemoteHash:
     """A download that hashes a file in parts, and resumes where the connection broke."""
 
     def __init__(self, url: str) -> None:
@@ -71,7 +71,7 @@ class Reading:
         self.hash = hashlib.sha256()
         """Of the bytes read so far."""
 
-    def go_on(self) -> None:
+    def read(self) -> None:
         """Read on to the end."""
         request_headers = headers() | {"Accept-Encoding": "identity"}
         if self._position:

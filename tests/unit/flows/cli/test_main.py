@@ -15,7 +15,7 @@ from source_tree import ROOT
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS
-from flows.terminal import plain, table
+from flows.terminal import strip_control_chars, table
 
 UNREACHABLE = "http://127.0.0.1:9/api"
 """A Prefect server that does not answer: whatever needs one is refused."""
@@ -219,7 +219,7 @@ def test_the_doctor_answers_in_json(here: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_text_from_outside_cannot_steer_a_terminal() -> None:
-    assert plain("a\x1b[2Jb\x07c\u202ed\ne\tf") == "a�[2Jb�c�d\ne\tf"
+    assert strip_control_chars("a\x1b[2Jb\x07c\u202ed\ne\tf") == "a�[2Jb�c�d\ne\tf"
 
 
 def test_a_table_is_aligned_and_its_cells_are_single_lines() -> None:

@@ -15,7 +15,7 @@ from factories import make_whole_run
 
 from flows.cli.main import main
 from flows.cli.parser import COMMANDS
-from flows.terminal import Unprinted, answer, note, table, tell
+from flows.terminal import OutputError, print_lines, print_note, print_result, table
 
 HOSTILE = {
     "half a surrogate": "half \ud83d",
@@ -43,7 +43,7 @@ def _got(stream: io.TextIOWrapper) -> str:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_an_answer_is_json_that_cannot_steer_a_terminal(text: str, coding: str) -> None:
     with redirect_stdout(_of(coding)) as stream:
-        answer({"said": text, text: 1})
+        print_result({"said": text, text: 1})
 
     line = _got(stream)
     assert json.loads(line) == {"said": text, text: 1}
@@ -55,8 +55,8 @@ def test_an_answer_is_json_that_cannot_steer_a_terminal(text: str, coding: str) 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_text_is_printed_on_any_stream(text: str, coding: str) -> None:
     with redirect_stdout(_of(coding)) as out, redirect_stderr(_of(coding)) as err:
-        tell(table(["said"], [[text]]))
-        note(text)
+        print_lines(table(["said"], [[text]]))
+        print_note(text)
 
     assert "\x1b" not in _got(out) + _got(err)
     assert "\x9b" not in _got(out) + _got(err)
@@ -64,8 +64,8 @@ def test_text_is_printed_on_any_stream(text: str, coding: str) -> None:
 
 def test_what_a_stream_has_no_form_for_is_written_as_an_escape() -> None:
     with redirect_stdout(_of("ascii")) as out, redirect_stderr(_of("latin-1")) as err:
-        tell(["5 €"])
-        note("Käse, 5 €")
+        print_lines(["5 €"])
+        print_note("Käse, 5 €")
 
     assert (_got(out), _got(err)) == ("5 \\u20ac\n", "Käse, 5 \\u20ac\n")
 
@@ -185,8 +185,8 @@ class _Later(io.TextIOWrapper):
 
 
 def test_a_result_that_cannot_be_printed_is_an_error(filling: io.TextIOWrapper) -> None:
-    with redirect_stdout(filling), pytest.raises(Unprinted, match="No space left on device"):
-        tell(["result"])
+    with redirect_stdout(filling), pytest.raises(OutputError, match="No space left on device"):
+        print_lines(["result"])
 
 
 def test_an_output_that_filled_up_ends_a_command_that_only_reads(

@@ -7,10 +7,10 @@ import pytest
 from factories import make_episode, make_step
 from stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
-from flows.job.chat_renderer import renderer_of
+from flows.job.chat_renderer import make_renderer
 from generators.engine.protocol import Message, Picture, Reply
 from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
 from schemas.action import Action, Click, Drag, NoAction, Select
@@ -36,7 +36,7 @@ async def acted(
     """Let a model act, and return the episode as a run would have recorded it."""
     engine, account, config = WrittenEngine(), Account(), configured(section)
     engine.says(*replies)
-    models = Voices(config, Engines(engine)).of(section)
+    models = ModelConfigs(config, EngineSet(engine)).of(section)
     voice = models.voice
     policy = ModelPolicy(voice, account, budget=models.budget, session=SESSION)
     done: list[Step] = []
@@ -138,13 +138,13 @@ def test_what_a_model_was_sent_is_what_is_rendered(section: PolicySection) -> No
     if section.dialect_options:
         replies = [clicked(10 * n + 7, 5 * n + 3) for n in range(8)]
     if section.dialect == "holo2":
-        plain = renderer_of(configured(section), None)
+        plain = make_renderer(configured(section), None)
         [segment, *_] = plain.render(taught(*[Click(x=9, y=n + 1) for n in range(2)])).segments
         assert isinstance(segment.turns[2].parts[0], str)
         replies = [segment.turns[2].parts[0]] * 8
     episode, engine, config = asyncio.run(acted(section, replies, 8))
 
-    rendered = renderer_of(config, None).render(episode)
+    rendered = make_renderer(config, None).render(episode)
 
     assert rendered.ended is None
     check_same(rendered, episode, engine)
@@ -163,14 +163,14 @@ def test_a_short_context_makes_segments_as_it_did() -> None:
     segments = [call.segment for call in episode.calls]
     assert segments[-1] > 0
     assert segments != [call.segment for call in other.calls], "the counts make a difference"
-    check_same(renderer_of(config, None).render(episode), episode, engine)
+    check_same(make_renderer(config, None).render(episode), episode, engine)
 
 
 def test_a_repair_turn_leaves_no_trace_and_the_reply_that_counted_is_learnt() -> None:
     garbled = "I would click the button."
     replies = [CLICKS[0], garbled, CLICKS[1], CLICKS[2]]
     episode, engine, config = asyncio.run(acted(section_of(), replies, 3))
-    rendered = renderer_of(config, None).render(episode)
+    rendered = make_renderer(config, None).render(episode)
     said = [turn.parts[0] for s in rendered.segments for turn in s.turns if turn.learnt]
 
     check_same(rendered, episode, engine)
@@ -181,7 +181,7 @@ def test_a_repair_turn_leaves_no_trace_and_the_reply_that_counted_is_learnt() ->
 def test_what_a_teacher_did_is_said_in_any_dialect_with_the_element_s_name() -> None:
     episode = taught(Click(x=50, y=25), target=Target(tag="button", name="Save"), elements=())
     said = {
-        name: renderer_of(RunConfig(), name).render(episode).segments[0].turns[-1].parts[0]
+        name: make_renderer(RunConfig(), name).render(episode).segments[0].turns[-1].parts[0]
         for name in ("holotron", "holo1_5", "holo2", "ui_tars", "computer_use", "claude")
     }
 
@@ -192,7 +192,7 @@ def test_what_a_teacher_did_is_said_in_any_dialect_with_the_element_s_name() -> 
 
 def test_a_picture_is_sent_at_the_dialect_s_size() -> None:
     browser = BrowserSection(viewport=(SIDE, SIDE))
-    renderer = renderer_of(RunConfig(browser=browser), "holo1_5")
+    renderer = make_renderer(RunConfig(browser=browser), "holo1_5")
     [segment] = renderer.render(taught(Click(x=1, y=1))).segments
     [picture] = [p for turn in segment.turns for p in turn.parts if isinstance(p, Shown)]
 
@@ -201,8 +201,8 @@ def test_a_picture_is_sent_at_the_dialect_s_size() -> None:
 
 def test_an_action_without_words_ends_the_episode_there() -> None:
     drag = Drag(x=1, y=1, to_x=5, to_y=5)
-    rendered = renderer_of(RunConfig(), "computer_use").render(taught(Click(x=1, y=1), drag))
-    none = renderer_of(RunConfig(), "claude").render(taught(Select(x=1, y=1, option="a")))
+    rendered = make_renderer(RunConfig(), "computer_use").render(taught(Click(x=1, y=1), drag))
+    none = make_renderer(RunConfig(), "claude").render(taught(Select(x=1, y=1, option="a")))
 
     assert (rendered.ended, none.ended) == ("unsaid_drag", "unsaid_select")
     assert [segment.steps for segment in rendered.segments] == [(0,)]
@@ -212,7 +212,7 @@ def test_an_action_without_words_ends_the_episode_there() -> None:
 def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() -> None:
     clicks = (Click(x=1, y=1), Click(x=2, y=2))
     for more in ({"actor": Actor.USER}, {"action_error": "covered"}):
-        [segment] = renderer_of(RunConfig(), None).render(taught(*clicks, **more)).segments
+        [segment] = make_renderer(RunConfig(), None).render(taught(*clicks, **more)).segments
 
         assert [turn.role for turn in segment.turns] == ["system", *("user", "assistant") * 2]
         assert learnt(segment) == 0
@@ -220,7 +220,7 @@ def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() 
 
 def test_an_observation_that_does_not_fit_ends_the_episode() -> None:
     section = section_of(name=PolicyName.TEACHER, context_tokens=256)
-    rendered = renderer_of(RunConfig(policy=section), None).render(taught(Click(x=1, y=1)))
+    rendered = make_renderer(RunConfig(policy=section), None).render(taught(Click(x=1, y=1)))
 
     assert (rendered.ended, rendered.segments) == ("too_long", ())
 
@@ -232,13 +232,13 @@ def test_the_words_are_those_of_the_policy_that_speaks_the_dialect() -> None:
     )
     config = configured(px, holo)
 
-    assert renderer_of(config, None).about["coordinates"] == "px"
-    assert renderer_of(config, "holotron").about["keep_images"] == 3
-    assert renderer_of(config, "holo2").about["keep_images"] == 1
-    other = renderer_of(config, "claude").about
+    assert make_renderer(config, None).about["coordinates"] == "px"
+    assert make_renderer(config, "holotron").about["keep_images"] == 3
+    assert make_renderer(config, "holo2").about["keep_images"] == 1
+    other = make_renderer(config, "claude").about
     assert (other["keep_images"], other["dialect_options"]) == (3, {})
 
 
 def test_a_dialect_that_does_not_exist_is_refused() -> None:
     with pytest.raises(BadConfig, match="no dialect 'holotorn'; did you mean 'holotron'"):
-        renderer_of(RunConfig(), "holotorn")
+        make_renderer(RunConfig(), "holotorn")

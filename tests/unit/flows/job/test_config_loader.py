@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.job.config_loader import Sources, load, value_of
-from flows.job.plan import by_policy
-from flows.job.validate import prepare
+from flows.job.config_loader import Sources, load, parse_value
+from flows.job.plan import count_by_policy
+from flows.job.validate import validate
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 
@@ -76,7 +76,7 @@ def test_a_key_below_a_key_can_be_set() -> None:
     ],
 )
 def test_a_value_is_read_as_toml_and_else_taken_as_text(text: str, value: object) -> None:
-    assert value_of(text) == value
+    assert parse_value(text) == value
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_every_configuration_that_ships_is_sound(name: str) -> None:
 
 def test_the_demo_is_as_large_as_it_promises() -> None:
     config = load(Sources(config="configs/demo.toml"), {})
-    tasks = prepare(config).tasks
+    tasks = validate(config).tasks
 
     assert len({task.template_id for task in tasks}) >= 60
     assert len(tasks) * config.tasks.attempts >= 300
-    assert set(by_policy(config, tasks)) == {"teacher", "clumsy"}
+    assert set(count_by_policy(config, tasks)) == {"teacher", "clumsy"}
     assert config.browser.sessions == 16

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flows.job.engine_usage import account, covered
+from flows.job.engine_usage import covered_seconds, engine_usage
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,14 +30,14 @@ def episode(begun: float, ended: float, *, browser: float) -> dict[str, Any]:
 def test_overlapping_spans_are_counted_once_and_gaps_not_at_all() -> None:
     spans = [(at(5), at(6)), (at(0), at(2)), (at(1), at(3)), (at(1), at(2))]
 
-    assert covered(spans) == 4.0
-    assert covered([]) == 0.0
+    assert covered_seconds(spans) == 4.0
+    assert covered_seconds([]) == 0.0
 
 
 def test_a_run_that_was_resumed_a_day_later_is_not_a_day_long() -> None:
     day = 86_400.0
     episodes = [episode(0, 10, browser=4), episode(day, day + 10, browser=6)]
-    done = account([call(0, 5), call(2, 5), call(day, 3)], episodes, accepted=2)
+    done = engine_usage([call(0, 5), call(2, 5), call(day, 3)], episodes, accepted=2)
 
     assert done is not None
     assert done.active_seconds == 20.0
@@ -50,12 +50,12 @@ def test_a_run_that_was_resumed_a_day_later_is_not_a_day_long() -> None:
 
 
 def test_what_no_server_says_is_unknown_and_not_nothing() -> None:
-    silent = account(
+    silent = engine_usage(
         [call(0, 1, prompt_tokens=None, completion_tokens=None)],
         [episode(0, 1, browser=0)],
         accepted=0,
     )
-    told = account(
+    told = engine_usage(
         [call(0, 1, cached_tokens=64, cost_usd=0.5), call(1, 1)],
         [episode(0, 2, browser=0)],
         accepted=1,
@@ -70,7 +70,7 @@ def test_what_no_server_says_is_unknown_and_not_nothing() -> None:
 
 def test_two_endpoints_are_busy_each_for_itself() -> None:
     calls = [call(0, 10), call(0, 5, engine="http://b")]
-    done = account(calls, [episode(0, 10, browser=0)], accepted=1)
+    done = engine_usage(calls, [episode(0, 10, browser=0)], accepted=1)
 
     assert done is not None
     assert done.busy_seconds == 15.0
@@ -78,4 +78,4 @@ def test_two_endpoints_are_busy_each_for_itself() -> None:
 
 
 def test_without_calls_there_is_no_account() -> None:
-    assert account([], [episode(0, 1, browser=0)], accepted=0) is None
+    assert engine_usage([], [episode(0, 1, browser=0)], accepted=0) is None

@@ -5,10 +5,16 @@ from contextlib import AbstractAsyncContextManager
 import pytest
 from factories import make_episode, make_task, make_verdict
 
-from flows.job.evaluation import CheckReport, FamilyCheck, by_family, check, share_of
+from flows.job.evaluation import (
+    PolicyEvaluation,
+    TemplateCheck,
+    check_of,
+    evaluate,
+    sum_by_template,
+)
 from flows.resources.sandbox import Sandbox
 from generators.browser.protocol import Session, SessionSpec
-from generators.policy.factory import PolicyMaker
+from generators.policy.factory import PolicyFactory
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
 from generators.tasks.sources import load_tasks
@@ -25,12 +31,12 @@ def share(
     outcome: Status,
     replay: Status | None = None,
     evidence: JsonObject | None = None,
-) -> FamilyCheck:
+) -> TemplateCheck:
     verdicts: dict[str, Verdict] = {"outcome": make_verdict(episode, status=outcome)}
     if replay is not None:
         said = make_verdict(episode, verifier="replay", status=replay)
         verdicts["replay"] = said.model_copy(update={"evidence": evidence or {}})
-    return share_of(make_task(7), episode, verdicts)
+    return check_of(make_task(7), episode, verdicts)
 
 
 def test_a_reproduced_episode_counts_its_pictures() -> None:
@@ -69,8 +75,8 @@ def test_a_failure_counts_as_broken_unless_it_is_the_policys(
     assert one.problems == ("seed 7: it broke",)
 
 
-def family(template: str, *, episodes: int, passed: int, reproduced: int = 0) -> FamilyCheck:
-    return FamilyCheck(
+def family(template: str, *, episodes: int, passed: int, reproduced: int = 0) -> TemplateCheck:
+    return TemplateCheck(
         template=template,
         episodes=episodes,
         passed=passed,
@@ -83,7 +89,7 @@ def family(template: str, *, episodes: int, passed: int, reproduced: int = 0) ->
 
 
 def test_families_are_added_up_and_the_worst_comes_first() -> None:
-    families = by_family(
+    families = sum_by_template(
         [
             family("good", episodes=1, passed=1, reproduced=1),
             family("parting", episodes=1, passed=1),
@@ -97,7 +103,7 @@ def test_families_are_added_up_and_the_worst_comes_first() -> None:
 
 
 def test_a_report_counts_mastered_families_and_shares() -> None:
-    report = CheckReport(
+    report = PolicyEvaluation(
         families=(
             family("bad", episodes=20, passed=18, reproduced=18),
             family("just", episodes=20, passed=19, reproduced=18),
@@ -107,12 +113,12 @@ def test_a_report_counts_mastered_families_and_shares() -> None:
     assert report.mastered == 1
     assert report.reproduction == 36 / 37
     assert report.pictures == 0.5
-    assert not report.short
+    assert not report.has_failures
 
 
 def test_a_check_in_which_nothing_passed_is_short_and_has_no_shares() -> None:
-    report = CheckReport(families=(family("bad", episodes=1, passed=0),), seconds=1.0)
-    assert report.short
+    report = PolicyEvaluation(families=(family("bad", episodes=1, passed=0),), seconds=1.0)
+    assert report.has_failures
     assert report.reproduction is None
     assert report.pictures is None
 
@@ -134,12 +140,12 @@ def config_of_three() -> RunConfig:
     return RunConfig(tasks=TasksSection(include=("click-test",), seeds=(0, 2)))
 
 
-async def check_with(error: StepmillError) -> CheckReport:
+async def check_with(error: StepmillError) -> PolicyEvaluation:
     sessions = NoSessions(error)
     sandbox = Sandbox(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
     config = config_of_three()
-    return await check(
-        sandbox, PolicyMaker(config), config, load_tasks(config.tasks), on_episode=lambda _: None
+    return await evaluate(
+        sandbox, PolicyFactory(config), config, load_tasks(config.tasks), on_episode=lambda _: None
     )
 
 
@@ -148,7 +154,7 @@ async def test_a_browser_that_breaks_every_session_makes_a_short_check() -> None
     (click_test,) = report.families
     assert (click_test.episodes, click_test.passed, click_test.broken) == (3, 0, 3)
     assert click_test.problems == tuple(f"seed {seed}: no context" for seed in range(3))
-    assert report.short
+    assert report.has_failures
 
 
 async def test_a_browser_that_does_not_start_again_ends_the_check_as_what_it_is() -> None:

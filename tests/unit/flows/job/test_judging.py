@@ -2,16 +2,16 @@ from datetime import UTC, datetime
 
 from factories import make_episode, make_task, make_verdict
 
-from flows.job.judging import by_episode, numbered
+from flows.job.judging import assign_rounds, latest_by_episode
 from flows.job.unit_commit import with_goal
-from flows.orchestration.date_templates import dated
+from flows.orchestration.date_templates import fill_date
 from schemas.verdict import Status
 
 
 def test_the_first_verdicts_of_a_unit_are_of_round_0() -> None:
     new = [make_verdict(make_episode(), verifier=name) for name in ("outcome", "replay")]
 
-    assert set(numbered(new, [])) == {("outcome", "1", 0), ("replay", "1", 0)}
+    assert set(assign_rounds(new, [])) == {("outcome", "1", 0), ("replay", "1", 0)}
 
 
 def test_a_round_that_a_unit_has_is_never_used_again() -> None:
@@ -19,7 +19,7 @@ def test_a_round_that_a_unit_has_is_never_used_again() -> None:
     judged, other = make_episode(make_task(seed=1)), make_episode(make_task(seed=2))
     known = [make_verdict(judged, round_=0), make_verdict(judged, round_=1)]
 
-    [(address, verdicts)] = numbered([make_verdict(other, round_=0)], known).items()
+    [(address, verdicts)] = assign_rounds([make_verdict(other, round_=0)], known).items()
 
     assert address == ("outcome", "1", 2)
     assert [verdict.round for verdict in verdicts] == [2]
@@ -29,7 +29,7 @@ def test_another_version_of_a_verifier_counts_its_own_rounds() -> None:
     episode = make_episode()
     known = [make_verdict(episode, version="1", round_=4)]
 
-    assert set(numbered([make_verdict(episode, version="2")], known)) == {("outcome", "2", 0)}
+    assert set(assign_rounds([make_verdict(episode, version="2")], known)) == {("outcome", "2", 0)}
 
 
 def test_the_highest_round_of_an_episode_counts() -> None:
@@ -39,7 +39,7 @@ def test_the_highest_round_of_an_episode_counts() -> None:
         make_verdict(episode, round_=0, status=Status.ERROR),
     ]
 
-    found = by_episode(verdicts)
+    found = latest_by_episode(verdicts)
 
     assert found[episode.episode_id]["outcome"].status is Status.PASSED
 
@@ -56,6 +56,6 @@ def test_a_task_gets_the_goal_that_its_page_stated() -> None:
 def test_a_day_stands_for_its_braces() -> None:
     day = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 
-    assert dated("runs/{date}", day) == "runs/2026-11-21"
-    assert dated("tasks.seeds=[{day}0, {day}4]", day) == "tasks.seeds=[7399410, 7399414]"
-    assert dated("{other}", day) == "{other}"
+    assert fill_date("runs/{date}", day) == "runs/2026-11-21"
+    assert fill_date("tasks.seeds=[{day}0, {day}4]", day) == "tasks.seeds=[7399410, 7399414]"
+    assert fill_date("{other}", day) == "{other}"

@@ -7,9 +7,9 @@ import pytest
 from factories import MadeRun, Unit, make_run, make_verdict
 from faulty_lake import commit as commit_unit
 
-from flows.job.judging import commit
+from flows.job.judging import commit_verdicts
 from schemas.verdict import Status, Verdict
-from storage.lake.delta_table import Entry, Handle
+from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 
 
@@ -31,9 +31,9 @@ async def rounds(lake: Lake, unit: Unit) -> Counter[int]:
 
 async def test_an_answer_that_another_worker_gave_is_not_given_again(tmp_path: Path) -> None:
     _, lake, unit = await judged_run(tmp_path)
-    await commit(lake, unit.unit_id, verdicts(unit))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit))
 
-    await commit(lake, unit.unit_id, verdicts(unit))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit))
 
     assert await rounds(lake, unit) == {0: 4}
     await lake.close()
@@ -41,9 +41,9 @@ async def test_an_answer_that_another_worker_gave_is_not_given_again(tmp_path: P
 
 async def test_what_another_worker_left_out_goes_into_the_next_round(tmp_path: Path) -> None:
     _, lake, unit = await judged_run(tmp_path)
-    await commit(lake, unit.unit_id, verdicts(unit, count=1))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit, count=1))
 
-    await commit(lake, unit.unit_id, verdicts(unit))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit))
 
     assert await rounds(lake, unit) == {0: 1, 1: 3}
     await lake.close()
@@ -52,9 +52,9 @@ async def test_what_another_worker_left_out_goes_into_the_next_round(tmp_path: P
 @pytest.mark.parametrize("status", [Status.ERROR, Status.ABSTAINED])
 async def test_what_was_no_answer_is_answered(tmp_path: Path, status: Status) -> None:
     _, lake, unit = await judged_run(tmp_path)
-    await commit(lake, unit.unit_id, verdicts(unit, status=status))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit, status=status))
 
-    await commit(lake, unit.unit_id, verdicts(unit))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit))
 
     assert await rounds(lake, unit) == {0: 4, 1: 4}
     await lake.close()
@@ -62,20 +62,20 @@ async def test_what_was_no_answer_is_answered(tmp_path: Path, status: Status) ->
 
 async def test_a_unit_judged_again_gets_another_round(tmp_path: Path) -> None:
     _, lake, unit = await judged_run(tmp_path)
-    await commit(lake, unit.unit_id, verdicts(unit))
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit))
 
-    await commit(lake, unit.unit_id, verdicts(unit), again=True)
+    await commit_verdicts(lake, unit.unit_id, verdicts(unit), again=True)
 
     assert await rounds(lake, unit) == {0: 4, 1: 4}
     await lake.close()
 
 
-class Late(Handle):
+class Late(DeltaHandle):
     """Is asked whether a transaction is in, and finds another worker's in when it commits."""
 
-    def attempt(self, entry: Entry) -> int:
-        super().attempt(Entry(entry.transaction, entry.token + 1, ()))
-        return super().attempt(entry)
+    def commit_once(self, entry: CommitEntry) -> int:
+        super().commit_once(CommitEntry(entry.transaction, entry.token + 1, ()))
+        return super().commit_once(entry)
 
 
 async def test_who_comes_second_in_a_round_is_told_so(tmp_path: Path) -> None:

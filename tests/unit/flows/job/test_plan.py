@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.job.config_loader import Sources, load
-from flows.job.plan import by_policy, draw_policy, make_plan
+from flows.job.plan import count_by_policy, draw_policy, make_plan
 from schemas.config import RunConfig
 from schemas.task import Task
 
@@ -67,14 +67,14 @@ def test_another_run_has_other_ids_and_the_same_policies() -> None:
 def test_policies_are_drawn_in_proportion_to_their_shares() -> None:
     config = _config('policies=[{name="teacher", share=3}, {name="clumsy", share=1}]')
 
-    drawn = by_policy(config, _tasks(1_000))
+    drawn = count_by_policy(config, _tasks(1_000))
 
     assert drawn.keys() == {"teacher", "clumsy"}
     assert 700 < drawn["teacher"] < 800
 
 
 def test_one_policy_gets_everything() -> None:
-    assert by_policy(_config("policy.name=clumsy"), _tasks(10)) == {"clumsy": 10}
+    assert count_by_policy(_config("policy.name=clumsy"), _tasks(10)) == {"clumsy": 10}
 
 
 def test_attempts_at_one_task_draw_for_themselves() -> None:

@@ -8,17 +8,17 @@ from factories import commit_whole_unit
 from rolled_out import episodes_of, judge_of, plan_of, spool, state_of, units_of
 
 from flows.job.config_loader import Sources, load
-from flows.job.judging import Settling, commit, panel_id
+from flows.job.judging import JudgedCheck, commit_verdicts, panel_id
 from flows.job.plan import PlannedUnit
 from flows.job.progress import ProgressCounter
-from flows.job.resume_state import count
-from flows.resources.resources import Workshop
+from flows.job.resume_state import count_work
+from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
 from storage.audit import audit
-from storage.lake.delta_table import Entry, Handle
-from storage.lake.judged_units import Mark
+from storage.lake.delta_table import CommitEntry, DeltaHandle
+from storage.lake.judged_units import JudgedMark
 from storage.maintenance.compact import compact
 
 VERIFIERS = ["structure", "outcome"]
@@ -34,7 +34,7 @@ def config(tmp_path: Path) -> RunConfig:
     return configured(tmp_path / "run")
 
 
-async def _finish(shop: Workshop, config: RunConfig) -> set[str]:
+async def _finish(shop: RunResources, config: RunConfig) -> set[str]:
     """Commit and judge every unit of the plan; return them."""
     units = units_of(shop, config)
     for unit in plan_of(config):
@@ -42,24 +42,24 @@ async def _finish(shop: Workshop, config: RunConfig) -> set[str]:
     return {unit.unit_id for unit in plan_of(config)}
 
 
-async def _broken(shop: Workshop, unit: PlannedUnit) -> list[Verdict]:
+async def _broken(shop: RunResources, unit: PlannedUnit) -> list[Verdict]:
     """Return verdicts on a unit of a verifier that broke, this time."""
     said = await shop.lake.verdicts(units={unit.unit_id})
     update = {"status": Status.ERROR, "score": None}
     return [one.model_copy(update=update) for one in said if one.verifier == "outcome"]
 
 
-def _settling(shop: Workshop, unit: PlannedUnit) -> Settling:
-    return Settling(shop.panel, {one.episode_id for one in unit.attempts})
+def _settling(shop: RunResources, unit: PlannedUnit) -> JudgedCheck:
+    return JudgedCheck(shop.panel, {one.episode_id for one in unit.attempts})
 
 
 async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) -> None:
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         units = await _finish(shop, config)
     for shard in (Path(config.run.url) / "tables" / "verdicts").glob("*.parquet"):
         shard.write_bytes(b"nobody looks here")
 
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         found = await state_of(shop, plan_of(config))
 
     assert (found.pending, found.settled, dict(found.known)) == ((), units, {})
@@ -68,13 +68,13 @@ async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) ->
 async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
     config: RunConfig,
 ) -> None:
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await _finish(shop, config)
         found = await state_of(shop, plan_of(config))
         said = await shop.lake.verdicts()
     progress = ProgressCounter(rule=config.accept)
 
-    count(progress, found, plan_of(config))
+    count_work(progress, found, plan_of(config))
 
     before = progress.progress(busy=0, sessions=1)
     assert (before.judged, before.unknown, before.accepted) == (4, 4, 0)
@@ -89,10 +89,12 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
     config: RunConfig,
 ) -> None:
     unit, other = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await _finish(shop, config)
         broken = await _broken(shop, unit)
-        await commit(shop.lake, unit.unit_id, broken, again=True, settling=_settling(shop, unit))
+        await commit_verdicts(
+            shop.lake, unit.unit_id, broken, again=True, settling=_settling(shop, unit)
+        )
 
         found = await state_of(shop, plan)
         await judge_of(shop, config).judge_owed(unit.unit_id, found.known)
@@ -105,14 +107,14 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
 
 
 async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig) -> None:
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         units = await _finish(shop, config)
     more = configured(Path(config.run.url), [*VERIFIERS, "replay"])
     fewer = configured(Path(config.run.url), VERIFIERS[:1])
 
-    async with Workshop(more) as shop:
+    async with RunResources(more) as shop:
         found = await state_of(shop, plan_of(config))
-    async with Workshop(fewer) as shop:
+    async with RunResources(fewer) as shop:
         owing = (await state_of(shop, plan_of(config))).to_judge
 
     assert (set(found.to_judge), found.settled) == (units, set())
@@ -120,7 +122,7 @@ async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig)
 
 
 async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig) -> None:
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         units = await _finish(shop, config)
         report = await compact(config.run.url, shop.store, config.storage)
 
@@ -135,7 +137,7 @@ async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
 ) -> None:
     config = configured(tmp_path / "run").model_copy(update={"tasks": TasksSection(unit_size=1)})
     *early, late, missing = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         units = units_of(shop, config)
         for unit in early:
             await units.make(unit, await spool(shop, episodes_of(unit)))
@@ -155,7 +157,7 @@ async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
 async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: RunConfig) -> None:
     """Somebody else's went in between its reading and its commit."""
     unit, other = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await _finish(shop, config)
         broken = [one.model_copy(update={"round": 5}) for one in await _broken(shop, unit)]
         await shop.lake.commit_verdicts(
@@ -164,28 +166,28 @@ async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: R
             version=broken[0].verifier_version,
             round_=5,
             verdicts=broken,
-            mark=Mark(panel_id(shop.panel), rows=4),
+            mark=JudgedMark(panel_id(shop.panel), rows=4),
         )
 
         assert (await state_of(shop, plan)).settled == {other.unit_id}
 
 
-class Overtaken(Handle):
+class Overtaken(DeltaHandle):
     """Finds, at its first commit, that another worker's verdicts of the round are in."""
 
     overtaken = False
 
-    def attempt(self, entry: Entry) -> int:
+    def commit_once(self, entry: CommitEntry) -> int:
         if not self.overtaken:
             self.overtaken = True
-            super().attempt(Entry(entry.transaction, entry.token + 1, entry.files))
-        return super().attempt(entry)
+            super().commit_once(CommitEntry(entry.transaction, entry.token + 1, entry.files))
+        return super().commit_once(entry)
 
 
 async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) -> None:
     """As many verdicts lie there as it would have had, but they are not its own."""
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await commit_whole_unit(
             shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
         )
@@ -201,7 +203,7 @@ async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) 
 
 async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await commit_whole_unit(
             shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
         )

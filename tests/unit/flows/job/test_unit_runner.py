@@ -24,7 +24,7 @@ from flows.job.plan import PlannedUnit
 from flows.job.publish_job import Publisher
 from flows.job.resume_state import ResumeState
 from flows.job.unit_judge import UnitJudge
-from flows.resources.resources import Workshop
+from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
 from storage.run_file import create_run
@@ -36,7 +36,7 @@ def config(tmp_path: Path) -> RunConfig:
     return load(Sources(settings=settings, run=str(tmp_path / "run")), {})
 
 
-async def _verdicts(shop: Workshop, unit: PlannedUnit) -> list[Verdict]:
+async def _verdicts(shop: RunResources, unit: PlannedUnit) -> list[Verdict]:
     return await shop.lake.verdicts(units={unit.unit_id})
 
 
@@ -44,7 +44,7 @@ async def test_finished_episodes_are_committed_and_judged_without_a_rollout(
     config: RunConfig,
 ) -> None:
     unit, *_ = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         episodes = episodes_of(unit)
         spooled = await spool(shop, episodes)
 
@@ -62,7 +62,7 @@ async def test_a_run_that_is_stopping_begins_nothing(config: RunConfig) -> None:
     unit, *_ = plan_of(config)
     stopping = StopSignal()
     stopping.ask()
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         first, second = episodes_of(unit)
         spooled = await spool(shop, [first])
 
@@ -80,7 +80,7 @@ async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudg
     unit, *_ = plan = plan_of(config)
     stopping = StopSignal()
     stopping.ask()
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         spooled = await spool(shop, episodes_of(unit))
 
         report = await units_of(shop, config, stopping).make(unit, spooled)
@@ -93,7 +93,7 @@ async def test_a_run_that_is_stopping_commits_what_is_whole_and_leaves_it_unjudg
 
 async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await commit_whole_unit(
             shop.lake, unit.unit_id, tasks=unit.tasks, episodes=episodes_of(unit)
         )
@@ -108,7 +108,7 @@ async def test_what_owes_verdicts_is_judged_from_the_tables(config: RunConfig) -
 
 async def test_nothing_is_judged_that_owes_nothing(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
         before = await _verdicts(shop, unit)
 
@@ -120,7 +120,7 @@ async def test_nothing_is_judged_that_owes_nothing(config: RunConfig) -> None:
 
 async def test_judging_again_is_a_round_of_its_own(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await units_of(shop, config).make(unit, await spool(shop, episodes_of(unit)))
         found = await state_of(shop, plan)
 
@@ -137,7 +137,7 @@ async def test_a_unit_that_another_worker_committed_is_not_committed_again(
 ) -> None:
     """The other one's rollouts count; verdicts on ours are forgotten."""
     unit, *_ = plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         theirs, ours = episodes_of(unit, salt=1), episodes_of(unit, salt=2)
         spooled = await spool(shop, ours)
         await commit_whole_unit(shop.lake, unit.unit_id, tasks=unit.tasks, episodes=theirs)
@@ -156,7 +156,7 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
 ) -> None:
     """It was killed between the two; a command that ends well leaves nothing for the next one."""
     plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         await create_run(shop.store, config, provenance={})
         for unit in plan:
             await spool(shop, episodes_of(unit, salt=2))
@@ -192,7 +192,7 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
 
 async def test_two_workers_on_one_unit_commit_it_once(config: RunConfig) -> None:
     unit, *_ = plan_of(config)
-    async with Workshop(config) as one, Workshop(config) as other:
+    async with RunResources(config) as one, RunResources(config) as other:
         spooled = await spool(one, episodes_of(unit))
 
         async with asyncio.TaskGroup() as group:
@@ -206,7 +206,7 @@ async def test_two_workers_on_one_unit_commit_it_once(config: RunConfig) -> None
 
 async def test_a_torn_spool_object_fails_its_unit_and_no_other(config: RunConfig) -> None:
     torn, whole = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         spooled = await spool(shop, [*episodes_of(torn), *episodes_of(whole)])
         key = f"spool/{torn.unit_id}/{torn.attempts[0].episode_id}"
         await shop.store.put(key, b"{")
@@ -222,7 +222,7 @@ async def _surveyed(
     config: RunConfig, spooled: Sequence[int], committed: Sequence[int]
 ) -> ResumeState:
     plan = plan_of(config)
-    async with Workshop(config) as shop:
+    async with RunResources(config) as shop:
         for number in committed:
             unit = plan[number]
             await commit_whole_unit(

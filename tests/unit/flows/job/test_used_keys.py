@@ -9,12 +9,12 @@ import pytest
 from commands import Said, called, contents
 from factories import MadeRun, make_whole_run
 
-from flows.cli.parser import build, command_of, parse
+from flows.cli.parser import build_parser, command_of, parse
 from flows.job.config_loader import Sources
 from flows.job.open import open_judging
 from flows.job.publish_job import open_publication
-from flows.job.used_keys import USES, check_settings
-from schemas.config import known_keys
+from flows.job.used_keys import USED_KEYS, check_settings
+from schemas.config import config_keys
 from schemas.errors import BadConfig
 
 TEMPLATE = "click-test"
@@ -163,18 +163,18 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentPars
 def test_every_command_that_takes_settings_says_which_it_uses() -> None:
     named = {
         parser.prog.removeprefix("stepmill ")
-        for parser in _commands(build())
+        for parser in _commands(build_parser())
         if any("--set" in action.option_strings for action in parser._actions)
     }
 
-    assert {command.partition(" --")[0] for command in USES} == named
-    assert set(RESTRICTED) == {command for command, used in USES.items() if used is not None}
+    assert {command.partition(" --")[0] for command in USED_KEYS} == named
+    assert set(RESTRICTED) == {command for command, used in USED_KEYS.items() if used is not None}
 
 
 def test_every_key_that_is_said_to_be_used_exists() -> None:
-    known = set(known_keys())
+    known = set(config_keys())
 
-    assert {key for used in USES.values() for key in used or ()} <= known
+    assert {key for used in USED_KEYS.values() for key in used or ()} <= known
 
 
 @pytest.mark.parametrize("command", RESTRICTED)

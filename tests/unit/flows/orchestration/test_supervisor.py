@@ -7,23 +7,23 @@ from pathlib import Path
 from commands import environment
 from source_tree import ROOT
 
-from flows.orchestration.date_templates import dated_all, scheduled_day
+from flows.orchestration.date_templates import fill_dates, scheduled_day
 
 SCRIPT = """
 import asyncio, os, psutil, sys
-from flows.orchestration.supervisor import Failed, Tending
-from generators.engine.vllm.restart_policy import Patience
+from flows.orchestration.supervisor import CommandFailed, Supervisor
+from generators.engine.vllm.restart_policy import RestartPolicy
 from schemas.backoff import Backoff
 
 DYING = "import sys; open(sys.argv[1], 'a').write('x'); raise SystemExit(7)"
 
 async def main():
-    async with Tending(os.environ, Patience(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3))) as tending:
-        other = await tending.start("the server", ("sleep", "300"))
-        await tending.start("the worker", (sys.executable, "-c", DYING, sys.argv[1]))
+    async with Supervisor(os.environ, RestartPolicy(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3))) as tending:
+        other = await tending.start_command("the server", ("sleep", "300"))
+        await tending.start_command("the worker", (sys.executable, "-c", DYING, sys.argv[1]))
         try:
-            await tending.tend()
-        except Failed as error:
+            await tending.supervise()
+        except CommandFailed as error:
             print(error)
         print(other.poll())
     print(psutil.Process().children())
@@ -57,6 +57,6 @@ def test_a_command_that_keeps_dying_is_given_up_and_the_other_goes_on(tmp_path: 
 def test_outside_of_a_flow_run_the_day_is_today() -> None:
     day = scheduled_day()
 
-    assert dated_all(["{date}"], day) == (f"{day:%Y-%m-%d}",)
-    assert dated_all(None, day) == ()
+    assert fill_dates(["{date}"], day) == (f"{day:%Y-%m-%d}",)
+    assert fill_dates(None, day) == ()
     assert day.utcoffset() is not None

@@ -49,10 +49,10 @@ async def test_a_session_holds_a_slot_until_it_is_closed() -> None:
     async with sessions.session(SPEC):
         waiting = asyncio.create_task(_one(sessions))
         await asyncio.sleep(0.01)
-        assert (slots.busy, waiting.done()) == (1, False)
+        assert (slots.in_use, waiting.done()) == (1, False)
 
     await waiting
-    assert slots.busy == 0
+    assert slots.in_use == 0
 
 
 async def _one(sessions: SlottedSessions) -> None:

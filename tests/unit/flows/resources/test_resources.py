@@ -107,8 +107,8 @@ async def test_a_limit_on_live_episodes_slows_no_verification(config: RunConfig)
 async def test_more_live_episodes_than_sessions_change_nothing(config: RunConfig) -> None:
     limits = config.limits.model_copy(update={"live_episodes": 10 * EPISODES})
     async with ScriptedWorkshop(config.model_copy(update={"limits": limits})) as shop:
-        assert shop.slots.most == EPISODES
+        assert shop.slots.limit == EPISODES
 
     limits = config.limits.model_copy(update={"live_episodes": None})
     async with ScriptedWorkshop(config.model_copy(update={"limits": limits})) as shop:
-        assert shop.live.most == shop.slots.most == EPISODES
+        assert shop.live_episodes.limit == shop.slots.limit == EPISODES

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import WSMsgType, web
 
-from generators.browser.devtools import CommandRefused, Connection, PageLost, port_in
+from generators.browser.devtools import CommandRefused, Connection, PageLost, read_port
 from generators.browser.websocket import LOOPBACK, WebSocket
 
 Part = Callable[[web.WebSocketResponse], Awaitable[None]]
@@ -39,7 +39,7 @@ async def playing(part: Part) -> AsyncIterator[int]:
 
 @contextlib.asynccontextmanager
 async def connected(part: Part) -> AsyncIterator[Connection]:
-    async with playing(part) as port, Connection.page(port, "T") as connection:
+    async with playing(part) as port, Connection.open_page(port, "T") as connection:
         yield connection
 
 
@@ -285,7 +285,7 @@ async def test_a_ping_is_answered_with_what_it_held() -> None:
 
 async def test_a_page_that_is_not_there_is_said_so() -> None:
     async def connect(port: int) -> None:
-        async with Connection.page(port, "other"):
+        async with Connection.open_page(port, "other"):
             pass
 
     async with playing(silent) as port:
@@ -303,7 +303,7 @@ async def test_the_end_of_the_block_hangs_up() -> None:
         gone.set()
 
     async with playing(waiting) as port:
-        async with Connection.page(port, "T") as page:
+        async with Connection.open_page(port, "T") as page:
             pass
         with pytest.raises(PageLost):
             await page.send("A.b", seconds=5)
@@ -311,7 +311,7 @@ async def test_the_end_of_the_block_hangs_up() -> None:
 
 
 async def test_a_port_is_read_once_its_file_is_whole(tmp_path: Path) -> None:
-    reading = asyncio.create_task(port_in(tmp_path))
+    reading = asyncio.create_task(read_port(tmp_path))
     for text in ("", "41", "4173\n"):
         (tmp_path / "DevToolsActivePort").write_text(text)
         await asyncio.sleep(0.05)

@@ -5,7 +5,7 @@ import json
 import pytest
 from commands import called
 
-from flows.cli.doctor import Health, exposed
+from flows.cli.doctor import Health, exposure_lines
 from generators.browser.launch import Exposure, LaunchOptions, exposure, launch_options
 
 CLOSED: LaunchOptions = {**launch_options(), "chromium_sandbox": True, "args": ["--disable-gpu"]}
@@ -16,7 +16,7 @@ def test_a_browser_with_a_sandbox_and_without_a_port_leaves_nothing_open() -> No
 
     assert left == Exposure(sandboxed=True, port=False)
     assert (left.sandbox, left.devtools) == ("on", "no port: no other program can reach it")
-    assert {line.health for line in exposed(left)} == {Health.GOOD}
+    assert {line.health for line in exposure_lines(left)} == {Health.GOOD}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,17 @@ from random import Random
 
 import pytest
 
-from generators.endpoint_check.coordinate_fit import READINGS, SIZE, Point, Reading, agreeing, fits
-from generators.endpoint_check.coordinates import point_in
-from generators.endpoint_check.endpoint import frame_of
-from generators.endpoint_check.probe_images import TARGETS, Target, board
+from generators.endpoint_check.coordinate_fit import (
+    READINGS,
+    SIZE,
+    Point,
+    Reading,
+    fit_readings,
+    matching_conventions,
+)
+from generators.endpoint_check.coordinates import parse_point
+from generators.endpoint_check.endpoint import default_frame
+from generators.endpoint_check.probe_images import TARGETS, Target, target_board
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.registry import make_dialect
 
@@ -29,48 +36,48 @@ def _said(reading: Reading, *, blur: float = 0.0) -> list[tuple[Target, Point]]:
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: str(reading.name))
 def test_each_reading_is_told_from_all_others_by_what_it_says(reading: Reading) -> None:
-    best, second, *_ = fits(_said(reading))
+    best, second, *_ = fit_readings(_said(reading))
 
     assert best.reading == reading.name
     assert best.error < 1e-9
-    assert best.fits
+    assert best.is_good
     assert second.error > 0.003
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=lambda reading: str(reading.name))
 def test_a_reading_is_found_in_points_that_are_a_little_off(reading: Reading) -> None:
-    best = fits(_said(reading, blur=0.004))[0]
+    best = fit_readings(_said(reading, blur=0.004))[0]
 
     assert best.reading == reading.name
-    assert best.fits
+    assert best.is_good
 
 
 def test_points_at_random_fit_no_reading() -> None:
     rng = Random(3)
     said = [(target, (rng.uniform(0, 1_000), rng.uniform(0, 1_000))) for target in TARGETS]
 
-    assert not any(fit.fits for fit in fits(said))
+    assert not any(fit.is_good for fit in fit_readings(said))
 
 
 def test_what_is_pixels_and_what_is_resized_comes_to_the_same_where_pictures_are_sent_resized() -> (
     None
 ):
-    frame = frame_of(make_dialect("holo1_5"))
+    frame = default_frame(make_dialect("holo1_5"))
 
-    assert Convention.RESIZED in agreeing("pixels", frame)
-    assert Convention.RESIZED in agreeing("pixels resized to patches of 28", frame)
-    assert agreeing("0-1000", frame) == (Convention.THOUSAND,)
-    assert agreeing("0-1", frame) == (Convention.UNIT,)
+    assert Convention.RESIZED in matching_conventions("pixels", frame)
+    assert Convention.RESIZED in matching_conventions("pixels resized to patches of 28", frame)
+    assert matching_conventions("0-1000", frame) == (Convention.THOUSAND,)
+    assert matching_conventions("0-1", frame) == (Convention.UNIT,)
 
 
 def test_a_server_that_resizes_what_we_send_as_it_is_agrees_with_no_convention() -> None:
-    frame = frame_of(make_dialect("holotron"))
+    frame = default_frame(make_dialect("holotron"))
 
-    assert agreeing("pixels resized to patches of 28", frame) == ()
+    assert matching_conventions("pixels resized to patches of 28", frame) == ()
 
 
 def test_there_are_enough_targets_and_each_lies_whole_on_the_picture() -> None:
-    picture = board(SIZE)
+    picture = target_board(SIZE)
 
     assert (picture.width, picture.height) == SIZE
     assert len(TARGETS) >= 8
@@ -94,4 +101,4 @@ def test_there_are_enough_targets_and_each_lies_whole_on_the_picture() -> None:
 def test_a_point_is_read_from_json_or_else_from_the_first_two_numbers(
     text: str, point: Point | None
 ) -> None:
-    assert point_in(text) == point
+    assert parse_point(text) == point

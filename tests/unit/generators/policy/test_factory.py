@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from factories import make_task
 
-from generators.policy.factory import PolicyMaker, check_policy
+from generators.policy.factory import PolicyFactory, check_policy
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Policy
 from schemas.config import RunConfig
@@ -16,7 +16,7 @@ SCRIPT = '{"click-test": [{"type": "click", "x": 1, "y": 2}]}'
 
 
 def make(section: PolicySection, task: Task) -> Policy:
-    return PolicyMaker(RunConfig()).make(section, seed="1", task=task, account=Account())
+    return PolicyFactory(RunConfig()).make(section, seed="1", task=task, account=Account())
 
 
 def _script(folder: Path, text: str = SCRIPT) -> str:

@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 from factories import make_screenshot
 
-from generators.policy.noisy import MISS_PX, Clumsy
+from generators.policy.noisy import MISS_PX, NoisyPolicy
 from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from schemas.action import Action, Answer, Click, TypeText, Wait
@@ -34,7 +34,7 @@ SEEN = Observation(
 
 
 async def _episode(seed: str) -> tuple[Action, ...]:
-    policy = Clumsy(ScriptedPolicy(GOOD), seed=seed)
+    policy = NoisyPolicy(ScriptedPolicy(GOOD), seed=seed)
     taken: list[Action] = []
     while not taken or not isinstance(taken[-1], Answer):
         taken.append((await policy.act(PolicyInput("", [], SEEN))).action)

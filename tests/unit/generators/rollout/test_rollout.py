@@ -19,7 +19,7 @@ from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
-from generators.rollout.limits import limits_for
+from generators.rollout.limits import make_limits
 from generators.rollout.rollout import ENVIRONMENT_TRIES
 from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.action import Answer, Click, NoAction
@@ -28,7 +28,7 @@ from schemas.episode import Episode, PolicyKind, StopReason, steps_sha256
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import LimitsSection
-from schemas.tables import row
+from schemas.tables import to_row
 from schemas.task import Task
 
 NOW = datetime.now(UTC)
@@ -65,7 +65,7 @@ async def test_an_answer_ends_the_episode_and_is_kept() -> None:
 
 async def test_the_step_limit_is_the_lower_of_the_tasks_and_the_runs() -> None:
     task = scripted_task(max_steps=2)
-    limits = limits_for(task, LimitsSection(steps=5))
+    limits = make_limits(task, LimitsSection(steps=5))
 
     episode = await attempt_it(
         ScriptedSessions(pages(*[RUNNING] * 9)), clicks(9), limits=limits, task=task
@@ -215,7 +215,7 @@ async def test_a_failure_of_the_surroundings_is_tried_again_in_a_fresh_session()
     episode = await attempt_it(sessions, clicks(1))
 
     assert (episode.done, sessions.opened) == (True, 2)
-    assert row(episode)["tries"] == (
+    assert to_row(episode)["tries"] == (
         '[{"failure_kind":"page","failure_message":"the page breaks","n_steps":1}]'
     )
     assert '"tries":[{"failure_kind":"page","failure_message":"the page breaks","n_steps":1}]' in (
@@ -257,7 +257,7 @@ class Unguarded:
 
     name, version, repeatable = "scripted", "1", True
 
-    def knows(self, template_id: str) -> bool:
+    def has_template(self, template_id: str) -> bool:
         return bool(template_id)
 
     def threshold(self, template_id: str) -> Threshold | None:

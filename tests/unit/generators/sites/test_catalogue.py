@@ -6,13 +6,13 @@ import pytest
 
 from generators.sites import catalogue as module
 from generators.sites.catalogue import Need, catalogue
-from generators.sites.miniwob import templates
-from generators.tasks.offers import offers
+from generators.sites.miniwob import template_paths
+from generators.tasks.offers import site_offers
 from schemas.errors import Damaged
 
 
 def test_every_template_has_an_entry_and_every_entry_a_template() -> None:
-    assert list(catalogue()) == list(templates())
+    assert list(catalogue()) == list(template_paths())
 
 
 def test_what_cannot_be_done_says_why() -> None:
@@ -27,7 +27,7 @@ def test_every_need_is_somebodys() -> None:
 
 
 def test_needs_are_the_tags_of_the_templates_tasks() -> None:
-    known = offers()["miniwob"].templates
+    known = site_offers()["miniwob"].templates
     assert known["chase-circle"].tags == ("hovering", "seeing", "time")
 
 

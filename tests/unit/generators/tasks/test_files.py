@@ -8,18 +8,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generators.tasks.files import MOST_MISTAKES, read_task_file
-from generators.tasks.offers import Offer, offers, templated_task
+from generators.tasks.files import MAX_MISTAKES, read_task_file
+from generators.tasks.offers import SiteOffer, make_template_task, site_offers
 from generators.tasks.rows import TaskRow
 from schemas.errors import BadTasks
-from schemas.tables import arrow_schema, row
+from schemas.tables import arrow_schema, to_row
 from schemas.task import Task, split_of
 
 Stated = dict[str, object]
 """A row, as it is written down."""
 
-MINIWOB = offers()["miniwob"]
-WIKI = Offer("wiki", version="2")
+MINIWOB = site_offers()["miniwob"]
+WIKI = SiteOffer("wiki", version="2")
 SITES = {"miniwob": MINIWOB, "wiki": WIKI}
 GOOD: Stated = {"site": "miniwob", "template_id": "click-test", "seed": 1}
 TOLD: Stated = {
@@ -31,7 +31,7 @@ MOST = 100
 
 
 def read(path: Path) -> list[Task]:
-    return read_task_file(path, SITES, most=MOST)
+    return read_task_file(path, SITES, max_tasks=MOST)
 
 
 def from_lines(folder: Path, *lines: str | Stated) -> list[Task]:
@@ -53,7 +53,7 @@ def test_a_row_may_state_every_column_of_a_task() -> None:
 
 def test_a_template_and_a_seed_are_a_task(tmp_path: Path) -> None:
     (task,) = from_lines(tmp_path, GOOD)
-    expected = templated_task(MINIWOB, "click-test", seed=1, source="tasks.jsonl")
+    expected = make_template_task(MINIWOB, "click-test", seed=1, source="tasks.jsonl")
     assert task == expected
 
 
@@ -119,10 +119,14 @@ def test_blank_lines_a_byte_order_mark_and_windows_line_ends_are_nothing(tmp_pat
 
 
 def test_the_tasks_table_of_a_run_is_a_task_file(tmp_path: Path) -> None:
-    tasks = [templated_task(MINIWOB, "click-test", seed=seed, source="miniwob") for seed in (1, 2)]
+    tasks = [
+        make_template_task(MINIWOB, "click-test", seed=seed, source="miniwob") for seed in (1, 2)
+    ]
     told = [task.model_copy(update={"instruction": "Click the button."}) for task in tasks]
     path = tmp_path / "tasks.parquet"
-    pq.write_table(pa.Table.from_pylist(list(map(row, told)), schema=arrow_schema("tasks")), path)
+    pq.write_table(
+        pa.Table.from_pylist(list(map(to_row, told)), schema=arrow_schema("tasks")), path
+    )
     assert read(path) == tasks
 
 
@@ -203,7 +207,7 @@ def test_several_mistakes_are_told_at_once_but_not_without_end(tmp_path: Path) -
     said = refusal(tmp_path, GOOD | {"seed": -1, "sead": 2}, "x").splitlines()
     assert [line.split(": ")[1] for line in said] == ["line 1", "line 1", "line 2"]
     said = refusal(tmp_path, *["x"] * 50).splitlines()
-    assert len(said) == MOST_MISTAKES + 1
+    assert len(said) == MAX_MISTAKES + 1
     assert "what follows line 10 was not read" in said[-1]
 
 

@@ -15,7 +15,7 @@ from generators.verify.outcome import OutcomeVerifier
 from generators.verify.panel import Panel
 from generators.verify.replay import Replay
 from generators.verify.structure import Structure
-from schemas.acceptance import latest
+from schemas.acceptance import latest_verdicts
 from schemas.action import Click, NoAction
 from schemas.episode import Episode, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
@@ -229,17 +229,17 @@ async def test_a_verifier_that_breaks_says_error_and_is_asked_again_in_the_next_
     panel = Panel([flaky])
     first = await panel.judge(make_task(), whole())
     assert [(v.round, v.status, v.reason) for v in first] == [(0, Status.ERROR, "it broke")]
-    assert panel.owes(latest(first))
+    assert panel.needs_verdicts(latest_verdicts(first))
 
-    second = await panel.judge(make_task(), whole(), latest(first))
+    second = await panel.judge(make_task(), whole(), latest_verdicts(first))
 
     assert [(v.round, v.status) for v in second] == [(1, Status.PASSED)]
-    assert not panel.owes(latest([*first, *second]))
-    assert await panel.judge(make_task(), whole(), latest([*first, *second])) == []
+    assert not panel.needs_verdicts(latest_verdicts([*first, *second]))
+    assert await panel.judge(make_task(), whole(), latest_verdicts([*first, *second])) == []
 
 
 async def test_another_version_of_a_verifier_is_asked_anew() -> None:
-    said = latest(await Panel([Says("a", Status.PASSED)]).judge(make_task(), whole()))
+    said = latest_verdicts(await Panel([Says("a", Status.PASSED)]).judge(make_task(), whole()))
     newer = Says("a", Status.FAILED)
     newer.version = "2"
 

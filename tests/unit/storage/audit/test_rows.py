@@ -16,7 +16,7 @@ from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.observation import Screenshot
 from schemas.tables import Row, unit_rows
 from storage.audit import audit
-from storage.lake.delta_table import Entry
+from storage.lake.delta_table import CommitEntry
 
 Change = Callable[[Unit], Unit]
 
@@ -161,9 +161,11 @@ async def put(run: MadeRun, table: str, unit_id: str, rows: list[Row]) -> None:
     """Commit rows to one table alone, as no run does."""
     lake = run.lake()
     files = await lake.put_shards(table, unit_id, rows=rows)
-    token = 1 if table == "verdicts" else await lake._tables["episodes"].ask(unit_id) or 1
+    token = (
+        1 if table == "verdicts" else await lake._tables["episodes"].transaction_token(unit_id) or 1
+    )
     transaction = unit_id if table != "verdicts" else "f" * 32
-    await lake.commit(table, Entry(transaction, token, files))
+    await lake.commit(table, CommitEntry(transaction, token, files))
     await lake.close()
 
 
@@ -298,7 +300,7 @@ async def test_a_long_log_with_its_checkpoints_is_whole(run: MadeRun) -> None:
     await commit(lake, unit)
     handle = lake._tables["verdicts"]._handle
     for number in range(230):
-        handle.attempt(Entry(f"{number:032x}", 1, []))
+        handle.commit_once(CommitEntry(f"{number:032x}", 1, []))
     await lake.seal()
     await lake.close()
     checkpoints = list((run.folder / "tables" / "verdicts").glob("_delta_log/*.checkpoint.*"))
@@ -306,8 +308,8 @@ async def test_a_long_log_with_its_checkpoints_is_whole(run: MadeRun) -> None:
     assert (await audit(run.store, deep=True)).findings == ()
 
     again = run.lake()
-    assert await again._tables["verdicts"].ask(f"{5:032x}") == 1
-    assert await again._tables["verdicts"].ask(late.task_id) is None
+    assert await again._tables["verdicts"].transaction_token(f"{5:032x}") == 1
+    assert await again._tables["verdicts"].transaction_token(late.task_id) is None
     await again.close()
     for number in (0, 57, 150, 230):
         entry = run.folder / f"tables/verdicts/_delta_log/{number:020d}.json"

@@ -10,15 +10,15 @@ from memory_run import contents
 from source_tree import ROOT
 
 from schemas.errors import OtherRun, Unwritable
-from storage.export.output_folder import MANIFEST, MARK, Outlet
+from storage.export.output_folder import MANIFEST, MARK, OutputFolder
 
 FULL = """
 import resource, sys
 from pathlib import Path
 from schemas.errors import Unwritable
-from storage.export.output_folder import Outlet
+from storage.export.output_folder import OutputFolder
 
-outlet = Outlet(Path(sys.argv[1]), {"format": "a"})
+outlet = OutputFolder(Path(sys.argv[1]), {"format": "a"})
 assert outlet.finished() is None
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
@@ -30,7 +30,7 @@ except Unwritable as error:
 """
 
 
-def finish(outlet: Outlet) -> None:
+def finish(outlet: OutputFolder) -> None:
     """Write an export of one line."""
     with outlet.writing():
         outlet.line("train", {"number": 1})
@@ -48,7 +48,7 @@ def test_a_full_disk_is_told_in_our_words_and_the_export_goes_on_later(tmp_path:
     assert done.returncode == 0, done.stderr
     assert "cannot be written: File too large; correct that, and run this again" in done.stdout
 
-    finish(Outlet(tmp_path, {"format": "a"}))
+    finish(OutputFolder(tmp_path, {"format": "a"}))
 
     assert contents(tmp_path).keys() == {"train.jsonl", MANIFEST}
 
@@ -58,15 +58,15 @@ def test_a_mark_that_says_nothing_is_refused(tmp_path: Path, damage: bytes) -> N
     (tmp_path / MARK).write_bytes(damage)
 
     with pytest.raises(Unwritable, match="export to an empty folder"):
-        Outlet(tmp_path, {"format": "a"}).finished()
+        OutputFolder(tmp_path, {"format": "a"}).existing()
 
     assert contents(tmp_path) == {MARK: damage}
 
 
 def test_who_finished_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
-    late = Outlet(tmp_path, {"format": "b"})
-    assert late.finished() is None
-    finish(Outlet(tmp_path, {"format": "a"}))
+    late = OutputFolder(tmp_path, {"format": "b"})
+    assert late.existing() is None
+    finish(OutputFolder(tmp_path, {"format": "a"}))
     before = contents(tmp_path)
 
     with pytest.raises(OtherRun, match="differs in format"):
@@ -76,8 +76,8 @@ def test_who_finished_while_another_was_reading_is_left_alone(tmp_path: Path) ->
 
 
 def test_who_was_killed_while_another_was_reading_is_left_alone(tmp_path: Path) -> None:
-    late, killed = (Outlet(tmp_path, {"format": name}) for name in "ba")
-    assert (late.finished(), killed.finished()) == (None, None)
+    late, killed = (OutputFolder(tmp_path, {"format": name}) for name in "ba")
+    assert (late.existing(), killed.existing()) == (None, None)
     with pytest.raises(KeyboardInterrupt), killed.writing():
         raise KeyboardInterrupt
     before = contents(tmp_path)

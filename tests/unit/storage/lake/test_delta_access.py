@@ -14,9 +14,9 @@ from seaweedfs import Weed
 from schemas.errors import Unwritable
 from schemas.sections import StorageSection
 from storage.lake.delta_access import BucketAccess, access_to, table_url
-from storage.lake.delta_table import Handle, dataset_at
+from storage.lake.delta_table import DeltaHandle, dataset_at
 from storage.maintenance.compact import compact
-from storage.objects.error_messages import in_words, keeps_out
+from storage.objects.error_messages import is_access_error, one_line
 from storage.objects.s3 import Address, Connection
 from storage.objects.urls import open_store
 
@@ -38,7 +38,7 @@ async def run(bucket_url: str) -> MadeRun:
 
 async def test_a_handle_is_opened_anew_with_other_credentials(run: MadeRun) -> None:
     connection = Renewing(Address.parse(run.url), StorageSection())
-    handle = Handle("steps", table_url(run.url, "steps"), BucketAccess(connection))
+    handle = DeltaHandle("steps", table_url(run.url, "steps"), BucketAccess(connection))
 
     tables = [handle.refresh() for _ in range(25)]
 
@@ -141,10 +141,10 @@ async def test_what_a_store_refuses_for_good_is_not_asked_again_and_is_no_damage
     ],
 )
 def test_deltas_errors_are_told_in_our_words(text: str, words: str) -> None:
-    assert re.search(words, in_words(DeltaError(text)))
-    assert keeps_out(DeltaError(text))
+    assert re.search(words, one_line(DeltaError(text)))
+    assert is_access_error(DeltaError(text))
 
 
 def test_a_commit_that_lost_a_race_is_nobodys_refusal() -> None:
     for text in ("Transaction failed: another writer was first", REFUSED.format("Conflict")):
-        assert not keeps_out(CommitFailedError(text))
+        assert not is_access_error(CommitFailedError(text))

@@ -27,7 +27,7 @@ from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
 from schemas.tables import UNIT_TABLES, unit_rows
 from schemas.verdict import Status
-from storage.lake.delta_table import Entry, Handle
+from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 
@@ -84,7 +84,7 @@ async def test_units_that_share_a_file_are_told_apart(run: MadeRun, lake: Lake) 
     for table in UNIT_TABLES:
         rows = [row for unit in units for row in unit_rows(unit.tasks, unit.episodes)[table]]
         files = await lake.put_shards(table, "0" * 32, rows=rows)
-        await lake.commit(table, Entry("both", 1, files))
+        await lake.commit(table, CommitEntry("both", 1, files))
 
     assert await lake.committed_units() == {unit.unit_id for unit in units}
     for unit in units:
@@ -131,7 +131,7 @@ async def test_the_order_of_the_episodes_changes_no_shard(run: MadeRun, tmp_path
 @pytest.mark.parametrize("table", UNIT_TABLES)
 @pytest.mark.parametrize("kind", [CutBefore, CutAfter])
 async def test_a_unit_cut_at_any_table_is_finished_by_the_next_worker(
-    run: MadeRun, table: str, kind: type[Handle]
+    run: MadeRun, table: str, kind: type[DeltaHandle]
 ) -> None:
     unit = run.unit(0)
     cut = run.lake()
@@ -172,7 +172,7 @@ async def test_a_commit_whose_answer_was_lost_is_found_and_not_repeated(
     ],
 )
 async def test_a_log_that_cannot_be_written_is_named(
-    run: MadeRun, lake: Lake, kind: type[Handle], error: type[Exception], text: str
+    run: MadeRun, lake: Lake, kind: type[DeltaHandle], error: type[Exception], text: str
 ) -> None:
     swap(lake, "steps", kind)
 
@@ -227,7 +227,7 @@ async def test_a_shard_that_was_torn_before_its_commit_is_made_whole(
     [shard] = (run.folder / "tables" / "steps").glob("*.parquet")
     shard.write_bytes(shard.read_bytes()[:100])
 
-    swap(lake, "tasks", Handle)
+    swap(lake, "tasks", DeltaHandle)
     await commit(lake, unit)
 
     assert sha256_hex(shard.read_bytes()) in shard.name

@@ -15,8 +15,8 @@ from deltalake import CommitProperties, DeltaTable
 from factories import MadeRun, Unit, make_verdict, make_whole_run
 from faulty_lake import commit, counts, swap, whole
 
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Handle
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import DeltaHandle
 
 UNITS = 2
 
@@ -84,13 +84,13 @@ async def test_who_is_writing_its_shards_changes_no_row(run: MadeRun, salt: int)
     await lake.close()
 
 
-class Stopped(Handle):
+class Stopped(DeltaHandle):
     """Is stopped when it has asked and is about to write, and goes on when much has happened."""
 
     meanwhile: Callable[[], None] | None = None
 
     def write(
-        self, table: DeltaTable, properties: CommitProperties, files: Sequence[Added]
+        self, table: DeltaTable, properties: CommitProperties, files: Sequence[AddedFile]
     ) -> None:
         happens, type(self).meanwhile = type(self).meanwhile, None
         if happens is not None:

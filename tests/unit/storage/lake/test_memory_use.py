@@ -9,7 +9,7 @@ import pytest
 
 from bench.filling.rows import made_up
 from bench.measuring.process import alone, peak_mb
-from storage.lake.shard_commit import Filling
+from storage.lake.shard_commit import TableShardWriter
 from storage.objects.local import LocalStore
 
 GROUP = 16_000_000
@@ -22,13 +22,13 @@ async def _write(place: Path, episodes: int, shard_bytes: int) -> int:
     random = Random(0)
     plain = made_up("steps")
     store = LocalStore(place)
-    with Filling(store, "steps", "ab" * 16, shard_bytes=shard_bytes) as filling:
+    with TableShardWriter(store, "steps", "ab" * 16, shard_bytes=shard_bytes) as filling:
         for _ in range(episodes):
             pictures = [random.randbytes(PICTURE) for _ in range(EPISODE)]
             await filling.add(
                 [plain | {"screenshot": {"bytes": data, "path": "a.png"}} for data in pictures]
             )
-        return sum(added.size for added in await filling.end())
+        return sum(added.size for added in await filling.finish())
 
 
 def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:

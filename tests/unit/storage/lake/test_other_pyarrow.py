@@ -17,9 +17,9 @@ from memory_run import contents, findings, published, two_versions
 
 from schemas.tables import UNIT_TABLES
 from storage.audit import audit
-from storage.lake.delta_table import Handle
+from storage.lake.delta_table import DeltaHandle
 from storage.maintenance.merge_shards import Swap, SwapHandle
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.folder import FolderDestination
 
 
 class OtherWriter(pq.ParquetWriter):
@@ -47,7 +47,7 @@ def shards(run: MadeRun, table: str) -> set[str]:
     [*((CutBefore, table) for table in UNIT_TABLES), (CutAfter, "tasks"), (CutAfter, "episodes")],
 )
 async def test_a_unit_cut_at_any_table_is_finished_with_its_rows_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, kind: type[Handle]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, kind: type[DeltaHandle]
 ) -> None:
     run = await make_run(tmp_path / "run")
     unit = run.unit(0)
@@ -97,7 +97,7 @@ async def test_a_compaction_that_was_cut_is_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, late: bool
 ) -> None:
     run = await make_whole_run(tmp_path / "run", units=3)
-    exchange = SwapHandle.exchange
+    exchange = SwapHandle.write_swap
 
     def cut(handle: SwapHandle, table: object, swap: Swap) -> None:
         if late:
@@ -122,15 +122,15 @@ def test_a_publication_that_was_cut_is_completed(
 ) -> None:
     before, after = two_versions()
     published(before, tmp_path / "to")
-    put, left = Folder.put, iter(range(puts))
+    put, left = FolderDestination.put, iter(range(puts))
 
-    async def cut(folder: Folder, path: str, data: bytes) -> None:
+    async def cut(folder: FolderDestination, path: str, data: bytes) -> None:
         if next(left, None) is None:
             raise Cut
         await put(folder, path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "put", cut)
+        patch.setattr(FolderDestination, "put", cut)
         with pytest.raises(Cut):
             published(after, tmp_path / "to")
 

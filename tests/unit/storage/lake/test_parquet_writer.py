@@ -12,7 +12,7 @@ from factories import make_prompt, make_task, make_unit
 from schemas.base import sha256_hex
 from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema, unit_rows
 from storage.lake.delta_stats import statistics
-from storage.lake.parquet_writer import Shard, ShardWriter, batches, footer, shard_name, shards
+from storage.lake.parquet_writer import ParquetWriter, Shard, batches, footer, shard_name, shards
 
 BIG = 1 << 28
 
@@ -58,7 +58,7 @@ def test_the_bytes_depend_on_the_rows_and_not_on_the_calls(
 
 def test_no_rows_are_no_shard() -> None:
     assert write("steps", []) == []
-    assert ShardWriter(arrow_schema("steps"), shard_bytes=BIG).close() is None
+    assert ParquetWriter(arrow_schema("steps"), shard_bytes=BIG).close() is None
 
 
 def test_pictures_lie_raw_and_everything_else_is_compressed(rows: dict[str, list[Row]]) -> None:
@@ -132,7 +132,7 @@ def test_a_row_group_is_cut_by_its_bytes(
 def test_a_writer_holds_one_file_and_one_row_group() -> None:
     """A stream far larger than a shard comes out as it goes in."""
     schema = pa.schema([pa.field("text", pa.string())])
-    writer = ShardWriter(schema, shard_bytes=100_000)
+    writer = ParquetWriter(schema, shard_bytes=100_000)
     rows_out = most = 0
     for number in range(400):
         text = "".join(sha256_hex(f"{number}-{part}".encode()) for part in range(100))
@@ -146,7 +146,7 @@ def test_a_writer_holds_one_file_and_one_row_group() -> None:
 
 
 def test_a_column_that_is_missing_is_refused() -> None:
-    writer = ShardWriter(arrow_schema("prompts"), shard_bytes=BIG)
+    writer = ParquetWriter(arrow_schema("prompts"), shard_bytes=BIG)
 
     with pytest.raises(ValueError, match="schema"):
         writer.write(pa.table({"text": ["a"]}))

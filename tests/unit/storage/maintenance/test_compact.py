@@ -18,11 +18,11 @@ from schemas.errors import Damaged
 from schemas.observation import Screenshot
 from schemas.tables import TABLES
 from storage.audit import audit
-from storage.lake.delta_stats import Added
-from storage.lake.delta_table import Table
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import AsyncDeltaTable
 from storage.lake.parquet_writer import Shard
 from storage.lake.shard_commit import put_shard
-from storage.maintenance.merge_shards import Merging, Swap, SwapHandle
+from storage.maintenance.merge_shards import Swap, SwapHandle, TableMerge
 from storage.objects.protocol import ObjectStore
 from storage.spool import Spool
 
@@ -55,7 +55,7 @@ async def test_units_are_read_and_resumed_as_before(run: MadeRun) -> None:
     assert await lake.committed_units() == known.keys()
     for unit in run.units:
         assert len(await lake.tasks(unit.unit_id)) == len(unit.tasks)
-        assert await lake.contents(unit.unit_id) == {
+        assert await lake.content_hashes(unit.unit_id) == {
             episode.episode_id: episode.content_sha256 for episode in unit.episodes
         }
     await lake.close()
@@ -95,7 +95,7 @@ async def test_shards_are_merged_up_to_the_target_size(run: MadeRun) -> None:
 
     report = await compacted(run, shard_mb=1)
 
-    sizes = [file.size for file in SwapHandle("steps", f"{run.folder}/tables/steps").look().files]
+    sizes = [file.size for file in SwapHandle("steps", f"{run.folder}/tables/steps").state().files]
     assert report.tables["steps"].into >= 1
     assert all(size <= 1 << 20 for size in sizes)
     assert sum(size > 1 << 19 for size in sizes) >= len(sizes) - 1
@@ -103,10 +103,10 @@ async def test_shards_are_merged_up_to_the_target_size(run: MadeRun) -> None:
 
 async def test_a_shard_that_is_large_enough_is_left_alone(run: MadeRun) -> None:
     handle = SwapHandle("steps", str(run.folder / "tables" / "steps"))
-    table = Table(handle)
-    least = min(file.size for file in handle.look().files)
+    table = AsyncDeltaTable(handle)
+    least = min(file.size for file in handle.state().files)
 
-    merged = await Merging(run.store, handle, table, target=2 * least).run()
+    merged = await TableMerge(run.store, handle, table, target=2 * least).run()
 
     assert merged.files == 0
     table.close()
@@ -143,7 +143,7 @@ async def test_a_unit_committed_during_a_merge_stays(
     """Between the look and the swap."""
     lake, late = run.lake(), run.unit(500)
 
-    async def put_late(store: ObjectStore, key: str, shard: Shard) -> Added:
+    async def put_late(store: ObjectStore, key: str, shard: Shard) -> AddedFile:
         if not await lake.has(late.unit_id):
             await commit(lake, late)
         return await put_shard(store, key, shard)
@@ -159,7 +159,7 @@ async def test_a_unit_committed_during_a_merge_stays(
 async def test_a_swap_whose_answer_was_lost_counts_once(
     run: MadeRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = SwapHandle.exchange
+    real = SwapHandle.write_swap
 
     def exchange(handle: SwapHandle, table: DeltaTable, swap: Swap) -> None:
         real(handle, table, swap)
@@ -176,18 +176,18 @@ async def test_a_swap_whose_answer_was_lost_counts_once(
 async def test_a_compactor_that_comes_second_looks_anew(run: MadeRun) -> None:
     """Both looked at the same version; only one may swap."""
     first, second = (SwapHandle("steps", str(run.folder / "tables" / "steps")) for _ in "ab")
-    look, same = first.look(), second.look()
+    look, same = first.state(), second.state()
     assert look == same
     await compacted(run)
-    taken = {file.path for file in second.look().files}
+    taken = {file.path for file in second.state().files}
     swap = Swap(same.number + 1, added=_added("late.parquet"), removed=same.files)
 
     assert not second.swap(swap)
-    assert {file.path for file in second.look().files} == taken
+    assert {file.path for file in second.state().files} == taken
 
 
-def _added(path: str) -> Added:
-    return Added(path=path, size=1, modified_ms=0, stats='{"numRecords":1}')
+def _added(path: str) -> AddedFile:
+    return AddedFile(path=path, size=1, modified_ms=0, stats='{"numRecords":1}')
 
 
 async def test_of_two_swaps_of_one_view_delta_takes_one(run: MadeRun) -> None:
@@ -195,13 +195,13 @@ async def test_of_two_swaps_of_one_view_delta_takes_one(run: MadeRun) -> None:
     handles = [SwapHandle("tasks", str(run.folder / "tables" / "tasks")) for _ in "ab"]
     tables = [handle.refresh() for handle in handles]
     swaps = [
-        Swap(1, added=_added(f"{name}.parquet"), removed=handles[0].look().files) for name in "ab"
+        Swap(1, added=_added(f"{name}.parquet"), removed=handles[0].state().files) for name in "ab"
     ]
     assert all(tables)
 
-    handles[0].exchange(tables[0], swaps[0])  # type: ignore[arg-type] # it is there
+    handles[0].write_swap(tables[0], swaps[0])  # type: ignore[arg-type] # it is there
     with pytest.raises(CommitFailedError):
-        handles[1].exchange(tables[1], swaps[1])  # type: ignore[arg-type] # it is there
+        handles[1].write_swap(tables[1], swaps[1])  # type: ignore[arg-type] # it is there
 
 
 async def test_an_empty_run_has_nothing_to_compact(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_its_path_shows_all_that_was_written(tmp_path: Path) -> None:
     for piece in pieces(30):
         draft.write(piece)
 
-    assert sha256_hex(draft.place.read_bytes()) == draft.sha256
+    assert sha256_hex(draft.open_path.read_bytes()) == draft.sha256
     draft.close()
 
 
@@ -100,7 +100,7 @@ def test_one_that_was_cut_short_by_others_has_no_hash(tmp_path: Path) -> None:
     draft = LocalStore(tmp_path).draft("a")
     draft.write(bytes(100))
     draft.sync()
-    os.truncate(draft.place, 10)
+    os.truncate(draft.open_path, 10)
 
     with pytest.raises(Unwritable, match="cannot be read back"):
         assert draft.sha256
@@ -112,7 +112,7 @@ def test_one_that_is_let_go_leaves_no_thread() -> None:
     draft = Draft.nameless()
     for piece in pieces(30):
         draft.write(piece)
-    draft.mute()
+    draft.discard_writes()
     draft.write(b"more")
 
     draft.close()

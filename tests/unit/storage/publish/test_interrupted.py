@@ -21,8 +21,8 @@ from memory_run import (
 
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.destinations.folder import Folder
-from storage.publish.destinations.listing import Content, Stock
+from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.listing import Listing, OwnedListing
 from storage.publish.publish import PublishReport, publish, publish_to
 
 
@@ -34,20 +34,20 @@ class _Interrupted:
     """A folder that goes dark at a write, before it or just after."""
 
     def __init__(self, root: Path, *, writes: int, after: bool) -> None:
-        self._folder = Folder(root)
+        self._folder = FolderDestination(root)
         self._left = writes
         self._after = after
         self.address = self._folder.address
-        self.called, self.called_here = self._folder.called, self._folder.called_here
+        self.name, self.local_name = self._folder.name, self._folder.local_name
 
-    async def content(self) -> Content:
-        return await self._folder.content()
+    async def listing(self) -> Listing:
+        return await self._folder.listing()
 
     async def digest(self, path: str) -> str | None:
         return await self._folder.digest(path)
 
-    async def stock(self, run_id: str) -> Stock:
-        return await self._folder.stock(run_id)
+    async def owned_listing(self, run_id: str) -> OwnedListing:
+        return await self._folder.owned_listing(run_id)
 
     def hold(self) -> AbstractAsyncContextManager[None]:
         return self._folder.hold()

@@ -18,20 +18,20 @@ from memory_run import (
 )
 
 from schemas.errors import BadConfig
-from storage.publish.destinations.folder import Folder
+from storage.publish.destinations.folder import FolderDestination
 from storage.publish.plan.manifest import MANIFEST
-from storage.publish.verify import Discrepancy, Progress, Proof, verify_published
+from storage.publish.verify import Discrepancy, Progress, VerificationReport, verify_published
 
 _DEEP = pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
 
 
-def _proof(folder: Path, *, deep: bool, progress: Progress | None = None) -> Proof:
+def _proof(folder: Path, *, deep: bool, progress: Progress | None = None) -> VerificationReport:
     return asyncio.run(
-        verify_published(Folder(folder), run_id=RUN_ID, deep=deep, progress=progress)
+        verify_published(FolderDestination(folder), run_id=RUN_ID, deep=deep, progress=progress)
     )
 
 
-def _named(proof: Proof) -> list[tuple[Discrepancy, str]]:
+def _named(proof: VerificationReport) -> list[tuple[Discrepancy, str]]:
     return [(finding.kind, finding.path) for finding in proof.findings]
 
 
@@ -166,7 +166,7 @@ def test_a_lost_manifest_is_named(tmp_path: Path) -> None:
 def test_the_copy_of_another_run_is_named(tmp_path: Path) -> None:
     published(small_run().seal(), tmp_path)
 
-    proof = asyncio.run(verify_published(Folder(tmp_path), run_id="f" * 32))
+    proof = asyncio.run(verify_published(FolderDestination(tmp_path), run_id="f" * 32))
 
     assert _named(proof) == [(Discrepancy.FOREIGN, MANIFEST)]
     assert f"is of another run ({RUN_ID})" in proof.findings[0].message
@@ -240,7 +240,7 @@ def test_what_only_bears_the_name_of_a_data_file_is_named(tmp_path: Path) -> Non
     assert _named(_proof(tmp_path, deep=True)) == [(Discrepancy.FOREIGN, name)]
 
 
-class _Moving(Folder):
+class _Moving(FolderDestination):
     """A folder to which somebody publishes once it was looked at."""
 
     def __init__(self, root: Path, snapshot: MemorySnapshot) -> None:

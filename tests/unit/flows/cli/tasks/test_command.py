@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flows.cli.main import REFUSED, main
-from generators.sites.miniwob import templates
+from generators.sites.miniwob import template_paths
 from schemas.task import MAX_SEED
 
 
@@ -29,7 +29,7 @@ def test_every_template_is_listed_with_its_seeds_tags_and_goal(
 ) -> None:
     listed = as_json(["list"], capsys)["templates"]
     assert isinstance(listed, list)
-    assert [item["template"] for item in listed] == list(templates())
+    assert [item["template"] for item in listed] == list(template_paths())
     (click_test,) = (item for item in listed if item["template"] == "click-test")
     assert click_test["seeds"] == [0, MAX_SEED]
     assert click_test["tags"] == ["clicking"]

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from flows.resources.engines import open_policies
 from generators.engine.client.api_keys import endpoint_keys, key_variable
-from generators.engine.client.transport import Wire
+from generators.engine.client.transport import Transport
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 
@@ -107,7 +107,7 @@ async def test_a_role_with_an_engine_of_its_own_is_not_sent_the_key_of_the_runs_
 async def test_a_key_is_not_carried_on_to_where_an_endpoint_sends_a_request() -> None:
     async with listening("main") as first, listening("role") as second:
         first.elsewhere = second.url
-        async with Wire(first.url, api_key="sesame") as wire:
+        async with Transport(first.url, api_key="sesame") as wire:
             answer = await wire.get("models", seconds=20)
 
     assert answer.status == 403

@@ -5,12 +5,12 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.client.endpoint_health import Health, Phase, Rhythm, choose
+from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings, choose_endpoint
 from schemas.backoff import Backoff
 
-RHYTHM = Rhythm(
+RHYTHM = ProbeTimings(
     probe_backoff=Backoff(first_seconds=0.5, max_seconds=4.0),
-    probe_waiting=15.0,
+    probe_interval=15.0,
     failures=3,
     ramp=30.0,
     ramp_alone=2.0,
@@ -24,7 +24,7 @@ def chosen(
     endpoints: dict[str, Health], now: float = 0.0, avoid: frozenset[str] = frozenset()
 ) -> dict[str, str | None]:
     return {
-        session: choose(endpoints, session, now=now, rhythm=RHYTHM, avoid=avoid)
+        session: choose_endpoint(endpoints, session, now=now, timings=RHYTHM, avoid=avoid)
         for session in SESSIONS
     }
 
@@ -46,33 +46,33 @@ def test_the_loss_of_one_endpoint_moves_only_its_own_sessions() -> None:
 
 
 def test_an_endpoint_is_left_at_once_when_a_request_is_lost_there() -> None:
-    health = LIVE.lost("cut")
+    health = LIVE.after_failure("cut")
 
-    assert health.phase is Phase.DOUBTED
-    assert health.next_probe(RHYTHM, waited_for=False) == 0.0
+    assert health.phase is Phase.SUSPECT
+    assert health.next_probe(RHYTHM, has_requests=False) == 0.0
     assert set(chosen({"a": health}).values()) == {None}
 
 
 def test_a_doubt_that_a_probe_clears_costs_no_ramp() -> None:
-    health = LIVE.lost("cut").probed(None, now=5.0, rhythm=RHYTHM)
+    health = LIVE.after_failure("cut").after_probe(None, now=5.0, timings=RHYTHM)
 
     assert health == LIVE
     assert set(chosen({"a": health}, now=5.0).values()) == {"a"}
 
 
 def test_a_dead_endpoint_is_probed_after_pauses_that_grow_to_a_limit() -> None:
-    health, pauses = LIVE.lost("refused"), []
+    health, pauses = LIVE.after_failure("refused"), []
     for _ in range(7):
-        health = health.probed("refused", now=0.0, rhythm=RHYTHM)
-        pauses.append(health.next_probe(RHYTHM, waited_for=True))
+        health = health.after_probe("refused", now=0.0, timings=RHYTHM)
+        pauses.append(health.next_probe(RHYTHM, has_requests=True))
 
     assert pauses == [0.5, 1.0, 2.0, 4.0, 4.0, 4.0, 4.0]
     assert health.phase is Phase.DEAD
 
 
 def test_sessions_return_to_a_waking_endpoint_one_by_one_and_each_once() -> None:
-    waking = DEAD.probed(None, now=100.0, rhythm=RHYTHM)
-    assert waking.phase is Phase.WAKING
+    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
+    assert waking.phase is Phase.RECOVERING
     goal = {s for s, name in chosen({"a": LIVE, "b": LIVE}).items() if name == "b"}
 
     back = [
@@ -93,7 +93,7 @@ def test_sessions_return_to_a_waking_endpoint_one_by_one_and_each_once() -> None
 
 
 def test_where_no_other_lives_they_return_in_the_shorter_while() -> None:
-    waking = DEAD.probed(None, now=100.0, rhythm=RHYTHM)
+    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
 
     half_way = list(chosen({"a": DEAD, "b": waking}, now=101.0).values())
     assert 0.35 < half_way.count("b") / len(half_way) < 0.65
@@ -101,33 +101,35 @@ def test_where_no_other_lives_they_return_in_the_shorter_while() -> None:
 
 
 def test_a_waking_endpoint_that_is_doubted_goes_on_waking() -> None:
-    waking = DEAD.probed(None, now=100.0, rhythm=RHYTHM)
+    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
 
-    again = waking.lost("cut").probed(None, now=110.0, rhythm=RHYTHM)
+    again = waking.after_failure("cut").after_probe(None, now=110.0, timings=RHYTHM)
 
-    assert (again.phase, again.woke_at) == (Phase.WAKING, 100.0)
-    assert again.lost("cut").probed(None, now=131.0, rhythm=RHYTHM).phase is Phase.LIVE
+    assert (again.phase, again.recovered_at) == (Phase.RECOVERING, 100.0)
+    assert (
+        again.after_failure("cut").after_probe(None, now=131.0, timings=RHYTHM).phase is Phase.LIVE
+    )
 
 
 def test_a_living_endpoint_is_probed_only_while_requests_wait_for_it() -> None:
-    assert LIVE.next_probe(RHYTHM, waited_for=True) == 15.0
-    assert LIVE.next_probe(RHYTHM, waited_for=False) is None
+    assert LIVE.next_probe(RHYTHM, has_requests=True) == 15.0
+    assert LIVE.next_probe(RHYTHM, has_requests=False) is None
 
 
 def test_a_living_endpoint_is_gone_after_several_failed_probes_in_a_row() -> None:
-    once = LIVE.probed("slow", now=0.0, rhythm=RHYTHM)
-    twice = once.probed("slow", now=1.0, rhythm=RHYTHM)
-    thrice = twice.probed("slow", now=2.0, rhythm=RHYTHM)
+    once = LIVE.after_probe("slow", now=0.0, timings=RHYTHM)
+    twice = once.after_probe("slow", now=1.0, timings=RHYTHM)
+    thrice = twice.after_probe("slow", now=2.0, timings=RHYTHM)
 
     assert (once.phase, twice.phase, thrice.phase) == (Phase.LIVE, Phase.LIVE, Phase.DEAD)
-    assert [health.gone(RHYTHM) for health in (once, twice, thrice)] == [False, False, True]
+    assert [health.is_gone(RHYTHM) for health in (once, twice, thrice)] == [False, False, True]
 
 
 def test_a_whole_answer_is_as_good_as_a_probe() -> None:
-    once = LIVE.probed("slow", now=0.0, rhythm=RHYTHM)
+    once = LIVE.after_probe("slow", now=0.0, timings=RHYTHM)
 
-    assert once.answered().failures == 0
-    assert DEAD.answered() == DEAD
+    assert once.after_answer().failures == 0
+    assert DEAD.after_answer() == DEAD
 
 
 def test_what_is_to_be_avoided_is_asked_only_where_there_is_no_other() -> None:
@@ -152,16 +154,16 @@ def test_an_endpoint_that_answers_its_probes_is_asked_again_by_all(
         now += seconds
         match event:
             case "lost":
-                health = health.lost("cut")
+                health = health.after_failure("cut")
             case "answered":
-                health = health.answered()
+                health = health.after_answer()
             case _:
                 problem = None if event == "well" else "refused"
-                health = health.probed(problem, now=now, rhythm=RHYTHM)
+                health = health.after_probe(problem, now=now, timings=RHYTHM)
         asked = set(chosen({"a": health}, now=now).values())
-        assert asked == {None} or health.lives
-        assert health.lives or (health.next_probe(RHYTHM, waited_for=False) or 0) <= 4.0
+        assert asked == {None} or health.is_live
+        assert health.is_live or (health.next_probe(RHYTHM, has_requests=False) or 0) <= 4.0
 
-    health = health.probed(None, now=now, rhythm=RHYTHM)
+    health = health.after_probe(None, now=now, timings=RHYTHM)
 
     assert set(chosen({"a": health}, now=now + RHYTHM.ramp_alone).values()) == {"a"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.client.metrics import EngineMetrics, Times, parse_metrics
+from generators.engine.client.metrics import DurationHistogram, EngineMetrics, parse_metrics
 
 VLLM = """\
 # HELP vllm:num_requests_running Number of requests in model execution batches.
@@ -32,7 +32,9 @@ def test_vllm_is_read_and_its_engines_added_up() -> None:
 
     assert (found.running, found.waiting, found.kv_usage) == (7.0, 0.0, 0.5)
     assert (found.preemptions, found.prompt_tokens, found.finished) == (2.0, 1.5e6, 6.0)
-    assert found.first_token == Times(count=4.0, seconds=1.25, buckets=((0.1, 1.0), (0.5, 3.0)))
+    assert found.first_token == DurationHistogram(
+        count=4.0, seconds=1.25, buckets=((0.1, 1.0), (0.5, 3.0))
+    )
 
 
 def test_what_a_page_lacks_is_none() -> None:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from generators.engine.client.request_body import Manners, Question
+from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.protocol import EnginePrompt, Message, Picture, Role, Sampling
 from schemas.base import JsonObject
 from schemas.call import StructuredMode
@@ -21,7 +21,7 @@ STRANGE = "Extra inputs are not permitted: return_token_ids"
 
 def question(
     *parts: str | Picture, schema: JsonObject | None = None, sampling: Sampling | None = None
-) -> Question:
+) -> RequestBody:
     prompt = EnginePrompt(
         messages=(
             Message(role=Role.SYSTEM, parts=("rules",)),
@@ -29,11 +29,11 @@ def question(
         ),
         reply_schema=schema,
     )
-    return Question(prompt, sampling or Sampling(), model="m")
+    return RequestBody(prompt, sampling or Sampling(), model="m")
 
 
-def body(asked: Question, manners: Manners | None = None) -> JsonObject:
-    found: JsonObject = json.loads(asked.body(manners or Manners()))
+def body(asked: RequestBody, manners: ServerQuirks | None = None) -> JsonObject:
+    found: JsonObject = json.loads(asked.encode(manners or ServerQuirks()))
     return found
 
 
@@ -108,18 +108,18 @@ def test_the_schema_that_is_sent_is_the_prepared_one() -> None:
 )
 def test_a_way_sends_its_own_field_and_no_other(way: StructuredMode, field: str | None) -> None:
     asked = question(schema=SCHEMA)
-    assert asked.schema is not None
+    assert asked.canonical_schema is not None
 
-    sent = set(body(asked, Manners(ways={asked.schema: way})))
+    sent = set(body(asked, ServerQuirks(ways={asked.canonical_schema: way})))
 
     assert sent & {"structured_outputs", "response_format"} == ({field} if field else set())
 
 
 def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> None:
-    asked, manners, ways = question(schema=SCHEMA), Manners(), []
-    while better := manners.after_refusal("Grammar error: no", schema=asked.schema):
+    asked, manners, ways = question(schema=SCHEMA), ServerQuirks(), []
+    while better := manners.after_refusal("Grammar error: no", schema=asked.canonical_schema):
         manners = better
-        ways.append(manners.way(asked.schema or ""))
+        ways.append(manners.structured_mode(asked.canonical_schema or ""))
 
     assert ways == [
         StructuredMode.STRUCTURED_OUTPUTS,
@@ -129,28 +129,28 @@ def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> Non
 
 
 def test_a_refusal_of_one_schema_leaves_the_others_alone() -> None:
-    manners = Manners().after_refusal("invalid json_schema", schema="one")
+    manners = ServerQuirks().after_refusal("invalid json_schema", schema="one")
 
     assert manners is not None
-    assert manners.way("one") is StructuredMode.STRUCTURED_OUTPUTS
-    assert manners.way("other") is StructuredMode.JSON_SCHEMA
+    assert manners.structured_mode("one") is StructuredMode.STRUCTURED_OUTPUTS
+    assert manners.structured_mode("other") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_that_knows_no_token_ids_is_asked_for_none() -> None:
-    asked, manners = question(schema=SCHEMA), Manners(token_ids=True)
+    asked, manners = question(schema=SCHEMA), ServerQuirks(token_ids=True)
     assert body(asked, manners)["return_token_ids"] is True
 
-    better = manners.after_refusal(STRANGE, schema=asked.schema)
+    better = manners.after_refusal(STRANGE, schema=asked.canonical_schema)
 
     assert better is not None
     assert "return_token_ids" not in body(asked, better)
-    assert better.way(asked.schema or "") is StructuredMode.JSON_SCHEMA
+    assert better.structured_mode(asked.canonical_schema or "") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_may_name_the_length_otherwise() -> None:
     said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
 
-    better = Manners().after_refusal(said, schema=None)
+    better = ServerQuirks().after_refusal(said, schema=None)
 
     assert better is not None
     assert "max_completion_tokens" in body(question(), better)
@@ -159,18 +159,18 @@ def test_a_server_may_name_the_length_otherwise() -> None:
 
 @pytest.mark.parametrize("said", ["the prompt is too long", "image is broken", ""])
 def test_any_other_refusal_teaches_nothing(said: str) -> None:
-    assert Manners(token_ids=True).after_refusal(said, schema="one") is None
+    assert ServerQuirks(token_ids=True).after_refusal(said, schema="one") is None
 
 
 def test_what_two_requests_learnt_is_put_together() -> None:
-    one = Manners(token_ids=False, ways={"a": StructuredMode.JSON_OBJECT})
-    other = Manners(
+    one = ServerQuirks(token_ids=False, ways={"a": StructuredMode.JSON_OBJECT})
+    other = ServerQuirks(
         token_ids=True, length_field="max_completion_tokens", ways={"b": StructuredMode.NONE}
     )
 
-    together = Manners(
+    together = ServerQuirks(
         length_field="max_completion_tokens",
         ways={"a": StructuredMode.JSON_OBJECT, "b": StructuredMode.NONE},
     )
-    assert one.with_what(other) == together
-    assert other.with_what(one) == together
+    assert one.merged_with(other) == together
+    assert other.merged_with(one) == together

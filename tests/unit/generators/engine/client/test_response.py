@@ -7,12 +7,12 @@ import pytest
 from pydantic import JsonValue
 
 from generators.engine.client.response import (
-    MOST_CHARS,
-    NoCompletion,
-    complaint,
+    MAX_CHARS,
+    InvalidCompletion,
+    error_message,
     one_line,
+    partial_usage,
     read_completion,
-    tokens_of_part,
 )
 
 
@@ -151,8 +151,8 @@ def test_log_probabilities_that_do_not_fit_the_tokens_are_unknown() -> None:
 def test_a_reply_far_too_long_is_cut_and_says_so() -> None:
     found = read_completion(answer({"content": "x" * 1_000_000}, choice={"token_ids": [1, 2, 3]}))
 
-    assert len(found.text) == MOST_CHARS
-    assert found.cut_chars == 1_000_000 - MOST_CHARS
+    assert len(found.text) == MAX_CHARS
+    assert found.cut_chars == 1_000_000 - MAX_CHARS
     assert found.completion_token_ids is None
 
 
@@ -177,7 +177,7 @@ def test_halves_of_characters_are_mended_and_pairs_kept() -> None:
     ],
 )
 def test_what_is_no_chat_completion_is_no_reply(body: bytes, why: str) -> None:
-    with pytest.raises(NoCompletion, match=why):
+    with pytest.raises(InvalidCompletion, match=why):
         read_completion(body)
 
 
@@ -192,7 +192,7 @@ def test_what_is_no_chat_completion_is_no_reply(body: bytes, why: str) -> None:
     ],
 )
 def test_a_part_reply_counts_what_it_says(part: bytes, tokens: int | None) -> None:
-    assert tokens_of_part(part) == tokens
+    assert partial_usage(part) == tokens
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_part_reply_counts_what_it_says(part: bytes, tokens: int | None) -> No
     ],
 )
 def test_what_a_refusal_says_is_one_line(body: bytes, said: str) -> None:
-    assert complaint(body) == said
+    assert error_message(body) == said
 
 
 def test_a_long_line_is_cut_with_a_mark() -> None:

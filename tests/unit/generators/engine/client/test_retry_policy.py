@@ -5,7 +5,12 @@ from random import Random
 
 import pytest
 
-from generators.engine.client.retry_policy import Meaning, RetryPolicy, asked_pause, meaning
+from generators.engine.client.retry_policy import (
+    RetryPolicy,
+    StatusMeaning,
+    requested_pause,
+    status_meaning,
+)
 from schemas.backoff import Backoff
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
@@ -14,23 +19,23 @@ NOON = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("status", "means"),
     [
-        (200, Meaning.DONE),
-        (400, Meaning.REFUSED),
-        (401, Meaning.REFUSED),
-        (404, Meaning.REFUSED),
-        (408, Meaning.BROKEN),
-        (409, Meaning.BROKEN),
-        (422, Meaning.REFUSED),
-        (429, Meaning.LATER),
-        (500, Meaning.BROKEN),
-        (501, Meaning.REFUSED),
-        (502, Meaning.BROKEN),
-        (503, Meaning.LATER),
-        (301, Meaning.REFUSED),
+        (200, StatusMeaning.DONE),
+        (400, StatusMeaning.REFUSED),
+        (401, StatusMeaning.REFUSED),
+        (404, StatusMeaning.REFUSED),
+        (408, StatusMeaning.BROKEN),
+        (409, StatusMeaning.BROKEN),
+        (422, StatusMeaning.REFUSED),
+        (429, StatusMeaning.LATER),
+        (500, StatusMeaning.BROKEN),
+        (501, StatusMeaning.REFUSED),
+        (502, StatusMeaning.BROKEN),
+        (503, StatusMeaning.LATER),
+        (301, StatusMeaning.REFUSED),
     ],
 )
-def test_a_status_means_one_thing(status: int, means: Meaning) -> None:
-    assert meaning(status) is means
+def test_a_status_means_one_thing(status: int, means: StatusMeaning) -> None:
+    assert status_meaning(status) is means
 
 
 @pytest.mark.parametrize(
@@ -50,7 +55,7 @@ def test_a_status_means_one_thing(status: int, means: Meaning) -> None:
     ],
 )
 def test_a_server_may_ask_for_a_pause(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_pause(headers, now=NOON) == seconds
+    assert requested_pause(headers, now=NOON) == seconds
 
 
 def test_pauses_double_up_to_a_limit_and_half_of_each_is_drawn() -> None:

@@ -3,7 +3,11 @@
 import pytest
 from pydantic import BaseModel, Field, JsonValue
 
-from generators.engine.client.structured_output import Unenforceable, left_out, prepared
+from generators.engine.client.structured_output import (
+    Unenforceable,
+    enforceable_schema,
+    unenforced_keywords,
+)
 from schemas.base import JsonObject
 from schemas.call import StructuredMode
 
@@ -29,15 +33,15 @@ def _of(**properties: JsonValue) -> JsonObject:
 def test_lengths_of_strings_are_left_out_and_named() -> None:
     schema = _of(text={"type": "string", "maxLength": 5, "minLength": 1})
 
-    assert prepared(schema)["properties"] == {"text": {"type": "string"}}
-    assert left_out(schema) == (
+    assert enforceable_schema(schema)["properties"] == {"text": {"type": "string"}}
+    assert unenforced_keywords(schema) == (
         "$.properties.text.maxLength",
         "$.properties.text.minLength",
     )
 
 
 def test_every_object_is_closed_at_any_depth() -> None:
-    found = prepared(Turn.model_json_schema())
+    found = enforceable_schema(Turn.model_json_schema())
 
     definitions = found["$defs"]
     assert isinstance(definitions, dict)
@@ -54,20 +58,20 @@ def test_bounds_of_integers_and_enumerations_stay() -> None:
         kind={"const": "scroll"},
     )
 
-    assert prepared(schema)["properties"] == schema["properties"]
+    assert enforceable_schema(schema)["properties"] == schema["properties"]
 
 
 def test_a_property_may_bear_the_name_of_a_constraint() -> None:
     schema = _of(format={"type": "string"}, default={"type": "integer"})
 
-    assert prepared(schema)["properties"] == schema["properties"]
-    assert left_out(schema) == ()
+    assert enforceable_schema(schema)["properties"] == schema["properties"]
+    assert unenforced_keywords(schema) == ()
 
 
 def test_one_of_becomes_any_of_and_defaults_go() -> None:
     schema = _of(a={"oneOf": [{"type": "string", "default": ""}, {"type": "null"}]})
 
-    assert prepared(schema)["properties"] == {
+    assert enforceable_schema(schema)["properties"] == {
         "a": {"anyOf": [{"type": "string"}, {"type": "null"}]}
     }
 
@@ -75,14 +79,16 @@ def test_one_of_becomes_any_of_and_defaults_go() -> None:
 def test_a_pattern_stays_and_the_lengths_beside_it_go() -> None:
     schema = _of(code={"type": "string", "pattern": "^[a-z]{2}$", "maxLength": 2})
 
-    assert prepared(schema)["properties"] == {"code": {"type": "string", "pattern": "^[a-z]{2}$"}}
+    assert enforceable_schema(schema)["properties"] == {
+        "code": {"type": "string", "pattern": "^[a-z]{2}$"}
+    }
 
 
 def test_a_schema_that_was_prepared_is_prepared_to_itself() -> None:
-    once = prepared(Turn.model_json_schema())
+    once = enforceable_schema(Turn.model_json_schema())
 
-    assert prepared(once) == once
-    assert left_out(once) == ()
+    assert enforceable_schema(once) == once
+    assert unenforced_keywords(once) == ()
 
 
 @pytest.mark.parametrize(
@@ -103,7 +109,7 @@ def test_a_schema_that_was_prepared_is_prepared_to_itself() -> None:
 )
 def test_an_open_place_is_refused_with_its_path(schema: JsonObject, where: str) -> None:
     with pytest.raises(Unenforceable, match=where):
-        prepared(schema)
+        enforceable_schema(schema)
 
 
 def test_the_ways_lead_from_the_portable_one_to_none() -> None:

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from generators.engine.client.time_share import Share, SharedTime
+from generators.engine.client.time_share import ReplyShare, TimeShare
 
 
 class Hands:
@@ -19,9 +19,9 @@ class Hands:
 
 def test_a_reply_that_is_alone_has_all_the_time() -> None:
     clock = Hands()
-    time = SharedTime(clock)
+    time = TimeShare(clock)
     clock.at += 50
-    with time.awaited() as share:
+    with time.measure_reply() as share:
         clock.at += 3
 
     assert share.seconds == 3.0
@@ -29,12 +29,12 @@ def test_a_reply_that_is_alone_has_all_the_time() -> None:
 
 def test_shares_add_up_to_the_seconds_in_which_anybody_waited() -> None:
     clock = Hands()
-    time = SharedTime(clock)
-    shares: list[Share] = []
+    time = TimeShare(clock)
+    shares: list[ReplyShare] = []
     with ExitStack() as first:
-        shares.append(first.enter_context(time.awaited()))
+        shares.append(first.enter_context(time.measure_reply()))
         clock.at += 2
-        with time.awaited() as second:
+        with time.measure_reply() as second:
             shares.append(second)
             clock.at += 4
         clock.at += 1
@@ -46,11 +46,11 @@ def test_shares_add_up_to_the_seconds_in_which_anybody_waited() -> None:
 
 def test_a_reply_that_fails_has_its_share_too() -> None:
     clock = Hands()
-    time = SharedTime(clock)
-    shares: list[Share] = []
+    time = TimeShare(clock)
+    shares: list[ReplyShare] = []
 
     def fail() -> None:
-        with time.awaited() as share:
+        with time.measure_reply() as share:
             shares.append(share)
             clock.at += 2
             raise ValueError

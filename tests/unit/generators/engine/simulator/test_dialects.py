@@ -3,7 +3,7 @@
 import pytest
 from engine_http import PNG, ask, chat, engine, picture, text_of, under, user
 
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DIALECTS, make_dialect
@@ -33,10 +33,10 @@ def _frame(dialect: Dialect) -> Frame:
 
 
 def _body(dialect: Dialect, frame: Frame, instruction: str, url: str) -> JsonObject:
-    system: JsonObject = {"role": "system", "content": dialect.system(frame)}
-    schema = dialect.schema(frame)
+    system: JsonObject = {"role": "system", "content": dialect.system_prompt(frame)}
+    schema = dialect.reply_schema(frame)
     fields: JsonObject = {} if schema is None else {"response_format": under(schema)}
-    return chat(system, user(dialect.opening(instruction), url), **fields)
+    return chat(system, user(dialect.task_message(instruction), url), **fields)
 
 
 @pytest.mark.parametrize("name", list(DIALECTS))
@@ -44,13 +44,13 @@ async def test_what_it_makes_up_is_understood_in_every_dialect(name: str) -> Non
     dialect = make_dialect(name)
     frame = _frame(dialect)
     url = picture(frame.sent_width, frame.sent_height)
-    async with engine(ScriptedOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
+    async with engine(SimulatorOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
         texts = [
             text_of(await ask(client, _body(dialect, frame, f"task {number}", url)))
             for number in range(25)
         ]
 
-    understood = [dialect.read(text, frame).action for text in texts]
+    understood = [dialect.parse(text, frame).action for text in texts]
 
     assert len({str(action) for action in understood}) > 5
 
@@ -62,10 +62,10 @@ async def test_a_target_is_clicked_in_every_dialect(name: str) -> None:
     across, down = 0.25, 0.6
     target = (across * frame.sent_width, down * frame.sent_height, "#c81e5a")
     url = picture(frame.sent_width, frame.sent_height, target=target, kind=PNG)
-    async with engine(ScriptedOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
+    async with engine(SimulatorOptions(coordinates=SPOKEN[dialect.convention])) as (_, client):
         reply = await ask(client, _body(dialect, frame, "Click the middle of #c81e5a.", url))
 
-    action = dialect.read(text_of(reply), frame).action
+    action = dialect.parse(text_of(reply), frame).action
 
     assert isinstance(action, Click)
     assert action.x == pytest.approx(across * VIEWPORT[0], abs=2)

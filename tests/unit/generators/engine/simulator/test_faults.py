@@ -9,7 +9,7 @@ import pytest
 from engine_http import ask, chat, engine, events, get, inside, picture, post, text_of, under, user
 
 from generators.engine.simulator.faults import Fault, FaultKind
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from schemas.base import JsonObject
 
 POINT: JsonObject = {
@@ -266,7 +266,7 @@ async def test_a_point_can_lie_outside_the_picture(coordinates: Coordinates, edg
         "required": ["x", "y"],
     }
     body = chat(user(picture(), "go on"), response_format=under(loose))
-    async with engine(ScriptedOptions(coordinates=coordinates)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=coordinates)) as (_, client):
         await post(client, "/fault", {"kind": "outside"})
         said = json.loads(text_of(await ask(client, body)))
 
@@ -338,12 +338,12 @@ async def test_the_health_page_can_hang() -> None:
 
 async def test_faults_can_be_given_from_the_start_and_in_process() -> None:
     async with engine() as (server, client):
-        server.fault(Fault(kind=FaultKind.HTTP_503, times=-1))
+        server.add_fault(Fault(kind=FaultKind.HTTP_503, times=-1))
         await ask(client, BODY, status=503)
-        server.behave()
+        server.clear_faults()
         await ask(client, BODY)
 
-        assert server.ledger.outcomes == {"refused": 1, "whole": 1}
+        assert server.request_log.outcomes == {"refused": 1, "whole": 1}
 
 
 async def test_a_fault_that_does_not_exist_is_refused() -> None:

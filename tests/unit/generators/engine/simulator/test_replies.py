@@ -22,7 +22,7 @@ from engine_http import (
 )
 
 from generators.engine.simulator.coordinates import smart_resize
-from generators.engine.simulator.options import Coordinates, ScriptedOptions
+from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from schemas.base import JsonObject
 
 POINT: JsonObject = {
@@ -55,7 +55,7 @@ def _near(said: tuple[float, float], whole: tuple[float, float]) -> bool:
 async def test_a_target_is_named_where_it_was_drawn(coordinates: Coordinates, kind: str) -> None:
     drawn = picture(*SIZE, target=(*CENTRE, "#c81e5a"), kind=kind)
     message = user(picture(*SIZE), drawn, "Where is the middle of the #C81E5A disc?")
-    async with engine(ScriptedOptions(coordinates=coordinates)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=coordinates)) as (_, client):
         filled = json.loads(text_of(await ask(client, chat(message, response_format=under(POINT)))))
         prose = text_of(await ask(client, chat(message)))
 
@@ -68,7 +68,7 @@ async def test_a_target_is_named_where_it_was_drawn(coordinates: Coordinates, ki
 
 
 async def test_several_targets_of_one_picture_are_told_apart_by_colour() -> None:
-    async with engine(ScriptedOptions(coordinates=Coordinates.PX)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=Coordinates.PX)) as (_, client):
         found = []
         for x, colour in ((60, "#c81e5a"), (250, "#1e5ac8")):
             drawn = picture(target=(x, 80, colour))
@@ -132,7 +132,7 @@ def _action(name: str, *fields: str) -> JsonObject:
 @pytest.mark.parametrize("coordinates", list(Coordinates))
 async def test_made_up_points_lie_inside_the_picture(coordinates: Coordinates) -> None:
     across, down = WHOLE[coordinates]
-    async with engine(ScriptedOptions(coordinates=coordinates)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=coordinates)) as (_, client):
         for number in range(20):
             body = chat(user(picture(*SIZE), f"go {number}"), guided_json=POINT)
             said = json.loads(text_of(await ask(client, body)))
@@ -143,7 +143,7 @@ async def test_made_up_points_lie_inside_the_picture(coordinates: Coordinates) -
 async def test_a_prompt_with_tool_call_tags_is_answered_in_them() -> None:
     system: JsonObject = {"role": "system", "content": 'Reply <tool_call>{"name":…}</tool_call>'}
     target = user(picture(target=(100, 50, "#c81e5a")), "Click #c81e5a")
-    async with engine(ScriptedOptions(coordinates=Coordinates.PX)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=Coordinates.PX)) as (_, client):
         text = text_of(await ask(client, chat(system, target)))
         others = {
             text_of(await ask(client, chat(system, user(picture(), str(n))))) for n in range(12)
@@ -169,7 +169,7 @@ async def test_a_prompt_in_ui_tars_words_is_answered_in_them() -> None:
         "content": "Action: click(start_box='<|box_start|>(x1,y1)<|box_end|>')",
     }
     target = user(picture(target=(100, 50, "#c81e5a")), "Click #c81e5a")
-    async with engine(ScriptedOptions(coordinates=Coordinates.PX)) as (_, client):
+    async with engine(SimulatorOptions(coordinates=Coordinates.PX)) as (_, client):
         new_form = text_of(await ask(client, chat(system, target)))
         old_form = text_of(await ask(client, chat(old, target)))
 
@@ -210,7 +210,7 @@ async def test_a_schema_in_the_system_prompt_is_followed_where_no_other_is_asked
     assert said["tool_name"] == "click"
 
 
-PUPPET = ScriptedOptions(puppet=True)
+PUPPET = SimulatorOptions(puppet=True)
 
 
 async def test_a_puppet_says_each_text_once_in_order_whatever_the_schema() -> None:

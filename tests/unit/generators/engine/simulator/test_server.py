@@ -6,7 +6,7 @@ import pytest
 from engine_http import ask, chat, engine, events, get, inside, ints, picture, text_of, under, user
 
 from generators.engine.simulator.coordinates import smart_resize
-from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.options import SimulatorOptions
 from schemas.base import JsonObject
 
 SAY_IT: JsonObject = {
@@ -18,7 +18,7 @@ SAY_IT: JsonObject = {
 
 
 async def test_it_says_what_it_serves() -> None:
-    async with engine(ScriptedOptions(model="tiny", context_tokens=5_000)) as (_, client):
+    async with engine(SimulatorOptions(model="tiny", context_tokens=5_000)) as (_, client):
         models = await get(client, "/v1/models")
         version = await get(client, "/version")
         health = await client.get("/health")
@@ -51,7 +51,7 @@ async def test_equal_requests_get_equal_replies_from_any_engine_of_the_seed() ->
     other = chat(user(picture(321), "go on"), response_format=under(SAY_IT))
     texts = []
     for seed in (1, 1, 2):
-        async with engine(ScriptedOptions(seed=seed)) as (_, client):
+        async with engine(SimulatorOptions(seed=seed)) as (_, client):
             texts.append([text_of(await ask(client, b)) for b in (body, body, other)])
 
     assert texts[0] == texts[1]
@@ -136,7 +136,7 @@ async def test_a_reply_ends_where_it_must() -> None:
 async def test_what_it_cannot_serve_is_refused_by_name(
     fields: JsonObject, status: int, message: str
 ) -> None:
-    async with engine(ScriptedOptions(context_tokens=512, max_pictures=1)) as (_, client):
+    async with engine(SimulatorOptions(context_tokens=512, max_pictures=1)) as (_, client):
         refused = await ask(client, chat(user("go on")) | fields, status=status)
 
     assert message in str(inside(refused, "error", "message"))
@@ -152,7 +152,7 @@ async def test_a_body_that_is_no_json_is_refused() -> None:
 
 
 async def test_a_key_that_was_set_is_asked_for() -> None:
-    async with engine(ScriptedOptions(api_key="sesame")) as (_, client):
+    async with engine(SimulatorOptions(api_key="sesame")) as (_, client):
         without = await client.get("/v1/models")
         with_it = await client.get("/v1/models", headers={"Authorization": "Bearer sesame"})
         health = await client.get("/health")

@@ -18,10 +18,10 @@ from engine_http import (
     user,
 )
 
-from generators.engine.simulator.options import ScriptedOptions
+from generators.engine.simulator.options import SimulatorOptions
 from schemas.base import JsonObject
 
-TOLD = ScriptedOptions(prompt_tokens_details=True, request_metrics=True)
+TOLD = SimulatorOptions(prompt_tokens_details=True, request_metrics=True)
 """It says all that vLLM says when it is told to."""
 
 
@@ -89,7 +89,7 @@ async def test_tokens_are_told_apart_as_vllm_does_and_only_on_request() -> None:
 async def test_times_are_told_as_vllm_does_and_only_on_request() -> None:
     async with engine() as (_, client):
         silent = await ask(client, chat(user("go")))
-    options = ScriptedOptions(request_metrics=True, at_once=1, delay_ms=(200, 200))
+    options = SimulatorOptions(request_metrics=True, at_once=1, delay_ms=(200, 200))
     async with engine(options) as (_, client), asyncio.TaskGroup() as group:
         body = chat(user("go"), max_tokens=4)
         tasks = [group.create_task(ask(client, body)) for _ in range(2)]
@@ -162,7 +162,7 @@ async def test_another_picture_of_the_same_size_ends_the_cached_prefix() -> None
 
 async def test_what_was_used_longest_ago_leaves_the_cache_first() -> None:
     old, new = (user(f"{word} " * 160) for word in ("old", "new"))
-    async with engine(ScriptedOptions(cache_blocks=12, prompt_tokens_details=True)) as (_, client):
+    async with engine(SimulatorOptions(cache_blocks=12, prompt_tokens_details=True)) as (_, client):
         await ask(client, chat(old))
         await ask(client, chat(new))
         counts = [_cached(await ask(client, chat(message))) for message in (new, old)]
@@ -172,7 +172,7 @@ async def test_what_was_used_longest_ago_leaves_the_cache_first() -> None:
 
 
 async def test_a_cache_that_is_off_never_hits_and_says_so() -> None:
-    async with engine(ScriptedOptions(prefix_cache=False, prompt_tokens_details=True)) as (
+    async with engine(SimulatorOptions(prefix_cache=False, prompt_tokens_details=True)) as (
         _,
         client,
     ):
@@ -212,7 +212,7 @@ async def test_its_counters_are_true() -> None:
 
 
 async def test_requests_beyond_the_limit_wait_and_both_are_shown() -> None:
-    options = ScriptedOptions(at_once=2, delay_ms=(60_000, 60_000))
+    options = SimulatorOptions(at_once=2, delay_ms=(60_000, 60_000))
     async with engine(options) as (_, client):
         asked = [asyncio.create_task(ask(client, chat(user(f"{n}")))) for n in range(5)]
         gauges: dict[str, float] = {}

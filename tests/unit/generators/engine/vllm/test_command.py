@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from generators.engine.vllm.command import (
-    ACCOUNTS,
-    BESIDE,
-    chosen_port,
+    LOCAL_VLLM,
+    USAGE_FLAGS,
+    configured_port,
+    flag_value,
     hold_port,
     serve_command,
     server_environment,
-    value,
-    without,
+    without_flag,
 )
-from generators.engine.vllm.restart_policy import Deaths, Patience
+from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
 from generators.engine.vllm.startup_log import FIRST_ERRORS, LAST_LINES, StartupLog
 from schemas.backoff import Backoff
 from schemas.errors import NoEngine
@@ -37,7 +37,7 @@ def test_a_server_listens_on_loopback_at_the_port_that_is_held() -> None:
 
     assert command.argv[:3] == ("env", "A=1", sys.executable)
     place = ("--host", "127.0.0.1", "--port", "7000")
-    assert command.argv[3:] == ("serve", "some/model", *place, *ACCOUNTS)
+    assert command.argv[3:] == ("serve", "some/model", *place, *USAGE_FLAGS)
     assert command.origin == "http://127.0.0.1:7000"
 
 
@@ -45,9 +45,9 @@ def test_arguments_say_where_a_server_listens() -> None:
     args = ("--host=0.0.0.0", "--port", "8000", "--max-num-seqs", "9")
     section = NAMED.model_copy(update={"args": args})
 
-    command = serve_command(section, chosen_port(section))
+    command = serve_command(section, configured_port(section))
 
-    assert command.argv[3:] == ("serve", "some/model", *ACCOUNTS, *args)
+    assert command.argv[3:] == ("serve", "some/model", *USAGE_FLAGS, *args)
     assert command.origin == "http://127.0.0.1:8000"
     assert serve_command(NAMED.model_copy(update={"args": ("--host", "::1")}), 1).origin == (
         "http://[::1]:1"
@@ -57,7 +57,7 @@ def test_arguments_say_where_a_server_listens() -> None:
 @pytest.mark.parametrize("port", ["0", "x", "65536", "²", "-1", ""])
 def test_what_is_no_port_is_refused(port: str) -> None:
     with pytest.raises(NoEngine, match="is not a port"):
-        chosen_port(NAMED.model_copy(update={"args": ("--port", port)}))
+        configured_port(NAMED.model_copy(update={"args": ("--port", port)}))
 
 
 def test_the_environment_beside_is_looked_in_before_the_path(
@@ -72,7 +72,7 @@ def test_the_environment_beside_is_looked_in_before_the_path(
     on_path = _program(tmp_path / "bin" / "vllm")
     assert serve_command(section, 1).argv[0] == str(on_path)
 
-    beside = _program(tmp_path / BESIDE)
+    beside = _program(tmp_path / LOCAL_VLLM)
     assert serve_command(section, 1).argv[0] == str(beside)
 
 
@@ -124,13 +124,13 @@ def test_what_the_arguments_say_of_accounts_is_said_last_and_counts() -> None:
 
     command = serve_command(NAMED.model_copy(update={"args": args}), 1)
 
-    assert command.argv[-3:] == (*ACCOUNTS, *args)
+    assert command.argv[-3:] == (*USAGE_FLAGS, *args)
 
 
 def test_a_server_that_holds_too_many_requests_is_told_fewer() -> None:
     args = ("--max-num-seqs=900", "--x", "1")
 
-    command = serve_command(NAMED.model_copy(update={"args": args}), 1).limited(7)
+    command = serve_command(NAMED.model_copy(update={"args": args}), 1).with_max_sequences(7)
 
     assert command.argv[-4:] == ("--x", "1", "--max-num-seqs", "7")
 
@@ -138,9 +138,14 @@ def test_a_server_that_holds_too_many_requests_is_told_fewer() -> None:
 def test_the_last_of_a_flags_values_counts_and_all_of_them_can_be_left_out() -> None:
     args = ("--a", "1", "--b=2", "--a=3", "--c", "--b")
 
-    assert [value(args, flag) for flag in ("--a", "--b", "--c", "--d")] == ["3", "", "--b", None]
-    assert without(args, "--a") == ("--b=2", "--c", "--b")
-    assert without(args, "--b") == ("--a", "1", "--a=3", "--c")
+    assert [flag_value(args, flag) for flag in ("--a", "--b", "--c", "--d")] == [
+        "3",
+        "",
+        "--b",
+        None,
+    ]
+    assert without_flag(args, "--a") == ("--b=2", "--c", "--b")
+    assert without_flag(args, "--b") == ("--a", "1", "--a=3", "--c")
 
 
 def test_a_server_gets_no_credentials_and_nothing_about_this_programs_python() -> None:
@@ -152,24 +157,24 @@ def test_a_server_gets_no_credentials_and_nothing_about_this_programs_python() -
 
 
 def test_deaths_are_answered_later_and_later_and_in_the_end_not_at_all() -> None:
-    deaths = Deaths(Patience(backoff=Backoff(first_seconds=1, max_seconds=3, tries=5)))
+    deaths = RestartCounter(RestartPolicy(backoff=Backoff(first_seconds=1, max_seconds=3, tries=5)))
 
-    assert [deaths.died(served) for served in (9.0, None, 1.0, None)] == [1, 2, 3, 3]
-    assert deaths.died(None) is None
-    assert deaths.row == 5
+    assert [deaths.count_death(served) for served in (9.0, None, 1.0, None)] == [1, 2, 3, 3]
+    assert deaths.count_death(None) is None
+    assert deaths.deaths_in_a_row == 5
 
 
 def test_a_server_that_served_for_long_begins_a_new_row() -> None:
-    deaths = Deaths(
-        Patience(backoff=Backoff(first_seconds=1, max_seconds=60, tries=2), settled_seconds=60)
+    deaths = RestartCounter(
+        RestartPolicy(backoff=Backoff(first_seconds=1, max_seconds=60, tries=2), stable_seconds=60)
     )
 
-    assert [deaths.died(seconds) for seconds in (60.0, 61.0, 62.0)] == [1, 1, 1]
-    assert deaths.died(59.0) is None
+    assert [deaths.count_death(seconds) for seconds in (60.0, 61.0, 62.0)] == [1, 1, 1]
+    assert deaths.count_death(59.0) is None
 
 
 def test_a_server_that_never_served_is_not_started_again() -> None:
-    assert Deaths(Patience()).died(None) is None
+    assert RestartCounter(RestartPolicy()).count_death(None) is None
 
 
 def test_a_log_is_read_as_it_grows_and_only_from_where_the_start_began(tmp_path: Path) -> None:
@@ -184,8 +189,8 @@ def test_a_log_is_read_as_it_grows_and_only_from_where_the_start_began(tmp_path:
         phases += list(log.read())
 
     assert phases == ["starting the engine", "loading weights"]
-    assert "another life" not in log.last_words()
-    assert "20%\n  Starting to load model\n  \ufffd" in log.last_words()
+    assert "another life" not in log.summary()
+    assert "20%\n  Starting to load model\n  \ufffd" in log.summary()
 
 
 def test_a_phase_is_told_once_and_none_twice_backwards(tmp_path: Path) -> None:
@@ -205,7 +210,7 @@ def test_last_words_hold_the_causes_that_came_long_before_the_end(tmp_path: Path
     path.write_text("\n".join([*errors, *("at work" for _ in range(LAST_LINES)), "x" * 9_999, ""]))
     list(log.read())
 
-    said = log.last_words()
+    said = log.summary()
 
     assert [f"cause {number}" in said for number in range(9)] == [
         n < FIRST_ERRORS for n in range(9)
@@ -217,9 +222,9 @@ def test_last_words_hold_the_causes_that_came_long_before_the_end(tmp_path: Path
 @pytest.mark.parametrize(
     ("line", "refused"),
     [
-        ("vllm: error: unrecognized arguments: --enable-per-request-metrics", {ACCOUNTS[1]}),
-        (f"vllm: error: unrecognized arguments: {' '.join(ACCOUNTS)}", {*ACCOUNTS}),
-        ("ValueError: Error: --enable-per-request-metrics requires engine stat", {ACCOUNTS[1]}),
+        ("vllm: error: unrecognized arguments: --enable-per-request-metrics", {USAGE_FLAGS[1]}),
+        (f"vllm: error: unrecognized arguments: {' '.join(USAGE_FLAGS)}", {*USAGE_FLAGS}),
+        ("ValueError: Error: --enable-per-request-metrics requires engine stat", {USAGE_FLAGS[1]}),
         ("usage: vllm serve [--enable-per-request-metrics]", set()),
         ("vllm: error: unrecognized arguments: --other", set()),
     ],
@@ -233,7 +238,7 @@ def test_a_flag_of_ours_that_a_server_refuses_is_read_from_the_log(
     path.write_text(f"{line}\n")
     list(log.read())
 
-    assert log.refused == refused
+    assert log.refused_flags == refused
 
 
 def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> None:
@@ -245,7 +250,7 @@ def test_the_most_requests_that_fit_are_read_from_the_log(tmp_path: Path) -> Non
     )
     list(log.read())
 
-    assert log.sequences == 658
+    assert log.max_sequences == 658
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,20 @@ from commands import STEPMILL, environment, stepmill, until
 from engine_servers import held_port
 from source_tree import ROOT
 
-from generators.engine.vllm.process import in_session
-from generators.engine.vllm.restart_policy import Patience
+from generators.engine.vllm.process import session_processes
+from generators.engine.vllm.restart_policy import RestartPolicy
 from generators.engine.vllm.supervisor import VllmServer
 from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, EngineSection
 
 PRETENDED = (sys.executable, str(ROOT / "tests" / "fake_vllm.py"))
-QUICK = Patience(backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), look_seconds=0.05)
+QUICK = RestartPolicy(
+    backoff=Backoff(first_seconds=0.01, max_seconds=60.0, tries=3), poll_seconds=0.05
+)
 """A busy machine may take a while to notice a death; meanwhile nobody answers, and that is all."""
 
-WEDGED = Patience(backoff=QUICK.backoff, look_seconds=QUICK.look_seconds, wedged_seconds=0.2)
+WEDGED = RestartPolicy(backoff=QUICK.backoff, poll_seconds=QUICK.poll_seconds, hung_seconds=0.2)
 """For a server that lives and says nothing useful."""
 
 
@@ -67,15 +69,15 @@ def _children() -> set[psutil.Process]:
     return set(psutil.Process().children(recursive=True))
 
 
-def _server(section: EngineSection, heard: Heard, patience: Patience = QUICK) -> VllmServer:
-    return VllmServer(section, say=heard, log=heard.log, patience=patience)
+def _server(section: EngineSection, heard: Heard, patience: RestartPolicy = QUICK) -> VllmServer:
+    return VllmServer(section, report=heard, log=heard.log, restart_policy=patience)
 
 
 def _session_of(server: VllmServer) -> list[psutil.Process]:
     """Return the processes of the server: the tie, vLLM and its worker."""
     port = str(server.url.rpartition(":")[2].removesuffix("/v1"))
     (tie,) = [one for one in psutil.Process().children() if port in one.cmdline()]
-    return list(in_session(tie.pid))
+    return list(session_processes(tie.pid))
 
 
 async def _asked(server: VllmServer) -> str:
@@ -89,7 +91,7 @@ async def _happens(happened: Callable[[], bool]) -> None:
 
 async def _restarted(server: VllmServer, times: int) -> None:
     await _happens(lambda: server.restarts >= times)
-    await server.ready()
+    await server.wait_ready()
 
 
 async def test_a_server_is_there_when_the_context_begins_and_gone_when_it_ends(
@@ -142,7 +144,7 @@ async def test_a_server_that_serves_no_more_is_started_again(
         await _happens(lambda: words in heard)
         told.unlink()
         await _restarted(server, 1)
-        assert server.serving
+        assert server.is_ready
 
 
 async def test_a_server_that_dies_at_its_start_is_refused_with_its_last_words(
@@ -164,9 +166,9 @@ async def test_a_server_that_keeps_dying_is_given_up(heard: Heard, tmp_path: Pat
         (killed,) = [one for one in _session_of(server) if "serve" in one.cmdline()[2:4]]
         killed.kill()
         with pytest.raises(NoEngine, match="3 times in a row"):
-            await server.given_up()
+            await server.wait_given_up()
         with pytest.raises(NoEngine, match="out of memory"):
-            await server.ready()
+            await server.wait_ready()
 
     assert len(lives.read_text().splitlines()) == 3
 
@@ -232,7 +234,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing(heard: Heard) -> None:
 async def test_a_server_that_was_never_started_says_so() -> None:
     server = VllmServer(_section())
 
-    for asking in (server.ready(), server.given_up()):
+    for asking in (server.wait_ready(), server.wait_given_up()):
         with pytest.raises(NoEngine, match="not started"):
             await asking
 

@@ -8,7 +8,7 @@ from factories import make_step
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
-from generators.policy.dialects.protocol import CannotSay, Rationale
+from generators.policy.dialects.protocol import InexpressibleAction, Rationale
 from schemas.action import (
     Answer,
     Button,
@@ -25,9 +25,9 @@ from schemas.action import (
 
 def test_the_same_object_twice_is_one_answer() -> None:
     dialect = variant("holotron")
-    said = dialect.say(Answer(text="42"), framed(dialect))
+    said = dialect.format_action(Answer(text="42"), framed(dialect))
 
-    assert dialect.read(f"{said}\n{said}", framed(dialect)).action == Answer(text="42")
+    assert dialect.parse(f"{said}\n{said}", framed(dialect)).action == Answer(text="42")
 
 
 def test_holo_prefers_its_published_actions() -> None:
@@ -37,16 +37,19 @@ def test_holo_prefers_its_published_actions() -> None:
     def called(said: str) -> object:
         return json.loads(said)["action"]["action"]
 
-    assert called(dialect.say(Click(x=1, y=1), frame)) == "click_element"
-    assert called(dialect.say(Click(x=1, y=1, count=2), frame)) == "click_element_with"
+    assert called(dialect.format_action(Click(x=1, y=1), frame)) == "click_element"
+    assert called(dialect.format_action(Click(x=1, y=1, count=2), frame)) == "click_element_with"
     typed = TypeText(text="a", x=1, y=1, overwrite=True, enter=True)
-    assert called(dialect.say(typed, frame)) == "write_element_abs"
-    assert called(dialect.say(TypeText(text="a", x=1, y=1), frame)) == "write_text"
-    assert called(dialect.say(Wait(ms=2_000), frame)) == "wait"
-    assert called(dialect.say(Wait(ms=150), frame)) == "wait_exactly"
+    assert called(dialect.format_action(typed, frame)) == "write_element_abs"
+    assert called(dialect.format_action(TypeText(text="a", x=1, y=1), frame)) == "write_text"
+    assert called(dialect.format_action(Wait(ms=2_000), frame)) == "wait"
+    assert called(dialect.format_action(Wait(ms=150), frame)) == "wait_exactly"
     page = Scroll(direction=Direction.DOWN, amount=630)
-    assert called(dialect.say(page, frame)) == "scroll"
-    assert called(dialect.say(Scroll(direction=Direction.DOWN, amount=100), frame)) == "scroll_by"
+    assert called(dialect.format_action(page, frame)) == "scroll"
+    assert (
+        called(dialect.format_action(Scroll(direction=Direction.DOWN, amount=100), frame))
+        == "scroll_by"
+    )
 
 
 @pytest.mark.parametrize("name", ["holo1_5-published", "holo2-published"])
@@ -62,9 +65,9 @@ def test_the_published_actions_alone_are_few(name: str) -> None:
         Scroll(direction=Direction.DOWN, amount=100),
         Select(x=1, y=1, option="b"),
     ):
-        with pytest.raises(CannotSay):
-            dialect.say(action, frame)
-    assert not any(tool.name in dialect.system(frame) for tool in ADDED)
+        with pytest.raises(InexpressibleAction):
+            dialect.format_action(action, frame)
+    assert not any(tool.name in dialect.system_prompt(frame) for tool in ADDED)
 
 
 def test_holos_added_names_are_none_of_the_published() -> None:
@@ -77,12 +80,12 @@ def test_holo_speaks_of_the_picture_as_it_is_sent() -> None:
     dialect = variant("holo1_5")
     frame = framed(dialect)
 
-    assert json.loads(dialect.say(Click(x=640, y=360), frame))["action"]["x"] == 644
-    assert "1288 pixels wide and 728 high" in dialect.system(frame)
+    assert json.loads(dialect.format_action(Click(x=640, y=360), frame))["action"]["x"] == 644
+    assert "1288 pixels wide and 728 high" in dialect.system_prompt(frame)
     step = make_step(4, picture=1, action=Click(x=1, y=2))
-    assert dialect.around(4, step.page)[0].startswith("<observation step=4>\n")
-    assert dialect.opening("Click OK.") == "<task>\nClick OK.\n</task>"
-    assert dialect.result(step) == ""
+    assert dialect.observation_text(4, step.page)[0].startswith("<observation step=4>\n")
+    assert dialect.task_message("Click OK.") == "<task>\nClick OK.\n</task>"
+    assert dialect.result_text(step) == ""
 
 
 def test_holo1_reads_words_and_json() -> None:
@@ -90,26 +93,26 @@ def test_holo1_reads_words_and_json() -> None:
     frame = framed(dialect)
     meant = Click(x=640, y=360)
 
-    assert dialect.say(meant, frame) == "Click(644, 364)"
+    assert dialect.format_action(meant, frame) == "Click(644, 364)"
     for reply in ("Click(644, 364)", "It is there: Click(644,364).", "click( 644 , 364 )"):
-        assert dialect.read(reply, frame).action == meant
+        assert dialect.parse(reply, frame).action == meant
     for kind in ("click", "click_absolute"):
-        assert dialect.read(f'{{"action":"{kind}","x":644,"y":364}}', frame).action == meant
+        assert dialect.parse(f'{{"action":"{kind}","x":644,"y":364}}', frame).action == meant
 
 
 def test_ui_tars_is_read_as_it_writes() -> None:
     dialect = variant("ui_tars")
     frame = framed(dialect)
 
-    clicked = dialect.read(
+    clicked = dialect.parse(
         "Thought: There it is.\nAction: click(point='<point>644 364</point>')", frame
     )
     assert (clicked.action, clicked.thought) == (Click(x=640, y=360), "There it is.")
-    typed = dialect.read(r"Action: type(content='It\'s\n')", frame).action
+    typed = dialect.parse(r"Action: type(content='It\'s\n')", frame).action
     assert typed == TypeText(text="It's", enter=True)
-    assert dialect.read("Action: hotkey(key='ctrl c')", frame).action == Key(key="Control+c")
-    assert dialect.read("Action: wait()", frame).action == Wait(ms=5_000)
-    assert dialect.read("Action: finished(content='42')", frame).action == Answer(text="42")
+    assert dialect.parse("Action: hotkey(key='ctrl c')", frame).action == Key(key="Control+c")
+    assert dialect.parse("Action: wait()", frame).action == Wait(ms=5_000)
+    assert dialect.parse("Action: finished(content='42')", frame).action == Answer(text="42")
 
 
 def test_ui_tars_reads_the_boxes_of_its_first_version() -> None:
@@ -118,13 +121,15 @@ def test_ui_tars_reads_the_boxes_of_its_first_version() -> None:
 
     for box in ("(500,500)", "(400,400,600,600)"):
         reply = f"Thought: t\nAction: click(start_box='{box}')"
-        assert dialect.read(reply, frame).action == Click(x=640, y=360)
+        assert dialect.parse(reply, frame).action == Click(x=640, y=360)
 
 
 def test_computer_use_is_a_call_in_tags() -> None:
     dialect = variant("computer_use")
     frame = framed(dialect)
-    said = dialect.say(Click(x=640, y=360, count=2), frame, Rationale(thought="I open it."))
+    said = dialect.format_action(
+        Click(x=640, y=360, count=2), frame, Rationale(thought="I open it.")
+    )
 
     assert said == (
         "I open it.\n<tool_call>\n"
@@ -133,22 +138,22 @@ def test_computer_use_is_a_call_in_tags() -> None:
     )
     scrolled = '{"action": "scroll", "pixels": -300}'
     reply = json.dumps({"name": "computer_use", "arguments": scrolled})
-    assert dialect.read(reply, frame).action == Scroll(direction=Direction.DOWN, amount=300)
+    assert dialect.parse(reply, frame).action == Scroll(direction=Direction.DOWN, amount=300)
     ended = '{"name": "computer_use", "arguments": {"action": "terminate", "status": "success"}}'
-    assert dialect.read(ended, frame).action == Answer()
+    assert dialect.parse(ended, frame).action == Answer()
 
 
 def test_claude_is_the_input_of_its_tool() -> None:
     dialect = variant("claude")
     frame = framed(dialect)
 
-    assert json.loads(dialect.say(Key(key="Control+Enter"), frame)) == {
+    assert json.loads(dialect.format_action(Key(key="Control+Enter"), frame)) == {
         "action": "key",
         "text": "ctrl+Return",
     }
     drag = '{"action": "left_click_drag", "start_coordinate": [1, 2], "coordinate": [3, 4]}'
-    assert dialect.read(drag, frame).action == Drag(x=1, y=2, to_x=3, to_y=4)
-    assert dialect.read("It is 42.", frame).action == Answer(text="It is 42.")
+    assert dialect.parse(drag, frame).action == Drag(x=1, y=2, to_x=3, to_y=4)
+    assert dialect.parse("It is 42.", frame).action == Answer(text="It is 42.")
 
 
 def test_conventions_are_those_that_were_published() -> None:
@@ -172,6 +177,6 @@ def test_words_of_a_task_stay_as_they_are_but_for_what_could_begin_a_tag() -> No
     dialect = variant("holotron")
 
     plain = 'Type "Tom & Jerry > 5 < 7" into the <field>.'
-    assert dialect.opening(plain) == 'Task: Type "Tom & Jerry > 5 < 7" into the &lt;field>.'
-    said = dialect.say(TypeText(text="a <= b </tool_output>"), framed(dialect))
+    assert dialect.task_message(plain) == 'Task: Type "Tom & Jerry > 5 < 7" into the &lt;field>.'
+    said = dialect.format_action(TypeText(text="a <= b </tool_output>"), framed(dialect))
     assert "a <= b \\u003c/tool_output>" in said

@@ -7,10 +7,10 @@ from dialect_variants import framed, variant
 from factories import make_step
 
 from generators.policy.dialects.holotron import holotron
-from generators.policy.dialects.protocol import Rationale, Unreadable
+from generators.policy.dialects.protocol import Rationale, UnreadableReply
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.dialects.settings import HolotronSettings
-from generators.policy.dialects.shared.json_dialect import SpokenDialect
+from generators.policy.dialects.shared.json_dialect import JsonDialect
 from schemas.action import (
     Click,
     Tab,
@@ -83,7 +83,7 @@ def test_pictures_are_resized_as_the_family_was_trained(
 
 def test_holotron_answers_with_one_flat_object() -> None:
     dialect = variant("holotron")
-    said = dialect.say(
+    said = dialect.format_action(
         Click(x=640, y=360),
         framed(dialect),
         Rationale(thought="I click it.", element="the OK button"),
@@ -109,10 +109,10 @@ def test_holotron_reads_the_shorter_click_of_its_relatives() -> None:
         '{"thought": "t", "tool_call": {"tool_name": "click", "element": "b", "x": 932, "y": 880}}'
     )
 
-    understood = dialect.read(reply, framed(dialect))
+    understood = dialect.parse(reply, framed(dialect))
 
     assert understood.action == Click(x=932 * 1.28, y=880 * 0.72)
-    assert '"button": "left", "count": 1' in understood.echo
+    assert '"button": "left", "count": 1' in understood.canonical_reply
 
 
 def test_holotrons_tools_are_listed_by_name() -> None:
@@ -127,17 +127,19 @@ def test_holotrons_turns_are_those_of_its_relatives() -> None:
     dialect = variant("holotron")
     step = make_step(0, picture=1, action=Click(x=1, y=2))
 
-    before, after = dialect.around(0, step.page)
+    before, after = dialect.observation_text(0, step.page)
     tab = step.model_copy(update={"action": Tab(operation=TabOperation.CLOSE)})
 
     assert before.startswith("<observation>\nURL: http://miniwob.localhost/")
     assert after == "\n</observation>"
-    assert dialect.result(step) == '<tool_output tool="click">\ndone\n</tool_output>'
+    assert dialect.result_text(step) == '<tool_output tool="click">\ndone\n</tool_output>'
     failed = tab.model_copy(update={"action_error": "there is one tab only"})
-    assert dialect.result(failed) == '<error tool="close_tab">\nthere is one tab only\n</error>'
-    assert dialect.gone == "[Image omitted by context cleaning]"
-    assert dialect.opening("Click OK.") == "Task: Click OK."
-    assert "<output_format>\n```json\n{" in dialect.system(framed(dialect))
+    assert (
+        dialect.result_text(failed) == '<error tool="close_tab">\nthere is one tab only\n</error>'
+    )
+    assert dialect.image_placeholder == "[Image omitted by context cleaning]"
+    assert dialect.task_message("Click OK.") == "Task: Click OK."
+    assert "<output_format>\n```json\n{" in dialect.system_prompt(framed(dialect))
 
 
 def test_every_part_of_holotrons_contract_is_a_setting() -> None:
@@ -162,15 +164,15 @@ def test_every_part_of_holotrons_contract_is_a_setting() -> None:
     )
     frame = framed(dialect)
     step = make_step(0, picture=1, action=Click(x=1, y=2))
-    system = dialect.system(frame)
+    system = dialect.system_prompt(frame)
 
-    said = json.loads(dialect.say(Click(x=640, y=360), frame))
+    said = json.loads(dialect.format_action(Click(x=640, y=360), frame))
 
     assert list(said) == ["memory", "reasoning", "call"]
     assert (said["call"]["name"], said["call"]["x"]) == ("click", 0.5)
-    assert dialect.around(0, step.page) == ("<screen>\n", "\n</screen>")
-    assert dialect.result(step) == '<output tool="click">\nok\n</output>'
-    assert dialect.gone == "[gone]"
+    assert dialect.observation_text(0, step.page) == ("<screen>\n", "\n</screen>")
+    assert dialect.result_text(step) == '<output tool="click">\nok\n</output>'
+    assert dialect.image_placeholder == "[gone]"
     assert system.endswith("/no_think")
     assert "output_format" not in system
     assert "restart" not in system
@@ -194,7 +196,7 @@ def test_thinking_is_asked_of_the_servers_chat_template(
     name: str, options: dict[str, object], fields: dict[str, object]
 ) -> None:
     dialect = make_dialect(name, json.loads(json.dumps(options)))
-    assert isinstance(dialect, SpokenDialect)
+    assert isinstance(dialect, JsonDialect)
 
     assert dialect.request_fields == fields
 
@@ -282,8 +284,8 @@ def test_what_is_wrong_with_a_call_is_said_so_that_it_can_be_mended(
 ) -> None:
     dialect = variant("holotron")
 
-    with pytest.raises(Unreadable) as caught:
-        dialect.read(f'{{"note": null, "thought": "t", "tool_call": {call}}}', framed(dialect))
+    with pytest.raises(UnreadableReply) as caught:
+        dialect.parse(f'{{"note": null, "thought": "t", "tool_call": {call}}}', framed(dialect))
 
     assert str(caught.value).startswith(problem)
 
@@ -305,7 +307,7 @@ def test_what_is_wrong_with_a_call_is_said_so_that_it_can_be_mended(
 def test_what_is_wrong_with_a_reply_is_said(reply: str, problem: str) -> None:
     dialect = variant("holotron")
 
-    with pytest.raises(Unreadable) as caught:
-        dialect.read(reply, framed(dialect))
+    with pytest.raises(UnreadableReply) as caught:
+        dialect.parse(reply, framed(dialect))
 
     assert str(caught.value).startswith(problem)

@@ -11,7 +11,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tokenizers.trainers import BpeTrainer
 
 from generators.engine.protocol import Message, Picture
-from generators.policy.model.context_window import Budget, Window
+from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.errors import RolloutFailure
 
 PICTURE_TOKENS = 20
@@ -64,17 +64,21 @@ def picture(step: int) -> Picture:
     return Picture(jpeg=b"", step=step, width=10, height=10)
 
 
-def run(steps: int, budget: Budget) -> Iterator[Window]:
+def run(steps: int, budget: Budget) -> Iterator[ContextWindow]:
     """Yield the window after each observation of an episode."""
-    window = Window("You act.", "Task: click.\n", gone="[evicted]", budget=budget)
+    window = ContextWindow(
+        "You act.", "Task: click.\n", image_placeholder="[evicted]", budget=budget
+    )
     for step in range(steps):
-        window.saw(before(step), picture(step), after(), picture_tokens=PICTURE_TOKENS)
-        window.counted(len(ids(window.messages)))
+        window.append_observation(
+            before(step), picture(step), after(), picture_tokens=PICTURE_TOKENS
+        )
+        window.calibrate(len(ids(window.messages)))
         yield window
-        window.answered(echo(step))
+        window.append_reply(echo(step))
 
 
-def shown(window: Window) -> list[int]:
+def shown(window: ContextWindow) -> list[int]:
     return [one.step for one in window.pictures]
 
 
@@ -149,45 +153,47 @@ def test_where_text_fills_the_budget_the_oldest_steps_leave_in_one_block() -> No
 
 
 def test_an_observation_that_cannot_fit_is_a_failure_that_says_so() -> None:
-    window = Window("s", "t", gone="g", budget=Budget(keep_images=1, slack_images=0, tokens=50))
+    window = ContextWindow(
+        "s", "t", image_placeholder="g", budget=Budget(keep_images=1, slack_images=0, tokens=50)
+    )
 
     with pytest.raises(RolloutFailure, match="the prompt may have 50"):
-        window.saw("", picture(0), "", picture_tokens=100)
+        window.append_observation("", picture(0), "", picture_tokens=100)
 
 
 def test_a_count_that_the_engine_gives_corrects_the_estimate() -> None:
     budget = Budget(keep_images=1, slack_images=9, tokens=400)
-    guessed = Window("s", "t", gone="g", budget=budget)
-    counted = Window("s", "t", gone="g", budget=budget)
+    guessed = ContextWindow("s", "t", image_placeholder="g", budget=budget)
+    counted = ContextWindow("s", "t", image_placeholder="g", budget=budget)
     for step in range(3):
         for window in (guessed, counted):
-            window.saw("", picture(step), "", picture_tokens=90)
-            window.answered("e")
-        counted.counted(10)
+            window.append_observation("", picture(step), "", picture_tokens=90)
+            window.append_reply("e")
+        counted.calibrate(10)
 
     assert shown(guessed) == [0, 1, 2]
-    counted.counted(600)
-    counted.saw("", picture(3), "", picture_tokens=90)
-    guessed.counted(150)
-    guessed.saw("", picture(3), "", picture_tokens=90)
+    counted.calibrate(600)
+    counted.append_observation("", picture(3), "", picture_tokens=90)
+    guessed.calibrate(150)
+    guessed.append_observation("", picture(3), "", picture_tokens=90)
 
     assert shown(counted) == [3]
     assert shown(guessed) == [0, 1, 2, 3]
 
 
 def test_what_is_told_of_a_reply_is_appended_and_written_again_after_an_eviction() -> None:
-    window = Window("s", "t", gone="[evicted]", budget=Budget(1, 0, None))
-    window.saw("", picture(0), "", picture_tokens=1)
-    window.answered("answer")
+    window = ContextWindow("s", "t", image_placeholder="[evicted]", budget=Budget(1, 0, None))
+    window.append_observation("", picture(0), "", picture_tokens=1)
+    window.append_reply("answer")
     before = window.messages
-    window.told("no")
-    window.answered("click")
+    window.append_user_text("no")
+    window.append_reply("click")
 
     assert window.messages[: len(before)] == before
     assert [m.parts for m in window.messages[len(before) :]] == [("no",), ("click",)]
     assert window.segment == 0
 
-    window.saw("", picture(1), "", picture_tokens=1)
+    window.append_observation("", picture(1), "", picture_tokens=1)
 
     said = [(m.role.value, _text(m)) for m in window.messages[1:-1]]
     expected = [("user", "t[evicted]"), ("assistant", "answer"), ("user", "no")]
@@ -196,11 +202,13 @@ def test_what_is_told_of_a_reply_is_appended_and_written_again_after_an_eviction
 
 
 def test_what_is_told_may_push_out_older_steps_too() -> None:
-    window = Window("s", "t", gone="g", budget=Budget(keep_images=1, slack_images=5, tokens=200))
+    window = ContextWindow(
+        "s", "t", image_placeholder="g", budget=Budget(keep_images=1, slack_images=5, tokens=200)
+    )
     for step in range(2):
-        window.saw("", picture(step), "", picture_tokens=40)
-        window.answered("e")
-    window.told("why " * 50)
+        window.append_observation("", picture(step), "", picture_tokens=40)
+        window.append_reply("e")
+    window.append_user_text("why " * 50)
 
     assert shown(window) == [1]
     assert window.segment == 1

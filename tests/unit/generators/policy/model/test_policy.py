@@ -17,14 +17,14 @@ from stub_engine import (
 )
 
 from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.setup import Engines, Voices
+from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action, Answer, Click
 from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.sections import PolicyName, PolicySection
-from schemas.tables import row
+from schemas.tables import to_row
 
 SECTION = PolicySection(name=PolicyName.MODEL)
 GARBLED = "I would click the button."
@@ -36,7 +36,7 @@ class Acting:
     def __init__(
         self, engine: WrittenEngine, section: PolicySection = SECTION, *, session: str = SESSION
     ) -> None:
-        models = Voices(configured(section), Engines(engine)).of(section)
+        models = ModelConfigs(configured(section), EngineSet(engine)).of(section)
         voice, budget = models.voice, models.budget
         self.account = Account()
         self.policy = ModelPolicy(voice, self.account, budget=budget, session=session)
@@ -262,7 +262,7 @@ async def test_what_a_model_thought_and_how_it_was_bound_is_on_record() -> None:
     await acting.act()
     await acting.act()
 
-    first, second = [row(call) for call in acting.account.calls]
+    first, second = [to_row(call) for call in acting.account.calls]
     expected = {**thought, "structured_mode": "json_object", **said}
     assert {name: first[name] for name in expected} == expected
     assert {name: second[name] for name in expected} == dict.fromkeys(expected)

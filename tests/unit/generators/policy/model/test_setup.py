@@ -7,7 +7,7 @@ from stub_surfer import ELSEWHERE, LOCALIZER, SURFER, VALIDATOR, Surfing, answer
 from generators.engine.protocol import Engine
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.factory import check_policy
-from generators.policy.model.setup import Engines, Place, Voices
+from generators.policy.model.setup import EngineKey, EngineSet, ModelConfigs
 from generators.policy.testing.role_replies import AGREEMENT, RoleReplies
 from schemas.action import Answer, Click, Key
 from schemas.errors import BadConfig
@@ -21,7 +21,7 @@ def engine() -> WrittenEngine:
 
 @pytest.fixture
 def surfing(engine: WrittenEngine) -> Surfing:
-    return Surfing(Engines(engine))
+    return Surfing(EngineSet(engine))
 
 
 async def test_each_role_has_its_own_engine_and_sampling() -> None:
@@ -33,8 +33,8 @@ async def test_each_role_has_its_own_engine_and_sampling() -> None:
             "validator": RoleSection(urls=ELSEWHERE, model="judge", temperature=0.2),
         }
     )
-    places: dict[Place, Engine] = {(ELSEWHERE, None): finder, (ELSEWHERE, "judge"): judge}
-    surfing = Surfing(Engines(main, places), section)
+    places: dict[EngineKey, Engine] = {(ELSEWHERE, None): finder, (ELSEWHERE, "judge"): judge}
+    surfing = Surfing(EngineSet(main, places), section)
     main.says(clicked(1, 2), answered(""))
     finder.says(at(1, 2), session=LOCALIZER)
     judge.says(opinion(success=True), session=VALIDATOR)
@@ -53,7 +53,7 @@ async def test_each_role_has_its_own_engine_and_sampling() -> None:
 async def test_a_role_without_a_section_is_played_as_the_policy_is(
     engine: WrittenEngine,
 ) -> None:
-    surfing = Surfing(Engines(engine), SURFER.model_copy(update={"temperature": 0.7}))
+    surfing = Surfing(EngineSet(engine), SURFER.model_copy(update={"temperature": 0.7}))
 
     assert surfing.roles.localizer.engine is surfing.roles.validator.engine is engine
     assert surfing.roles.localizer.sampling == surfing.voice.sampling
@@ -66,8 +66,8 @@ def test_a_price_list_is_the_runs_engines_and_no_others() -> None:
     config = config.model_copy(
         update={"engine": config.engine.model_copy(update={"usd_per_million": prices})}
     )
-    engines = Engines(WrittenEngine(), {(ELSEWHERE, None): WrittenEngine()})
-    roles = Voices(config, engines).of(section).roles
+    engines = EngineSet(WrittenEngine(), {(ELSEWHERE, None): WrittenEngine()})
+    roles = ModelConfigs(config, engines).of(section).roles
 
     assert roles is not None
     assert roles.localizer.pricing.usd_per_million is None
@@ -88,8 +88,8 @@ def test_the_validator_is_shown_as_many_pictures_as_its_engine_can_hold() -> Non
         section = SURFER.model_copy(
             update={"slack_images": 20, "validator": RoleSection(urls=ELSEWHERE)}
         )
-        places: dict[Place, Engine] = {(ELSEWHERE, None): WrittenEngine(context_tokens=context)}
-        return Surfing(Engines(WrittenEngine(), places), section).roles.max_pictures
+        places: dict[EngineKey, Engine] = {(ELSEWHERE, None): WrittenEngine(context_tokens=context)}
+        return Surfing(EngineSet(WrittenEngine(), places), section).roles.max_pictures
 
     assert pictures(100_000) == 21
     assert 1 <= pictures(3_000) < 10
@@ -98,10 +98,10 @@ def test_the_validator_is_shown_as_many_pictures_as_its_engine_can_hold() -> Non
 @pytest.mark.parametrize("role", ["localizer", "validator"])
 def test_a_role_whose_engine_cannot_hold_a_picture_is_refused(role: str) -> None:
     section = SURFER.model_copy(update={role: RoleSection(urls=ELSEWHERE)})
-    places: dict[Place, Engine] = {(ELSEWHERE, None): WrittenEngine(context_tokens=1_500)}
+    places: dict[EngineKey, Engine] = {(ELSEWHERE, None): WrittenEngine(context_tokens=1_500)}
 
     with pytest.raises(BadConfig, match=rf"policy\.{role}: its engine holds 1500 tokens"):
-        Voices(configured(section), Engines(WrittenEngine(), places))
+        ModelConfigs(configured(section), EngineSet(WrittenEngine(), places))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_roles_that_cannot_be_played_are_refused(section: dict[str, object], tol
 def test_a_role_is_told_what_to_say_exactly_when_it_is_asked(engine: WrittenEngine) -> None:
     queued: list[tuple[str, str]] = []
     section = SURFER.model_copy(update={"localizer": RoleSection(dialect="holo2")})
-    surfing = Surfing(Engines(engine), section)
+    surfing = Surfing(EngineSet(engine), section)
     replies = RoleReplies(
         surfing.voice,
         surfing.roles,
@@ -146,7 +146,7 @@ def test_a_role_is_told_what_to_say_exactly_when_it_is_asked(engine: WrittenEngi
 def test_nothing_is_queued_to_an_engine_that_does_not_listen(engine: WrittenEngine) -> None:
     queued: list[tuple[str, str]] = []
     section = SURFER.model_copy(update={"localizer": RoleSection(urls=ELSEWHERE)})
-    surfing = Surfing(Engines(engine, {(ELSEWHERE, None): WrittenEngine()}), section)
+    surfing = Surfing(EngineSet(engine, {(ELSEWHERE, None): WrittenEngine()}), section)
     replies = RoleReplies(
         surfing.voice,
         surfing.roles,
@@ -161,7 +161,7 @@ def test_nothing_is_queued_to_an_engine_that_does_not_listen(engine: WrittenEngi
 
 @pytest.mark.parametrize("name", ["holotron", "holo1_5", "holo2"])
 def test_a_dialect_says_that_an_answer_was_not_accepted(name: str) -> None:
-    said = make_dialect(name).refused(Answer(text="x"), "it is </error> 42")
+    said = make_dialect(name).rejection_text(Answer(text="x"), "it is </error> 42")
 
     assert "answer" in said
     assert "it is &lt;/error> 42" in said

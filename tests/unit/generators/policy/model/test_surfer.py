@@ -7,7 +7,7 @@ from stub_engine import SIDE, WrittenEngine, called, clicked, size_of
 from stub_surfer import LOCALIZER, SURFER, VALIDATOR, Surfing, answered, at, opinion
 
 from generators.engine.protocol import Picture
-from generators.policy.model.setup import Engines
+from generators.policy.model.setup import EngineSet
 from schemas.action import Answer, Click, Drag, Key
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.sections import RoleSection
@@ -20,7 +20,7 @@ def engine() -> WrittenEngine:
 
 @pytest.fixture
 def surfing(engine: WrittenEngine) -> Surfing:
-    return Surfing(Engines(engine))
+    return Surfing(EngineSet(engine))
 
 
 async def test_the_localizers_point_is_acted_on_and_remembered(
@@ -71,7 +71,7 @@ async def test_a_localizer_of_another_dialect_gets_its_own_picture_and_conventio
     engine: WrittenEngine,
 ) -> None:
     surfing = Surfing(
-        Engines(engine), SURFER.model_copy(update={"localizer": RoleSection(dialect="holo1_5")})
+        EngineSet(engine), SURFER.model_copy(update={"localizer": RoleSection(dialect="holo1_5")})
     )
     engine.says(clicked(1, 2))
     engine.says('{"action": "click_absolute", "x": 56, "y": 28}', session=LOCALIZER)
@@ -176,7 +176,7 @@ async def test_an_answer_that_is_accepted_stands(engine: WrittenEngine, surfing:
 
 async def test_the_validator_sees_the_last_pictures_only(engine: WrittenEngine) -> None:
     section = SURFER.model_copy(update={"keep_images": 1, "slack_images": 1})
-    surfing = Surfing(Engines(engine), section)
+    surfing = Surfing(EngineSet(engine), section)
     engine.says(*[called("go_back")] * 3, answered(""))
     engine.says(opinion(success=True), session=VALIDATOR)
 

@@ -4,7 +4,7 @@ from page_trees import node
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
-from generators.policy.teacher.policy import Teacher, family_of
+from generators.policy.teacher.policy import TeacherPolicy, template_of
 from generators.sites.miniwob import start_url
 from schemas.action import Answer, Click
 from schemas.errors import FailureKind, RolloutFailure
@@ -32,7 +32,7 @@ def _seen(family: str = "click-test") -> Observation:
 
 
 async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
-    teacher, document = Teacher(), Document(node("button", text="Click Me!"))
+    teacher, document = TeacherPolicy(), Document(node("button", text="Click Me!"))
     first = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
     second = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
     third = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
@@ -45,20 +45,22 @@ async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
 
 async def test_a_task_that_is_over_is_left_alone() -> None:
     document = Document(node("button", text="Click Me!"), node("div", id="sync-task-cover"))
-    decision = await Teacher().act(PolicyInput("Click the button.", [], _seen(), document))
+    decision = await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), document))
 
     assert decision.action == Answer()
 
 
 async def test_what_it_does_not_find_is_its_last_thought() -> None:
-    decision = await Teacher().act(PolicyInput("Click the button.", [], _seen(), Document()))
+    decision = await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), Document()))
 
     assert decision.action == Answer()
     assert decision.thought == "I stop here: there is no button."
 
 
 async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
-    decision = await Teacher().act(PolicyInput("Hover.", [], _seen("hover-shape"), Document()))
+    decision = await TeacherPolicy().act(
+        PolicyInput("Hover.", [], _seen("hover-shape"), Document())
+    )
 
     assert decision.action == Answer()
     assert "never ends" in (decision.thought or "")
@@ -66,16 +68,16 @@ async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
 
 async def test_without_a_reader_it_cannot_act() -> None:
     with pytest.raises(RolloutFailure) as caught:
-        await Teacher().act(PolicyInput("Click the button.", [], _seen(), None))
+        await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), None))
 
     assert caught.value.kind is FailureKind.POLICY
 
 
 def test_it_declares_that_it_reads_the_page() -> None:
-    assert Teacher().card.privileged
+    assert TeacherPolicy().card.privileged
 
 
 def test_a_family_is_known_by_its_address() -> None:
-    assert family_of(start_url("email-inbox")) == "email-inbox"
-    assert family_of(start_url("flight.AA")) == "flight.AA"
-    assert family_of("http://miniwob.localhost/miniwob/no-such-page.html") is None
+    assert template_of(start_url("email-inbox")) == "email-inbox"
+    assert template_of(start_url("flight.AA")) == "flight.AA"
+    assert template_of("http://miniwob.localhost/miniwob/no-such-page.html") is None

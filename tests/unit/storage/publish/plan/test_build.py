@@ -19,7 +19,7 @@ from storage.publish.plan import rows as rows_module
 from storage.publish.plan.build import build
 from storage.publish.plan.plan import Plan, make_plan, schema_of
 from storage.publish.plan.row_index import Located
-from storage.publish.plan.rows import Tables, Wanted, in_order
+from storage.publish.plan.rows import RowRequest, Tables, in_order
 from storage.publish.plan.selection import select
 
 _BIG = 1 << 30
@@ -127,12 +127,14 @@ def test_pieces_shrink_when_rows_are_heavier_than_estimated(
     run = MemoryRun()
     ids = [episode.episode_id for episode in commit_unit(run, 1, TRAIN, tasks=6)]
     whole = in_order(
-        tables_of(run.seal()), Wanted("steps", "episode_id", ids, lambda _: 0), schema_of("steps")
+        tables_of(run.seal()),
+        RowRequest("steps", "episode_id", ids, lambda _: 0),
+        schema_of("steps"),
     )
     [table] = whole
     weight = table.nbytes // len(ids)
     monkeypatch.setattr(rows_module, "PIECE_BYTES", 2 * weight)
-    wanted = Wanted("steps", "episode_id", ids, weigh=lambda _: weight // 3)
+    wanted = RowRequest("steps", "episode_id", ids, weigh=lambda _: weight // 3)
 
     pieces = list(in_order(tables_of(run.seal()), wanted, schema_of("steps")))
 
@@ -147,7 +149,7 @@ def test_rows_come_in_pieces_of_bounded_size() -> None:
     run = MemoryRun()
     episodes = commit_unit(run, 1, TRAIN, tasks=5, attempts=1)
     ids = [episode.episode_id for episode in episodes]
-    wanted = Wanted("steps", "episode_id", ids, weigh=lambda _: rows_module.PIECE_BYTES // 2)
+    wanted = RowRequest("steps", "episode_id", ids, weigh=lambda _: rows_module.PIECE_BYTES // 2)
 
     pieces = list(in_order(tables_of(run.seal()), wanted, pa.schema([("episode_id", pa.string())])))
 
@@ -236,7 +238,7 @@ _REFUSED = """Generic S3 error: Error performing GET http://127.0.0.1:1/b/run/x.
 
 
 def test_a_store_that_refuses_is_told_of_in_our_words() -> None:
-    with pytest.raises(Unwritable) as told, rows_module.reading("version 1"):
+    with pytest.raises(Unwritable) as told, rows_module.table_errors("version 1"):
         raise OSError(_REFUSED)
 
     said = str(told.value)
