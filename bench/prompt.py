@@ -24,19 +24,20 @@ ROUNDS = 30
 MAX_MS = 1.0
 SIDE = 1_024
 
+FRAME = Frame(
+    viewport_width=SIDE,
+    viewport_height=SIDE,
+    picture_width=SIDE,
+    picture_height=SIDE,
+    sent_width=SIDE,
+    sent_height=SIDE,
+)
+
 
 def main() -> int:
     """Run the benchmark; the exit status says whether the line is held."""
     dialect = make_dialect("holotron")
-    frame = Frame(
-        viewport_width=SIDE,
-        viewport_height=SIDE,
-        picture_width=SIDE,
-        picture_height=SIDE,
-        sent_width=SIDE,
-        sent_height=SIDE,
-    )
-    system = dialect.system_prompt(frame)
+    system = dialect.system_prompt(FRAME)
     page = PageState(
         url="http://miniwob.localhost/miniwob/click-test.html",
         title="Click Test Task",
@@ -60,7 +61,7 @@ def main() -> int:
         )
         for step in range(STEPS):
             echo = dialect.format_action(
-                Click(x=step, y=step), frame, Rationale(thought="I click it.", element="it")
+                Click(x=step, y=step), FRAME, Rationale(thought="I click it.", element="it")
             )
             picture = Picture(jpeg=b"", step=step, width=SIDE, height=SIDE)
             begun = time.perf_counter()

@@ -32,7 +32,8 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
-    "flows/job/open.py": (*_all("browser", "viewport device_scale_factor"), "publish.to"),
+    "flows/job/open.py": ("publish.to",),
+    "flows/job/unit_runner.py": _all("browser", "viewport device_scale_factor"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),

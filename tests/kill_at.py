@@ -112,7 +112,11 @@ def run(doom: Doom) -> int:
     sys.addaudithook(events.hear)
     if doom.environ:
         _tell_of_objects(events, doom.part_bytes)
-    for kind, method in ((DeltaHandle, "create"), (DeltaHandle, "write"), (SwapHandle, "exchange")):
+    for kind, method in (
+        (DeltaHandle, "create"),
+        (DeltaHandle, "write"),
+        (SwapHandle, "write_swap"),
+    ):
         setattr(kind, method, events.around(method, getattr(kind, method)))
     if doom.scripted:
         import fake_miniwob  # noqa: PLC0415 - heavy, and only for this

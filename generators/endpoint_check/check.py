@@ -37,7 +37,7 @@ _CHECKS: tuple[tuple[str, _Check], ...] = (
 async def check_endpoint(
     engine: OpenAIEngine, dialect: Dialect, *, report: Callable[[str], None]
 ) -> AsyncIterator[CheckResult]:
-    """Yield a result for each need of a run in `dialect`; `say` gets the name of each check."""
+    """Yield a result for each need of a run in `dialect`; `report` gets the name of each check."""
     subject = CheckedEndpoint(engine, dialect)
     yield _model_result(subject)
     for name, look in _CHECKS:

@@ -95,7 +95,7 @@ def test_killed_before_any_write_and_run_again_it_is_whole(made: MadeRun, tmp_pa
     assert done["removed"]
     assert done["let_go"] == 2
     assert done["spooled"] == 1
-    assert {f"{when} exchange {table}" for when in ("before", "after") for table in MERGED} <= {
+    assert {f"{when} write_swap {table}" for when in ("before", "after") for table in MERGED} <= {
         *names
     }
     assert came >= len(numbers) - 2

@@ -39,13 +39,13 @@ import pyarrow.dataset as ds
 from exports import Parrot
 from memory_run import RULE
 
-from storage.export import reading
+from storage.export import episode_reader
 from storage.export.registry import FormatName, Pictures
 from storage.export.export import export
 from storage.export.factory import make_format
 from storage.publish.plan.rows import Tables
 
-reading.PIECE_BYTES = 2_000_000
+episode_reader.PIECE_BYTES = 2_000_000
 run, to = map(Path, sys.argv[1:])
 tables = Tables(version=1, datasets={path.name: ds.dataset(path) for path in run.iterdir()})
 for name in FormatName:

@@ -61,7 +61,7 @@ class VllmServer:
         log: Path | None = None,
         restart_policy: RestartPolicy | None = None,
     ) -> None:
-        """`say` is called with each step of a start; `log` is the file of the server's log."""
+        """`report` is called with each step of a start; `log` is the file of the server's log."""
         self._section = section
         self._report = report
         self._environ = server_environment(os.environ if environ is None else environ)

@@ -37,6 +37,6 @@ def test_a_torn_catalogue_is_named(
 ) -> None:
     path = tmp_path / "miniwob.toml"
     path.write_text(text)
-    monkeypatch.setattr(module, "PATH", path)
+    monkeypatch.setattr(module, "CATALOGUE_PATH", path)
     with pytest.raises(Damaged, match=r"miniwob\.toml"):
         catalogue.__wrapped__()

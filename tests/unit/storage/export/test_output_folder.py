@@ -19,7 +19,7 @@ from schemas.errors import Unwritable
 from storage.export.output_folder import OutputFolder
 
 outlet = OutputFolder(Path(sys.argv[1]), {"format": "a"})
-assert outlet.finished() is None
+assert outlet.existing() is None
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
     with outlet.writing():

@@ -105,7 +105,7 @@ async def test_a_compaction_that_was_cut_is_gone_on_with(
         raise Cut
 
     with monkeypatch.context() as patch:
-        patch.setattr(SwapHandle, "exchange", cut)
+        patch.setattr(SwapHandle, "write_swap", cut)
         with pytest.raises(Cut):
             await compacted(run)
 

@@ -165,7 +165,7 @@ async def test_a_swap_whose_answer_was_lost_counts_once(
         real(handle, table, swap)
         raise CommitFailedError("the connection was reset")
 
-    monkeypatch.setattr(SwapHandle, "exchange", exchange)
+    monkeypatch.setattr(SwapHandle, "write_swap", exchange)
     report = await compacted(run)
 
     assert {told.into for told in report.tables.values()} == {1}

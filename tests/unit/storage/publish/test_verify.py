@@ -150,7 +150,7 @@ def test_a_damaged_manifest_is_named(
     told = [f for f in _proof(tmp_path, deep=deep).findings if f.path == MANIFEST]
     assert [finding.kind for finding in told] == [Discrepancy.ALTERED]
     assert says in told[0].message
-    assert "empty the place, and publish again" in told[0].message
+    assert "empty the destination, and publish again" in told[0].message
 
 
 def test_a_lost_manifest_is_named(tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ from schemas.sections import EngineSection
 
 async def main():
     section = EngineSection.model_validate_json(sys.argv[1])
-    async with VllmServer(section, say=lambda line: print(line, file=sys.stderr)) as server:
+    async with VllmServer(section, report=lambda line: print(line, file=sys.stderr)) as server:
         print(server.url, flush=True)
         await asyncio.Event().wait()
 
