@@ -308,9 +308,9 @@ def test_the_command_proves_every_copy_that_the_run_names(
 
     assert harmed.code == 1
     assert [str(finding).partition("; ")[0] for finding in _list(harmed, "findings")] == [
-        f"{anywhere[0]}/{path}: is gone",
+        f"{anywhere[0]}/{path}: is missing",
         f"{anywhere[1]}/{path}: is 4 bytes, not {_size(tmp_path, path):,}",
-        f"{anywhere[2]}/{path}: is gone",
+        f"{anywhere[2]}/{path}: is missing",
     ]
 
 

@@ -31,7 +31,7 @@ PICTURE = 200_000
 UNIT_BYTES = 24 * PICTURE
 """Of the pictures of a unit: eight episodes of three rows."""
 
-SMALL, LARGE = 8, 24
+SMALL, LARGE = 8, 32
 """Units; all of them come to one file of `steps`."""
 
 NOTICED = 0.5

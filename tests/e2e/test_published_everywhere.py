@@ -165,4 +165,6 @@ def test_a_reader_finds_the_same_rows_and_pictures_in_all_three(
 
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_what_the_pages_say_about_loading_works(published: Published, code: str) -> None:
-    published.python("-c", f"import readers, os\nreaders.open_buckets()\n{code}\nos._exit(0)")
+    published.python(
+        "-c", f"import dataset_readers, os\ndataset_readers.open_buckets()\n{code}\nos._exit(0)"
+    )

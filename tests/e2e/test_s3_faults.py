@@ -29,7 +29,7 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait less for what never comes; send parts of the smallest size that S3 takes."""
     monkeypatch.setattr("storage.objects.s3.connection.READ_SECONDS", 6.0)
     monkeypatch.setattr(
-        "storage.objects.s3.connection._MANNERS",
+        "storage.objects.s3.connection._DELTA_OPTIONS",
         {"aws_conditional_put": "etag", "timeout": "2s", "max_retries": "8"},
     )
     monkeypatch.setattr("storage.objects.s3.uploads.MULTIPART_BYTES", 5 << 20)

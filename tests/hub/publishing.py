@@ -120,8 +120,13 @@ def killed_uploading(hub: LocalHub, version: int, *, stored: int, commit_files: 
 
 
 def _blocks(hub: LocalHub) -> int:
-    found = hub.state.cas.folder.rglob("xorbs/default.*")
-    return sum(path.suffix != ".tagset" for path in found)
+    """Count the blocks; the victim may remove a folder on the way, which `os.walk` passes over."""
+    return sum(
+        name.startswith("default.") and not name.endswith(".tagset")
+        for folder, _, names in os.walk(hub.state.cas.folder)
+        if folder.endswith("xorbs")
+        for name in names
+    )
 
 
 def _victim(hub: LocalHub, version: int, commit_files: int) -> ForkServerProcess:
