@@ -1,6 +1,6 @@
 """How a command is interrupted by signals.
 
-Before and after its work an interrupt simply ends the command. While it works, `listening` passes
+Before and after its work an interrupt simply ends the command. While it works, `handle_signals` passes
 each interrupt to the work itself, which decides what the first and the second one mean.
 """
 

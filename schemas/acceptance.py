@@ -44,7 +44,7 @@ def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 
 
 def standing(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> Standing:
-    """Return where an episode with these verdicts (see `latest`) stands."""
+    """Return where an episode with these verdicts (see `latest_verdicts`) stands."""
     reasons = _reasons(rule, verdicts)
     if not reasons:
         return Standing.ACCEPTED
@@ -54,7 +54,7 @@ def standing(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> Standing:
 def acceptance(
     rule: AcceptSection, verdicts: Mapping[str, Verdict], *, template_id: str
 ) -> Acceptance:
-    """Return the columns that the rule gives an episode with these verdicts (see `latest`)."""
+    """Return the columns that the rule gives an episode with these verdicts (see `latest_verdicts`)."""
     reasons = tuple(text for text, _ in _reasons(rule, verdicts))
     replay = verdicts.get("replay")
     judge = next((verdicts[name] for name in _JUDGES if name in verdicts), None)

@@ -23,7 +23,7 @@ def run(args: Arguments) -> int:
 
 
 async def _make(prepared: ValidConfig, sources: Sources | None) -> Report:
-    """Make the run, and show Prefect the flow that `shown` would be the parameters of."""
+    """Make the run, and show Prefect the flow that `sources` would be the parameters of."""
     async with open_generation(
         prepared, check=flow_run.check_server_setting if sources else check_nothing
     ) as work:

@@ -19,7 +19,7 @@ from storage.lake.judged_units import JudgedMark
 from storage.lake.lake import Lake
 
 KnownVerdicts = Mapping[str, Verdict]
-"""The verdicts on one episode that count, by verifier (see `acceptance.latest`)."""
+"""The verdicts on one episode that count, by verifier (see `acceptance.latest_verdicts`)."""
 
 
 _RoundKey = tuple[str, str, int]

@@ -112,7 +112,7 @@ class ProgressCounter:
         self.steps += episode.n_steps
 
     def count_judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
-        """Count an episode by its verdicts (see `acceptance.latest`)."""
+        """Count an episode by its verdicts (see `acceptance.latest_verdicts`)."""
         self._judged_here += episode_id not in self._standings
         self._standings[episode_id] = standing(self._rule, verdicts)
 

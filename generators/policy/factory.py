@@ -87,7 +87,7 @@ class PolicyFactory:
     ) -> None:
         """Make what episodes share.
 
-        With `whispers` the teacher drives every policy that asks an engine.
+        With `queue_reply` the teacher drives every policy that asks an engine.
 
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.

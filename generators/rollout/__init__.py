@@ -1,1 +1,1 @@
-"""The act of attempting a task: limits, the loop for one task, many at once."""
+"""The act of attempting a task: the loop for one task, its limits, and the record it makes."""

@@ -31,7 +31,7 @@ class Panel:
         """In the order in which they run."""
 
     def needs_verdicts(self, known: Mapping[str, Verdict]) -> bool:
-        """Say whether an episode with the verdicts `said` (see `acceptance.latest`) needs more."""
+        """Say whether an episode needs more verdicts than those `known` of it."""
         for verifier in self.verifiers:
             verdict = known.get(verifier.name)
             if verdict is None or not _is_final(verifier, verdict):
@@ -43,7 +43,7 @@ class Panel:
     async def judge(
         self, task: Task, episode: Episode, known: Mapping[str, Verdict] | None = None
     ) -> list[Verdict]:
-        """Return the new verdicts on an episode that has those in `said`."""
+        """Return the new verdicts on an episode that has those in `known`."""
         out: list[Verdict] = []
         for verifier in self.verifiers:
             verdict = (known or {}).get(verifier.name)
