@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-from commands import SMALL, Said, called, contents, end, interrupt, start, until
+from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
 from locations import Place, at
 from seaweedfs import Weed
 
@@ -88,7 +88,7 @@ def room(
 @pytest.fixture(scope="module")
 def made(room: Callable[[], Place], tmp_path_factory: pytest.TempPathFactory) -> Made:
     run, dataset = room(), tmp_path_factory.mktemp("made") / "dataset"
-    return Made(run, dataset, called(*_generate(run, dataset), "--no-prefect"))
+    return Made(run, dataset, stepmill(*_generate(run, dataset), "--no-prefect"))
 
 
 @pytest.fixture

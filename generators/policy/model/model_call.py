@@ -6,7 +6,6 @@ Interpreting the reply is left to the caller.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import PurePath
 
 from pydantic import JsonValue
@@ -46,7 +45,7 @@ class RecordedEngine:
         Raises:
             RolloutFailure: the engine gives no reply.
         """
-        voice, sent_at, sampling = self._voice, datetime.now(UTC), self._sampling()
+        voice, sent_at, sampling = self._voice, self._account.stopwatch.now, self._sampling()
         with voice.time.measure_reply() as share:
             reply = await voice.engine.reply(
                 EnginePrompt(messages=tuple(messages), reply_schema=voice.schema),

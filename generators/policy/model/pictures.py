@@ -17,20 +17,27 @@ JPEG_QUALITY = 90
 """Of a picture that had to be resized."""
 
 
+MAX_PICTURES = 16
+"""Pictures that are kept: more than a prompt shows, and few beside a long episode's screenshots."""
+
+
 class EpisodePictures:
-    """The pictures of one episode, by step and size."""
+    """The latest pictures of one episode, by step and size."""
 
     def __init__(self) -> None:
         self._pictures: dict[tuple[int, tuple[int, int]], Picture] = {}
 
     async def get(self, shown: Observation | Step, *, step: int, size: tuple[int, int]) -> Picture:
-        """Return the screenshot of `step`, `size` px large; the same object every time."""
+        """Return the screenshot of `step`, `size` px large; while it is kept, the same object."""
         if (step, size) not in self._pictures:
             jpeg, (width, height) = shown.screenshot.bytes, size
             if size != (shown.width, shown.height):
                 jpeg = await asyncio.to_thread(_resize, jpeg, size)
             picture = Picture(jpeg=jpeg, step=step, width=width, height=height)
             self._pictures[step, size] = picture
+            if len(self._pictures) > MAX_PICTURES:
+                del self._pictures[next(iter(self._pictures))]
+            return picture
         return self._pictures[step, size]
 
 

@@ -2,7 +2,7 @@
 
 from stub_engine import SIDE, seen
 
-from generators.policy.model.pictures import EpisodePictures
+from generators.policy.model.pictures import MAX_PICTURES, EpisodePictures
 
 
 async def test_a_screenshot_of_the_right_size_is_sent_byte_for_byte() -> None:
@@ -33,3 +33,16 @@ async def test_another_step_is_another_picture() -> None:
 
     assert (first.step, second.step) == (0, 1)
     assert first.jpeg != second.jpeg
+
+
+async def test_a_long_episode_keeps_its_latest_pictures_alone() -> None:
+    pictures, small = EpisodePictures(), (SIDE // 2, SIDE // 2)
+    first = await pictures.get(seen(0), step=0, size=small)
+    later = [
+        await pictures.get(seen(step), step=step, size=small) for step in range(1, MAX_PICTURES + 1)
+    ]
+
+    assert await pictures.get(seen(MAX_PICTURES), step=MAX_PICTURES, size=small) is later[-1]
+    again = await pictures.get(seen(0), step=0, size=small)
+    assert again is not first
+    assert again == first
