@@ -24,6 +24,16 @@ from storage.publish.publish import PublishReport, publish
 from storage.publish.verify import Discrepancy, verify_published
 from storage.run_file import RunFile, create_run
 
+ONE_HEAP = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "ARROW_IO_THREADS": "1",
+    "MALLOC_ARENA_MAX": "1",
+    "MALLOC_MMAP_THRESHOLD_": "65536",
+    "OMP_NUM_THREADS": "1",
+}
+"""The environment of a process whose memory is measured: one heap, and what is freed leaves the
+process at once. Allocators that keep memory for each thread would be measured instead."""
+
 TRAIN, VALIDATION, TEST = "click-test", "click-color", "enter-text"
 """Templates, one of each split; a test holds them to that."""
 

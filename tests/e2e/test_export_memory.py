@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from memory_run import TRAIN, MemoryRun, commit_unit
+from memory_run import ONE_HEAP, TRAIN, MemoryRun, commit_unit
 from source_tree import ROOT
 
 from schemas.base import sha256_hex
@@ -76,15 +76,6 @@ def _call(row: Row) -> Row:
     }
 
 
-PLAIN = {
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-    "ARROW_IO_THREADS": "1",
-    "MALLOC_ARENA_MAX": "1",
-    "OMP_NUM_THREADS": "1",
-}
-"""One heap that gives back what was freed: others keep more the longer they run, and would be
-measured instead."""
-
 HEAVIER: dict[str, Callable[[Row], Row]] = {"episodes": _episode, "steps": _step, "calls": _call}
 """How rows of a table become as heavy as those of a real run."""
 
@@ -107,7 +98,7 @@ def peak_of(run: Path, to: Path) -> int:
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
     done = subprocess.run(
         [sys.executable, "-c", EXPORTING, run, to],
-        env={**os.environ, **PLAIN, "PYTHONPATH": path},
+        env={**os.environ, **ONE_HEAP, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

@@ -6,6 +6,7 @@ from random import Random
 from unittest.mock import patch
 
 import pytest
+from memory_run import ONE_HEAP
 
 from bench.filling.rows import made_up
 from bench.measuring.process import alone, peak_mb
@@ -41,7 +42,11 @@ def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:
 
 
 @pytest.mark.parametrize("shard_bytes", [4 * GROUP, 1 << 30], ids=["shards", "one-shard"])
-def test_a_large_unit_takes_less_than_three_row_groups(tmp_path: Path, shard_bytes: int) -> None:
+def test_a_large_unit_takes_less_than_three_row_groups(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shard_bytes: int
+) -> None:
+    for name, value in ONE_HEAP.items():
+        monkeypatch.setenv(name, value)
     size, growth = alone(_growth, tmp_path, 60, shard_bytes)
 
     assert size > 7 * GROUP
