@@ -54,8 +54,8 @@ def engine(
     urls: Sequence[str],
     *,
     model: str | None = None,
-    total_seconds: float = 60.0,
-    rhythm: ProbeTimings = PATIENT,
+    timeout_seconds: float = 60.0,
+    probe_timings: ProbeTimings = PATIENT,
     logprobs_mode: str | None = None,
     retry_policy: RetryPolicy | None = None,
 ) -> OpenAIEngine:
@@ -63,8 +63,8 @@ def engine(
     return OpenAIEngine(
         urls,
         model=model,
-        total_seconds=total_seconds,
-        probe_timings=rhythm,
+        timeout_seconds=timeout_seconds,
+        probe_timings=probe_timings,
         logprobs_mode=logprobs_mode,
         retry_policy=retry_policy
         or RetryPolicy(Backoff(first_seconds=0.02, max_seconds=0.2, jitter=0.5)),

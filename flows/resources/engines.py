@@ -111,7 +111,7 @@ def _client(
         model=model,
         keys=keys,
         requests=config.engine.requests,
-        total_seconds=config.engine.patience_seconds,
+        timeout_seconds=config.engine.patience_seconds,
         logprobs_mode=mode.value if mode else None,
         seed=config.run.seed,
     )

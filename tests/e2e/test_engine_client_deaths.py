@@ -117,7 +117,7 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
         async with (
             SimulatorServer() as one,
             scripted_process(port) as other,
-            engine([one.url, other.url], rhythm=rhythm) as client,
+            engine([one.url, other.url], probe_timings=rhythm) as client,
             asyncio.timeout(60),
         ):
             before = await _all_ask(client, sessions)
@@ -133,7 +133,7 @@ async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there(
         late = SimulatorServer(port=port)
         async with (
             SimulatorServer() as one,
-            engine([one.url, late.url], rhythm=HASTY) as client,
+            engine([one.url, late.url], probe_timings=HASTY) as client,
             asyncio.timeout(60),
         ):
             first = await _all_ask(client, 12)
@@ -151,7 +151,7 @@ async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there(
 async def test_what_comes_back_with_another_model_is_not_asked() -> None:
     first = SimulatorServer(SimulatorOptions(model="holo"))
     await first.__aenter__()
-    async with engine([first.url], rhythm=HASTY, total_seconds=2.0) as client:
+    async with engine([first.url], probe_timings=HASTY, timeout_seconds=2.0) as client:
         await first.__aexit__()
         reply = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
 

@@ -26,14 +26,14 @@ SAMPLING = Sampling(max_tokens=64, logprobs=True)
 async def asked(
     fault: Fault | None = None,
     *,
-    total_seconds: float = 60.0,
+    timeout_seconds: float = 60.0,
     retry_policy: RetryPolicy | None = None,
     sampling: Sampling = SAMPLING,
 ) -> Reply:
     """Return the reply of a server that this fault strikes."""
     async with (
         SimulatorServer(faults=() if fault is None else (fault,)) as server,
-        engine([server.url], total_seconds=total_seconds, retry_policy=retry_policy) as client,
+        engine([server.url], timeout_seconds=timeout_seconds, retry_policy=retry_policy) as client,
     ):
         return await client.reply(prompt(schema=SCHEMA), sampling, session="s")
 
@@ -97,7 +97,7 @@ async def test_retry_after_is_honoured() -> None:
 
 async def test_a_server_that_asks_for_more_time_than_there_is_ends_as_a_failure() -> None:
     with pytest.raises(RolloutFailure, match=r"no whole reply in 1 s: HTTP 429") as failure:
-        await asked(Fault(kind=FaultKind.HTTP_429, retry_after="3600"), total_seconds=1.0)
+        await asked(Fault(kind=FaultKind.HTTP_429, retry_after="3600"), timeout_seconds=1.0)
 
     assert failure.value.kind is FailureKind.ENGINE
 
@@ -135,12 +135,12 @@ async def test_a_request_that_breaks_a_living_server_each_time_is_given_up() -> 
 
 async def test_a_reply_that_never_ends_meets_the_deadline() -> None:
     with pytest.raises(RolloutFailure, match=r"no whole reply in 1 s"):
-        await asked(Fault(kind=FaultKind.ENDLESS, seconds=0.05), total_seconds=1.0)
+        await asked(Fault(kind=FaultKind.ENDLESS, seconds=0.05), timeout_seconds=1.0)
 
 
 async def test_no_answer_at_all_meets_the_deadline() -> None:
     with pytest.raises(RolloutFailure, match=r"no whole reply in 1 s"):
-        await asked(Fault(kind=FaultKind.STUCK), total_seconds=1.0)
+        await asked(Fault(kind=FaultKind.STUCK), timeout_seconds=1.0)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ async def _check(args: argparse.Namespace, dialect: Dialect) -> list[CheckResult
         (args.url,),
         model=args.model,
         keys=endpoint_keys((args.url,), os.environ, main=(args.url,)),
-        total_seconds=PATIENCE_SECONDS,
+        timeout_seconds=PATIENCE_SECONDS,
         retry_policy=RetryPolicy(max_broken=MAX_BROKEN),
     )
     async with engine:

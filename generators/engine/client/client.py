@@ -2,8 +2,8 @@
 
 It owns the connections to its endpoints and nothing else: it starts and stops no server. A request
 goes to the endpoint that the conversation belongs to, waits for its turn there, and is sent again
-until a whole reply arrives, the server refuses it for good, or the total time is over. A whole reply
-is final, whatever it says. Requests go out as bytes and replies come back whole, not streamed:
+until a whole reply arrives, the server refuses it for good, or the time is over. A whole reply is
+final, whatever it says. Requests go out as bytes and replies come back whole, not streamed:
 reading a stream token by token would cost several times what all the rest of a request does, so the
 time to the first token is known only where the server reports it.
 """
@@ -43,7 +43,7 @@ class OpenAIEngine:
         model: str | None = None,
         keys: Mapping[str, str] | None = None,
         requests: int = 256,
-        total_seconds: float = 1_800.0,
+        timeout_seconds: float = 1_800.0,
         discovery_seconds: float = 10.0,
         logprobs_mode: str | None = None,
         probe_timings: ProbeTimings | None = None,
@@ -54,7 +54,7 @@ class OpenAIEngine:
 
         `model` None takes the only one served. `keys` holds the API key of each URL; a URL
         that is not in it is sent none. At most `requests` requests are on their way to one endpoint
-        at a time. `total_seconds` bounds the wait for a reply, retries and restarts of the server
+        at a time. `timeout_seconds` bounds the wait for a reply, retries and restarts of the server
         included. `logprobs_mode` is how the servers are set to give log-probabilities (`raw` or
         `processed`), which no server reports.
         """
@@ -62,7 +62,7 @@ class OpenAIEngine:
         self._model = model
         self._keys = dict(keys or {})
         self._requests = requests
-        self._total_seconds = total_seconds
+        self._timeout_seconds = timeout_seconds
         self._discovery_seconds = discovery_seconds
         self._logprobs_mode = logprobs_mode
         self._probe_timings = probe_timings or ProbeTimings()
@@ -86,7 +86,7 @@ class OpenAIEngine:
             NoEngine: none answers, they disagree, or they do not serve the model.
         """
         async with AsyncExitStack() as stack:
-            wires = [
+            transports = [
                 await stack.enter_async_context(
                     Transport(
                         url, api_key=self._keys.get(url), connect_seconds=self._discovery_seconds
@@ -94,11 +94,13 @@ class OpenAIEngine:
                 )
                 for url in self._urls
             ]
-            found = await self._discover_all(wires)
+            found = await self._discover_all(transports)
             self._card = merge_cards(
                 [card for card in found.values() if isinstance(card, EngineCard)]
             )
-            endpoints = [await self._endpoint(wire, found[wire.name]) for wire in wires]
+            endpoints = [
+                await self._endpoint(transport, found[transport.name]) for transport in transports
+            ]
             self._card = self._card.model_copy(
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
             )
@@ -124,26 +126,26 @@ class OpenAIEngine:
         Raises:
             RolloutFailure: the server refuses the request for good, or none answered in time.
         """
-        roster = self._open_pool
+        pool = self._open_pool
         request = Request(
             RequestBody(prompt, sampling, model=self.card.model),
-            roster,
+            pool,
             session=session,
             stopwatch=stopwatch,
             retry_policy=self._retry_policy,
             random=self._random,
-            patience=self._total_seconds,
+            timeout_seconds=self._timeout_seconds,
         )
-        deadline = asyncio.timeout(self._total_seconds)
+        deadline = asyncio.timeout(self._timeout_seconds)
         try:
             async with deadline:
                 return await request.run(logprobs_mode=self._logprobs_mode)
         except TimeoutError as error:
             if not deadline.expired():
                 raise
-            why = request.last_failure or roster.problems or "nothing came back"
+            why = request.last_failure or pool.problems or "nothing came back"
             raise RolloutFailure(
-                FailureKind.ENGINE, f"no whole reply in {self._total_seconds:g} s: {why}"
+                FailureKind.ENGINE, f"no whole reply in {self._timeout_seconds:g} s: {why}"
             ) from error
 
     async def metrics(self) -> dict[str, EngineMetrics | None]:
@@ -156,26 +158,26 @@ class OpenAIEngine:
             raise RuntimeError("the engine is not open")
         return self._pool
 
-    async def _discover_all(self, wires: Sequence[Transport]) -> dict[str, EngineCard | str]:
+    async def _discover_all(self, transports: Sequence[Transport]) -> dict[str, EngineCard | str]:
         """Return each endpoint's card, or why it does not answer; at least one does."""
-        if not wires:
+        if not transports:
             raise NoEngine("no engine to ask: engine.urls is empty")
         found: dict[str, EngineCard | str] = {}
         unfit: list[str] = []
 
-        async def one(wire: Transport) -> None:
+        async def one(transport: Transport) -> None:
             try:
-                found[wire.name] = await discover(
-                    wire, model=self._model, seconds=self._discovery_seconds
+                found[transport.name] = await discover(
+                    transport, model=self._model, seconds=self._discovery_seconds
                 )
-            except IncompleteResponse as lost:
-                found[wire.name] = lost.reason
+            except IncompleteResponse as error:
+                found[transport.name] = error.reason
             except NoEngine as error:
                 unfit.append(str(error))
 
         async with asyncio.TaskGroup() as group:
-            for wire in wires:
-                group.create_task(one(wire))
+            for transport in transports:
+                group.create_task(one(transport))
         if unfit:
             raise NoEngine("; ".join(sorted(unfit)))
         if not any(isinstance(card, EngineCard) for card in found.values()):
@@ -183,12 +185,14 @@ class OpenAIEngine:
             raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
         return found
 
-    async def _endpoint(self, wire: Transport, found: EngineCard | str) -> Endpoint:
-        endpoint = Endpoint(transport=wire, slots=asyncio.Semaphore(self._requests))
+    async def _endpoint(self, transport: Transport, found: EngineCard | str) -> Endpoint:
+        endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(self._requests))
         endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
         if isinstance(found, str):
-            LOG.warning("%s does not answer and is left out until it does: %s", wire.name, found)
+            LOG.warning(
+                "%s does not answer and is left out until it does: %s", transport.name, found
+            )
             endpoint.health = Health(Phase.DEAD, failures=1, reason=found)
         else:
-            endpoint.probe_path = await find_probe_path(wire, seconds=self._discovery_seconds)
+            endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
         return endpoint

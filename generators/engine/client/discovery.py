@@ -29,24 +29,24 @@ _PRODUCTS = {
 _UNKNOWN_KEY = frozenset({401, 403})
 
 
-async def discover(wire: Transport, *, model: str | None, seconds: float) -> EngineCard:
+async def discover(transport: Transport, *, model: str | None, seconds: float) -> EngineCard:
     """Return what the server at the other end serves; `model` None: the only one it has.
 
     Raises:
         IncompleteResponse: it does not answer, or is not ready to.
         NoEngine: it answers, and does not serve that.
     """
-    listed = await _list_models(wire, seconds=seconds)
-    entry = _model_entry(listed, model, wire.name)
+    listed = await _list_models(transport, seconds=seconds)
+    entry = _model_entry(listed, model, transport.name)
     owner = str(entry.get("owned_by") or "").lower()
     product = _PRODUCTS.get(owner)
-    version, context = await _version_and_context(wire, product, seconds=seconds)
+    version, context = await _version_and_context(transport, product, seconds=seconds)
     return EngineCard(
         model=one_line(str(entry["id"])),
         product=product,
         version=version,
         context_tokens=_count(entry.get("max_model_len")) or context,
-        endpoints=(wire.name,),
+        endpoints=(transport.name,),
     )
 
 
@@ -79,31 +79,33 @@ def card_difference(one: EngineCard, other: EngineCard) -> str | None:
     return next((f"{what} ({a} and {b})" for what, a, b in pairs if a and b and a != b), None)
 
 
-async def _list_models(wire: Transport, *, seconds: float) -> list[dict[str, JsonValue]]:
+async def _list_models(transport: Transport, *, seconds: float) -> list[dict[str, JsonValue]]:
     """Return the entries of the list of models."""
     try:
-        answer = await wire.get("models", seconds=seconds)
+        answer = await transport.get("models", seconds=seconds)
     except ResponseTooLarge as error:
-        raise NoEngine(f"{wire.name}/models: {error}") from error
+        raise NoEngine(f"{transport.name}/models: {error}") from error
     if not answer.ok:
         said = f"HTTP {answer.status}: {error_message(answer.body)}"
         if status_meaning(answer.status) is not StatusMeaning.REFUSED:
             raise IncompleteResponse(said, reached=True)
-        hint = _key_hint(wire) if answer.status in _UNKNOWN_KEY else ""
-        raise NoEngine(f"{wire.name}/models: {said}{hint}")
+        hint = _key_hint(transport) if answer.status in _UNKNOWN_KEY else ""
+        raise NoEngine(f"{transport.name}/models: {said}{hint}")
     top = _json_object(answer.body)
     data = top.get("data")
     entries = data if isinstance(data, list) else []
     found = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
     if not found:
-        raise NoEngine(f"{wire.name}/models lists no model; is it an OpenAI-compatible server?")
+        raise NoEngine(
+            f"{transport.name}/models lists no model; is it an OpenAI-compatible server?"
+        )
     return found
 
 
-def _key_hint(wire: Transport) -> str:
+def _key_hint(transport: Transport) -> str:
     return (
         "; the API key is missing or wrong: it is taken from "
-        f"{key_variable(wire.name)}, or from {API_KEY_VARIABLE} for an endpoint in engine.urls"
+        f"{key_variable(transport.name)}, or from {API_KEY_VARIABLE} for an endpoint in engine.urls"
     )
 
 
@@ -122,25 +124,25 @@ def _model_entry(
 
 
 async def _version_and_context(
-    wire: Transport, product: str | None, *, seconds: float
+    transport: Transport, product: str | None, *, seconds: float
 ) -> tuple[str | None, int | None]:
     """Return the version and the context length as far as the product tells them."""
     if product == "sglang":
-        told = await _server_info(wire, "/get_server_info", seconds=seconds)
+        told = await _server_info(transport, "/get_server_info", seconds=seconds)
         return _text(told.get("version")), _count(told.get("context_length"))
     if product == "llama.cpp":
-        told = await _server_info(wire, "/props", seconds=seconds)
+        told = await _server_info(transport, "/props", seconds=seconds)
         settings = told.get("default_generation_settings")
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
         return _text(told.get("build_info")), _count(context)
-    told = await _server_info(wire, "/version", seconds=seconds)
+    told = await _server_info(transport, "/version", seconds=seconds)
     return _text(told.get("version")), None
 
 
-async def _server_info(wire: Transport, path: str, *, seconds: float) -> dict[str, JsonValue]:
+async def _server_info(transport: Transport, path: str, *, seconds: float) -> dict[str, JsonValue]:
     """Return the JSON object at `path`; empty where there is none."""
     try:
-        answer = await wire.get(path, seconds=seconds)
+        answer = await transport.get(path, seconds=seconds)
     except (IncompleteResponse, ResponseTooLarge):
         return {}
     return _json_object(answer.body) if answer.ok else {}

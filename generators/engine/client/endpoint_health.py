@@ -31,11 +31,11 @@ class Phase(StrEnum):
 
     LIVE = "live"
     """It gets requests."""
-    SUSPECT = "doubted"
+    SUSPECT = "suspect"
     """A request failed there; it is being probed and gets no requests."""
     DEAD = "dead"
     """It does not answer; it is probed now and then and gets no requests."""
-    RECOVERING = "waking"
+    RECOVERING = "recovering"
     """It answers again; its conversations return one by one."""
 
 
@@ -142,7 +142,7 @@ def choose_endpoint(
 
 
 def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
-    """Return the endpoints that a conversation may ask, with waking ones back over `ramp`."""
+    """Return the endpoints that a conversation may ask, with recovering ones back over `ramp`."""
     return {
         name
         for name, health in endpoints.items()

@@ -33,7 +33,7 @@ _MODELS = "models"
 _BROKEN = 500
 _OK = 200
 _POLL_SECONDS = 0.1
-"""How often a conversation looks whether its turn at a waking endpoint has come."""
+"""How often a conversation looks whether its turn at a recovering endpoint has come."""
 _IDLE_SECONDS = 60.0
 """How long a watcher sleeps where nothing happens."""
 
@@ -48,8 +48,8 @@ class Endpoint:
 
     transport: Transport
     """The connections to it."""
-    slots: asyncio.Semaphore
-    """One for each request that it may be sent at a time."""
+    request_limit: asyncio.Semaphore
+    """Held by each request that is sent to it; bounds how many are in flight."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """What its requests have to avoid."""
     health: Health = field(default_factory=Health)
@@ -98,11 +98,11 @@ class EndpointPool:
     """The endpoints of one engine; an async context manager that watches over them."""
 
     def __init__(
-        self, endpoints: Sequence[Endpoint], card: EngineCard, rhythm: ProbeTimings
+        self, endpoints: Sequence[Endpoint], card: EngineCard, timings: ProbeTimings
     ) -> None:
         self._endpoints = {endpoint.name: endpoint for endpoint in endpoints}
         self._card = card
-        self._timings = rhythm
+        self._timings = timings
         self._changed = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
         self._watchers: list[asyncio.Task[None]] = []
@@ -210,14 +210,14 @@ class EndpointPool:
             card = await discover(endpoint.transport, model=self._card.model, seconds=seconds)
         except (IncompleteResponse, ResponseTooLarge, NoEngine) as error:
             return str(error)
-        found = card_difference(self._card, card)
-        return f"it came back with another {found}" if found else None
+        difference = card_difference(self._card, card)
+        return f"it came back with another {difference}" if difference else None
 
 
-async def find_probe_path(wire: Transport, *, seconds: float) -> str:
+async def find_probe_path(transport: Transport, *, seconds: float) -> str:
     """Return the path of a server's health check."""
     try:
-        answer = await wire.get(_HEALTH, seconds=seconds)
+        answer = await transport.get(_HEALTH, seconds=seconds)
     except (IncompleteResponse, ResponseTooLarge):
         return _MODELS
     return _HEALTH if answer.status == _OK else _MODELS

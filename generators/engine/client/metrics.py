@@ -147,14 +147,14 @@ async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | Non
     Raises:
         NoEngine: `url` is not an HTTP URL.
     """
-    async with Transport(url) as wire:
-        return await fetch_metrics(wire, seconds=seconds)
+    async with Transport(url) as transport:
+        return await fetch_metrics(transport, seconds=seconds)
 
 
-async def fetch_metrics(wire: Transport, *, seconds: float = 5.0) -> EngineMetrics | None:
+async def fetch_metrics(transport: Transport, *, seconds: float = 5.0) -> EngineMetrics | None:
     """Return what the server at the other end says of itself; None if it has no such page."""
     try:
-        answer = await wire.get("/metrics", seconds=seconds)
+        answer = await transport.get("/metrics", seconds=seconds)
     except IncompleteResponse as lost:
         page = lost.partial_body
     except ResponseTooLarge:

@@ -37,8 +37,8 @@ _MAX_BROKEN_AT_ENDPOINT = 3
 
 
 @dataclass(frozen=True)
-class FailedTry:
-    """One try that brought no whole reply."""
+class FailedSend:
+    """One sending of a request that brought no whole reply."""
 
     reason: str
     """The reason, on one line."""
@@ -55,18 +55,18 @@ class FailedTry:
 
 
 @dataclass
-class FailedTries:
+class FailedSends:
     """The failed tries of one request."""
 
-    tries: list[FailedTry] = field(default_factory=list)
+    tries: list[FailedSend] = field(default_factory=list)
     """In order."""
     broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, losses that may be the request's own fault."""
+    """By endpoint, tries that may have failed by the request's own fault."""
 
-    def add(self, loss: FailedTry, endpoint: str) -> None:
-        """Add one."""
-        self.tries.append(loss)
-        self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + loss.broken
+    def add(self, failed: FailedSend, endpoint: str) -> None:
+        """Add one that failed at an endpoint."""
+        self.tries.append(failed)
+        self.broken_at[endpoint] = self.broken_at.get(endpoint, 0) + failed.broken
 
     @property
     def broken(self) -> int:
@@ -85,9 +85,9 @@ class FailedTries:
         reply; what had been generated of it cannot be known and is left out.
         """
         counts = [
-            prompt_tokens if loss.tokens is None else loss.tokens
-            for loss in self.tries
-            if loss.reached_server
+            prompt_tokens if failed.tokens is None else failed.tokens
+            for failed in self.tries
+            if failed.reached_server
         ]
         known = [count for count in counts if count is not None]
         return sum(known) if known else None
@@ -103,30 +103,30 @@ class Request:
 
     def __init__(
         self,
-        question: RequestBody,
-        roster: EndpointPool,
+        body: RequestBody,
+        pool: EndpointPool,
         *,
         session: str,
         stopwatch: Stopwatch | None,
         retry_policy: RetryPolicy,
         random: Random,
-        patience: float,
+        timeout_seconds: float,
     ) -> None:
-        self._body = question
-        self._pool = roster
+        self._body = body
+        self._pool = pool
         self._session = session
         self._stopwatch = stopwatch
         self._retry_policy = retry_policy
         self._random = random
-        self._timeout_seconds = patience
-        self._failed_tries = FailedTries()
+        self._timeout_seconds = timeout_seconds
+        self._failed_sends = FailedSends()
         self._quirks: dict[str, ServerQuirks] = {}
 
     @property
     def last_failure(self) -> str:
         """The last failure and the number of tries; empty: none failed."""
-        lost = self._failed_tries.tries
-        return f"{lost[-1].reason} (asked {len(lost)} times)" if lost else ""
+        tries = self._failed_sends.tries
+        return f"{tries[-1].reason} (asked {len(tries)} times)" if tries else ""
 
     async def run(self, *, logprobs_mode: str | None) -> Reply:
         """Send the request until a whole reply arrives.
@@ -138,87 +138,86 @@ class Request:
             endpoint = await self._pool.select(
                 self._session,
                 stopwatch=self._stopwatch,
-                avoid=self._failed_tries.endpoints_to_avoid,
+                avoid=self._failed_sends.endpoints_to_avoid,
             )
-            async with endpoint.slots:
+            async with endpoint.request_limit:
                 if not endpoint.health.is_live:
-                    continue  # it died while this request waited for a slot
-                found = await self._ask(endpoint, logprobs_mode)
-            if isinstance(found, Reply):
-                return found
-            if found:
-                await self._pause_after(endpoint, found)
+                    continue  # it died while this request waited for its turn
+                result = await self._send(endpoint, logprobs_mode)
+            if isinstance(result, Reply):
+                return result
+            if result:
+                await self._pause_after(endpoint, result)
 
-    async def _ask(self, endpoint: Endpoint, logprobs_mode: str | None) -> Reply | FailedTry | None:
+    async def _send(
+        self, endpoint: Endpoint, logprobs_mode: str | None
+    ) -> Reply | FailedSend | None:
         """Send it once; None: send it again at once, adapted to the server."""
-        manners = self._quirks.get(endpoint.name, endpoint.quirks)
-        body = self._body.encode(manners)
+        quirks = self._quirks.get(endpoint.name, endpoint.quirks)
+        body = self._body.encode(quirks)
         now = asyncio.get_running_loop().time
         begun = now()
         try:
             answer = await endpoint.ask(body, session=self._session, seconds=self._timeout_seconds)
-        except IncompleteResponse as lost:
-            return FailedTry(
-                lost.reason,
-                reached_server=lost.reached,
-                broken=lost.reached and not isinstance(lost, AbandonedRequest),
+        except IncompleteResponse as error:
+            return FailedSend(
+                error.reason,
+                reached_server=error.reached,
+                broken=error.reached and not isinstance(error, AbandonedRequest),
                 endpoint_suspect=True,
-                tokens=partial_usage(lost.partial_body),
+                tokens=partial_usage(error.partial_body),
             )
         except ResponseTooLarge as error:
             raise _failure(endpoint, str(error)) from error
         endpoint.health = endpoint.health.after_answer()
         if status_meaning(answer.status) is StatusMeaning.REFUSED:
-            self._adapt_to(endpoint, manners, answer)
+            self._adapt_to(endpoint, quirks, answer)
             return None
         if status_meaning(answer.status) is not StatusMeaning.DONE:
-            return _failed_try(answer)
+            return _failed_send(answer)
         try:
             completion = read_completion(answer.body)
         except InvalidCompletion as error:
             tokens = partial_usage(answer.body)
-            return FailedTry(str(error), reached_server=True, broken=True, tokens=tokens)
+            return FailedSend(str(error), reached_server=True, broken=True, tokens=tokens)
+        schema = self._body.canonical_schema
         if endpoint.name in self._quirks:
-            LOG.warning("%s is asked in another way from now on: %s", endpoint.name, manners)
-            endpoint.quirks = endpoint.quirks.merged_with(manners)
+            LOG.warning("%s is asked in another way from now on: %s", endpoint.name, quirks)
+            endpoint.quirks = endpoint.quirks.merged_with(quirks)
         return self._reply(
             completion,
             endpoint,
-            structured_mode=self._structured_mode(manners),
+            structured_mode=None if schema is None else quirks.structured_mode(schema),
             logprobs_mode=logprobs_mode,
             total_ms=(now() - begun) * 1_000,
         )
 
-    async def _pause_after(self, endpoint: Endpoint, loss: FailedTry) -> None:
+    async def _pause_after(self, endpoint: Endpoint, failed: FailedSend) -> None:
         """Record a failed try and wait before the next one."""
-        self._failed_tries.add(loss, endpoint.name)
-        if loss.endpoint_suspect:
-            self._pool.report_failure(endpoint, loss.reason)
-        if self._failed_tries.broken >= self._retry_policy.max_broken:
+        self._failed_sends.add(failed, endpoint.name)
+        if failed.endpoint_suspect:
+            self._pool.report_failure(endpoint, failed.reason)
+        if self._failed_sends.broken >= self._retry_policy.max_broken:
             raise _failure(
-                endpoint, f"asked {self._failed_tries.broken} times in vain: {loss.reason}"
+                endpoint, f"asked {self._failed_sends.broken} times in vain: {failed.reason}"
             )
         seconds = self._retry_policy.pause(
-            len(self._failed_tries.tries), self._random, requested=loss.pause
+            len(self._failed_sends.tries), self._random, requested=failed.pause
         )
         await self._pool.pause(seconds, stopwatch=self._stopwatch)
 
-    def _adapt_to(self, endpoint: Endpoint, manners: ServerQuirks, answer: HttpResponse) -> None:
-        """Adapt the request to what the server does not take; kept for others once a reply came.
+    def _adapt_to(self, endpoint: Endpoint, quirks: ServerQuirks, answer: HttpResponse) -> None:
+        """Leave out what the server refuses; other requests do so too once a reply has come.
 
         Raises:
-            RolloutFailure: it is about the request itself.
+            RolloutFailure: the server refuses something that cannot be left out.
         """
-        said = error_message(answer.body)
-        better = manners.after_refusal(said, schema=self._body.canonical_schema)
-        if better is None or answer.status not in {400, 422}:
-            raise _failure(endpoint, f"HTTP {answer.status}: {said}")
-        LOG.info("%s refuses: %s", endpoint.name, said)
-        self._quirks[endpoint.name] = better
-
-    def _structured_mode(self, manners: ServerQuirks) -> StructuredMode | None:
-        schema = self._body.canonical_schema
-        return None if schema is None else manners.structured_mode(schema)
+        message = error_message(answer.body)
+        adapted = quirks.after_refusal(message, schema=self._body.canonical_schema)
+        if adapted is None or answer.status not in {400, 422}:
+            raise _failure(endpoint, f"HTTP {answer.status}: {message}")
+        LOG.info("%s refuses: %s", endpoint.name, message)
+        self._quirks[endpoint.name] = adapted
 
     def _reply(
         self,
@@ -246,17 +245,17 @@ class Request:
             queue_ms=completion.queue_ms,
             ttft_ms=completion.ttft_ms,
             total_ms=total_ms,
-            retries=len(self._failed_tries.tries),
-            wasted_tokens=self._failed_tries.wasted_tokens(completion.prompt_tokens),
+            retries=len(self._failed_sends.tries),
+            wasted_tokens=self._failed_sends.wasted_tokens(completion.prompt_tokens),
             structured_mode=structured_mode,
             cut_chars=completion.cut_chars,
         )
 
 
-def _failed_try(answer: HttpResponse) -> FailedTry:
-    """Return the loss that a status other than success and refusal means."""
+def _failed_send(answer: HttpResponse) -> FailedSend:
+    """Return the failure that a status other than success and refusal means."""
     broke = status_meaning(answer.status) is StatusMeaning.BROKEN
-    return FailedTry(
+    return FailedSend(
         f"HTTP {answer.status}: {error_message(answer.body)}",
         reached_server=broke and answer.status >= _SERVER_BROKE,
         broken=broke,

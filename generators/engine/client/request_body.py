@@ -109,11 +109,11 @@ class RequestBody:
         fields.update(self._sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
 
-    def _sampling_fields(self, manners: ServerQuirks) -> JsonObject:
+    def _sampling_fields(self, quirks: ServerQuirks) -> JsonObject:
         sampling = self._sampling
         out: JsonObject = {
             "temperature": sampling.temperature,
-            manners.length_field: sampling.max_tokens,
+            quirks.length_field: sampling.max_tokens,
         }
         if sampling.top_p is not None:
             out["top_p"] = sampling.top_p
@@ -123,10 +123,10 @@ class RequestBody:
             out["logprobs"] = True
         return out
 
-    def _structured_fields(self, manners: ServerQuirks) -> JsonObject:
+    def _structured_fields(self, quirks: ServerQuirks) -> JsonObject:
         if self._schema is None or self.canonical_schema is None:
             return {}
-        match manners.structured_mode(self.canonical_schema):
+        match quirks.structured_mode(self.canonical_schema):
             case StructuredMode.JSON_SCHEMA:
                 named: JsonObject = {
                     "name": self._prompt.schema_name,

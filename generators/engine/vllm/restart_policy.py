@@ -29,8 +29,8 @@ class RestartPolicy(Record):
 class RestartCounter:
     """Counts the deaths of one server."""
 
-    def __init__(self, patience: RestartPolicy) -> None:
-        self._patience = patience
+    def __init__(self, policy: RestartPolicy) -> None:
+        self._policy = policy
         self._served = False
         self._row = 0
 
@@ -41,10 +41,10 @@ class RestartCounter:
         """
         if served_seconds is not None:
             self._served = True
-            if served_seconds >= self._patience.stable_seconds:
+            if served_seconds >= self._policy.stable_seconds:
                 self._row = 0
         self._row += 1
-        return self._patience.backoff.pause(self._row) if self._served else None
+        return self._policy.backoff.pause(self._row) if self._served else None
 
     @property
     def deaths_in_a_row(self) -> int:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings, choose_endpoint
 from schemas.backoff import Backoff
 
-RHYTHM = ProbeTimings(
+TIMINGS = ProbeTimings(
     probe_backoff=Backoff(first_seconds=0.5, max_seconds=4.0),
     probe_interval=15.0,
     failures=3,
@@ -24,7 +24,7 @@ def chosen(
     endpoints: dict[str, Health], now: float = 0.0, avoid: frozenset[str] = frozenset()
 ) -> dict[str, str | None]:
     return {
-        session: choose_endpoint(endpoints, session, now=now, timings=RHYTHM, avoid=avoid)
+        session: choose_endpoint(endpoints, session, now=now, timings=TIMINGS, avoid=avoid)
         for session in SESSIONS
     }
 
@@ -49,12 +49,12 @@ def test_an_endpoint_is_left_at_once_when_a_request_is_lost_there() -> None:
     health = LIVE.after_failure("cut")
 
     assert health.phase is Phase.SUSPECT
-    assert health.next_probe(RHYTHM, has_requests=False) == 0.0
+    assert health.next_probe(TIMINGS, has_requests=False) == 0.0
     assert set(chosen({"a": health}).values()) == {None}
 
 
 def test_a_doubt_that_a_probe_clears_costs_no_ramp() -> None:
-    health = LIVE.after_failure("cut").after_probe(None, now=5.0, timings=RHYTHM)
+    health = LIVE.after_failure("cut").after_probe(None, now=5.0, timings=TIMINGS)
 
     assert health == LIVE
     assert set(chosen({"a": health}, now=5.0).values()) == {"a"}
@@ -63,22 +63,22 @@ def test_a_doubt_that_a_probe_clears_costs_no_ramp() -> None:
 def test_a_dead_endpoint_is_probed_after_pauses_that_grow_to_a_limit() -> None:
     health, pauses = LIVE.after_failure("refused"), []
     for _ in range(7):
-        health = health.after_probe("refused", now=0.0, timings=RHYTHM)
-        pauses.append(health.next_probe(RHYTHM, has_requests=True))
+        health = health.after_probe("refused", now=0.0, timings=TIMINGS)
+        pauses.append(health.next_probe(TIMINGS, has_requests=True))
 
     assert pauses == [0.5, 1.0, 2.0, 4.0, 4.0, 4.0, 4.0]
     assert health.phase is Phase.DEAD
 
 
-def test_sessions_return_to_a_waking_endpoint_one_by_one_and_each_once() -> None:
-    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
-    assert waking.phase is Phase.RECOVERING
+def test_sessions_return_to_a_recovering_endpoint_one_by_one_and_each_once() -> None:
+    recovering = DEAD.after_probe(None, now=100.0, timings=TIMINGS)
+    assert recovering.phase is Phase.RECOVERING
     goal = {s for s, name in chosen({"a": LIVE, "b": LIVE}).items() if name == "b"}
 
     back = [
         {
             session
-            for session, name in chosen({"a": LIVE, "b": waking}, now=100.0 + seconds).items()
+            for session, name in chosen({"a": LIVE, "b": recovering}, now=100.0 + seconds).items()
             if name == "b"
         }
         for seconds in range(31)
@@ -93,40 +93,40 @@ def test_sessions_return_to_a_waking_endpoint_one_by_one_and_each_once() -> None
 
 
 def test_where_no_other_lives_they_return_in_the_shorter_while() -> None:
-    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
+    recovering = DEAD.after_probe(None, now=100.0, timings=TIMINGS)
 
-    half_way = list(chosen({"a": DEAD, "b": waking}, now=101.0).values())
+    half_way = list(chosen({"a": DEAD, "b": recovering}, now=101.0).values())
     assert 0.35 < half_way.count("b") / len(half_way) < 0.65
-    assert set(chosen({"a": DEAD, "b": waking}, now=102.0).values()) == {"b"}
+    assert set(chosen({"a": DEAD, "b": recovering}, now=102.0).values()) == {"b"}
 
 
-def test_a_waking_endpoint_that_is_doubted_goes_on_waking() -> None:
-    waking = DEAD.after_probe(None, now=100.0, timings=RHYTHM)
+def test_a_recovering_endpoint_that_is_suspect_goes_on_recovering() -> None:
+    recovering = DEAD.after_probe(None, now=100.0, timings=TIMINGS)
 
-    again = waking.after_failure("cut").after_probe(None, now=110.0, timings=RHYTHM)
+    again = recovering.after_failure("cut").after_probe(None, now=110.0, timings=TIMINGS)
 
     assert (again.phase, again.recovered_at) == (Phase.RECOVERING, 100.0)
     assert (
-        again.after_failure("cut").after_probe(None, now=131.0, timings=RHYTHM).phase is Phase.LIVE
+        again.after_failure("cut").after_probe(None, now=131.0, timings=TIMINGS).phase is Phase.LIVE
     )
 
 
 def test_a_living_endpoint_is_probed_only_while_requests_wait_for_it() -> None:
-    assert LIVE.next_probe(RHYTHM, has_requests=True) == 15.0
-    assert LIVE.next_probe(RHYTHM, has_requests=False) is None
+    assert LIVE.next_probe(TIMINGS, has_requests=True) == 15.0
+    assert LIVE.next_probe(TIMINGS, has_requests=False) is None
 
 
 def test_a_living_endpoint_is_gone_after_several_failed_probes_in_a_row() -> None:
-    once = LIVE.after_probe("slow", now=0.0, timings=RHYTHM)
-    twice = once.after_probe("slow", now=1.0, timings=RHYTHM)
-    thrice = twice.after_probe("slow", now=2.0, timings=RHYTHM)
+    once = LIVE.after_probe("slow", now=0.0, timings=TIMINGS)
+    twice = once.after_probe("slow", now=1.0, timings=TIMINGS)
+    thrice = twice.after_probe("slow", now=2.0, timings=TIMINGS)
 
     assert (once.phase, twice.phase, thrice.phase) == (Phase.LIVE, Phase.LIVE, Phase.DEAD)
-    assert [health.is_gone(RHYTHM) for health in (once, twice, thrice)] == [False, False, True]
+    assert [health.is_gone(TIMINGS) for health in (once, twice, thrice)] == [False, False, True]
 
 
 def test_a_whole_answer_is_as_good_as_a_probe() -> None:
-    once = LIVE.after_probe("slow", now=0.0, timings=RHYTHM)
+    once = LIVE.after_probe("slow", now=0.0, timings=TIMINGS)
 
     assert once.after_answer().failures == 0
     assert DEAD.after_answer() == DEAD
@@ -159,11 +159,11 @@ def test_an_endpoint_that_answers_its_probes_is_asked_again_by_all(
                 health = health.after_answer()
             case _:
                 problem = None if event == "well" else "refused"
-                health = health.after_probe(problem, now=now, timings=RHYTHM)
+                health = health.after_probe(problem, now=now, timings=TIMINGS)
         asked = set(chosen({"a": health}, now=now).values())
         assert asked == {None} or health.is_live
-        assert health.is_live or (health.next_probe(RHYTHM, has_requests=False) or 0) <= 4.0
+        assert health.is_live or (health.next_probe(TIMINGS, has_requests=False) or 0) <= 4.0
 
-    health = health.after_probe(None, now=now, timings=RHYTHM)
+    health = health.after_probe(None, now=now, timings=TIMINGS)
 
-    assert set(chosen({"a": health}, now=now + RHYTHM.ramp_alone).values()) == {"a"}
+    assert set(chosen({"a": health}, now=now + TIMINGS.ramp_alone).values()) == {"a"}
