@@ -1,7 +1,8 @@
 """Made-up values that are valid under a reply's JSON schema: random, but the same for the same seed.
 
-It knows the keywords that the dialects use and refuses every other by name, as a server does whose
-grammar lacks a keyword: a constraint that is silently dropped would be worse than none. Points lie
+It knows the keywords that the dialects use, skips those that only annotate, and refuses every other
+by name, as a server does whose grammar lacks a keyword: a constraint that is silently dropped would
+be worse than none. Points lie
 within the picture, and a point that was asked for is named where the schema has room for it.
 `oneOf` is read as `anyOf`, as the grammars of real servers do.
 """
@@ -36,6 +37,13 @@ _WORDS = (
     *('say "yes"', "50 %", "a\\b", "it's", "{x}", "–", "é", "#1", "<b>"),
 )
 _NUMERIC = frozenset({"integer", "number"})
+_ANNOTATIONS = frozenset(
+    {
+        *("$comment", "$schema", "default", "deprecated", "description", "discriminator"),
+        *("examples", "format", "readOnly", "title", "writeOnly"),
+    }
+)
+"""Keywords that do not restrict a value."""
 
 
 class Schema(Record):
@@ -69,12 +77,6 @@ class Schema(Record):
     """A regular expression that a string matches somewhere."""
     max_length: int | None = Field(default=None, ge=0, alias="maxLength")
     """Characters of a string; None: no limit."""
-    title: str = ""
-    """An annotation, of no effect."""
-    description: str = ""
-    """An annotation, of no effect."""
-    default: JsonValue = None
-    """An annotation, of no effect."""
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
@@ -111,7 +113,7 @@ class Schema(Record):
 
 
 def read_schema(root: JsonObject) -> Schema:
-    """Return a schema, its references replaced by what they refer to.
+    """Return a schema, its references replaced by what they refer to, annotations left out.
 
     Raises:
         HttpRefusal: it has keywords that are not understood, or refers to nothing or to itself.
@@ -132,25 +134,38 @@ def read_schema(root: JsonObject) -> Schema:
 
 
 def _inline(part: JsonValue, definitions: JsonObject, *, depth: int) -> JsonValue:
+    """Return a schema with its references replaced and without annotations."""
     if depth > _MAX_DEPTH:
         raise HttpRefusal(400, "Grammar error: the schema refers to itself, or is too deep")
-    if isinstance(part, list):
-        return [_inline(item, definitions, depth=depth + 1) for item in part]
     if not isinstance(part, dict):
         return part
-    reference = part.get("$ref")
-    if isinstance(reference, str):
-        target = definitions.get(reference.removeprefix("#/$defs/"))
-        if not isinstance(target, dict):
-            raise HttpRefusal(400, f"Grammar error: {reference} leads nowhere")
-        if beside := sorted(part.keys() - {"$ref", "$defs"}):
-            raise HttpRefusal(400, f"Grammar error: Unimplemented keys beside $ref: {beside}")
-        return _inline(target, definitions, depth=depth + 1)
-    return {
-        "anyOf" if name == "oneOf" else name: _inline(value, definitions, depth=depth + 1)
-        for name, value in part.items()
-        if name != "$defs"
-    }
+    if isinstance(part.get("$ref"), str):
+        return _inline(_referenced_schema(part, definitions), definitions, depth=depth + 1)
+    inlined: JsonObject = {}
+    for name, value in part.items():
+        match name, value:
+            case "properties", dict():
+                inlined[name] = {
+                    key: _inline(inner, definitions, depth=depth + 1)
+                    for key, inner in value.items()
+                }
+            case (("anyOf" | "oneOf"), list()):
+                inlined["anyOf"] = [_inline(one, definitions, depth=depth + 1) for one in value]
+            case "items", _:
+                inlined[name] = _inline(value, definitions, depth=depth + 1)
+            case _ if name not in _ANNOTATIONS and name != "$defs":
+                inlined[name] = value
+    return inlined
+
+
+def _referenced_schema(part: JsonObject, definitions: JsonObject) -> JsonObject:
+    reference = str(part["$ref"])
+    target = definitions.get(reference.removeprefix("#/$defs/"))
+    if not isinstance(target, dict):
+        raise HttpRefusal(400, f"Grammar error: {reference} leads nowhere")
+    if beside := sorted(part.keys() - _ANNOTATIONS - {"$ref", "$defs"}):
+        raise HttpRefusal(400, f"Grammar error: Unimplemented keys beside $ref: {beside}")
+    return target
 
 
 class SchemaSampler:
@@ -171,7 +186,9 @@ class SchemaSampler:
 
     def _value(self, schema: Schema, *, name: str = "", wish: float | None = None) -> JsonValue:
         if schema.options:
-            return self._option(schema.options)
+            clicks = [option for option in schema.options if "click" in str(option)]
+            wished = clicks if self._wishes.target is not None else []
+            return wished[0] if wished else self._rng.choice(schema.options)
         if schema.any_of:
             return self._value(self._branch(schema, numeric=wish is not None), name=name, wish=wish)
         self._rng.choice((schema.type,))  # keeps the replies that a seed has always given
@@ -190,12 +207,6 @@ class SchemaSampler:
             case "string":
                 value = self._string(schema, name)
         return value
-
-    def _option(self, options: tuple[JsonValue, ...]) -> JsonValue:
-        clicks = [option for option in options if "click" in str(option)]
-        if self._wishes.target is not None and clicks:
-            return clicks[0]
-        return self._rng.choice(options)
 
     def _branch(self, schema: Schema, *, numeric: bool) -> Schema:
         branches = schema.any_of
@@ -269,15 +280,14 @@ class SchemaSampler:
             named = [self._wishes.address or _ADDRESS]
         elif is_key(name):
             named = [self._rng.choice(_KEYS)]
-        sentences = (self._sentence() for _ in range(_TRIES))
+        sentences = (
+            " ".join(self._rng.choices(_WORDS, k=self._rng.randint(1, 5))) for _ in range(_TRIES)
+        )
         for text in chain(named, sentences, _PLAIN):
             cut = text[: schema.max_length]
             if not schema.pattern or schema.pattern.search(cut):
                 return cut
         raise HttpRefusal(400, f"Grammar error: Unimplemented pattern: {schema.pattern}")
-
-    def _sentence(self) -> str:
-        return " ".join(self._rng.choices(_WORDS, k=self._rng.randint(1, 5)))
 
 
 def _bounds(schema: Schema) -> tuple[float, float]:
