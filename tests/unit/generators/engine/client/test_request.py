@@ -1,6 +1,19 @@
-"""What was spent in vain is counted as far as anybody knows."""
+"""One request: what its failed sends cost, and its place among those sent to an endpoint."""
 
-from generators.engine.client.request import FailedSend, FailedSends
+import asyncio
+import json
+from random import Random
+
+import pytest
+from engine_servers import prompt
+
+from generators.engine.client.endpoint_health import ProbeTimings
+from generators.engine.client.endpoint_pool import Endpoint, EndpointPool
+from generators.engine.client.request import FailedSend, FailedSends, Request
+from generators.engine.client.request_body import RequestBody
+from generators.engine.client.retry_policy import RetryPolicy
+from generators.engine.client.transport import HttpResponse, Transport
+from generators.engine.protocol import EngineCard, Reply, Sampling
 
 
 def failed_sends(*sends: FailedSend) -> FailedSends:
@@ -42,3 +55,55 @@ def test_an_endpoint_where_a_request_breaks_again_and_again_is_avoided() -> None
     assert failed_sends(cut, cut, refused, refused).endpoints_to_avoid == frozenset()
     assert failed_sends(cut, cut, cut).endpoints_to_avoid == {"a"}
     assert failed_sends(cut, cut, refused).broken == 2
+
+
+class AnsweringTransport(Transport):
+    """Answers each request at once, and counts them."""
+
+    def __init__(self) -> None:
+        super().__init__("http://127.0.0.1:1")
+        self.sent = 0
+
+    async def post_chat(self, body: bytes, *, session: str, seconds: float) -> HttpResponse:
+        del body, session, seconds
+        self.sent += 1
+        return HttpResponse(
+            200, json.dumps({"choices": [{"message": {"content": "yes"}}]}).encode()
+        )
+
+
+@pytest.mark.parametrize("handed_over", [False, True])
+async def test_a_request_cancelled_while_it_waits_for_its_turn_takes_none(
+    handed_over: bool,  # noqa: FBT001
+) -> None:
+    async with AnsweringTransport() as transport:
+        endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(1))
+        pool = EndpointPool([endpoint], EngineCard(model="m"), ProbeTimings())
+
+        async def ask() -> Reply:
+            request = Request(
+                RequestBody(prompt(), Sampling(), model="m"),
+                pool,
+                session="s",
+                stopwatch=None,
+                retry_policy=RetryPolicy(),
+                random=Random(0),
+                timeout_seconds=60.0,
+            )
+            return await request.run(logprobs_mode=None)
+
+        await endpoint.request_limit.acquire()
+        waiting = asyncio.create_task(ask())
+        await asyncio.sleep(0)
+        if handed_over:
+            endpoint.request_limit.release()
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        if not handed_over:
+            endpoint.request_limit.release()
+
+        assert transport.sent == 0
+        async with asyncio.timeout(10):
+            assert (await ask()).text == "yes"
+        assert not endpoint.request_limit.locked()
