@@ -1,5 +1,6 @@
-"""Whether an endpoint is fit for a dialect: a live server is asked everything that a run needs.
+"""The compatibility check behind `stepmill engine check`: whether an endpoint suits a dialect.
 
-`check.examine` asks, line by line; every other module is one kind of question. Nothing here is
-used by a run.
+`check.check_endpoint` asks a live server for everything that a run needs of it; each other module
+holds the checks of one kind. `capacity_plan` is the arithmetic behind `stepmill engine plan`, which
+asks no server. A run uses none of this.
 """

@@ -1,19 +1,23 @@
-"""The whole check of an endpoint: every check in order, a few results from each.
+"""Every check of an endpoint in order, a few results from each.
 
-The context comes first, then whether the endpoint replies at all: where it does not, the check ends.
-A check that fails with an error becomes a result that says so, and the next one follows.
+The context comes first, then a plain reply: where the endpoint gives none, the checks end there. A
+check that fails with an error becomes a result that says so, and the next check follows.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from generators.endpoint_check.actions import check_actions
+from generators.endpoint_check.capabilities import (
+    check_context,
+    check_images,
+    check_metrics,
+    check_reply,
+    check_usage_details,
+)
 from generators.endpoint_check.coordinates import check_coordinates
 from generators.endpoint_check.endpoint import CheckedEndpoint, RequestRefused
-from generators.endpoint_check.limits import check_context, check_images
 from generators.endpoint_check.prefix_cache import check_prefix_cache
+from generators.endpoint_check.replies import check_actions, check_structured_output
 from generators.endpoint_check.result import CheckResult, Fitness
-from generators.endpoint_check.structured_output import check_structured_output
-from generators.endpoint_check.usage_metrics import check_metrics, check_reply, check_usage_details
 from generators.engine.client.client import OpenAIEngine
 from generators.policy.dialects.protocol import Dialect
 from schemas.errors import RolloutFailure
@@ -38,45 +42,37 @@ async def check_endpoint(
     engine: OpenAIEngine, dialect: Dialect, *, report: Callable[[str], None]
 ) -> AsyncIterator[CheckResult]:
     """Yield a result for each need of a run in `dialect`; `report` gets the name of each check."""
-    subject = CheckedEndpoint(engine, dialect)
-    yield _model_result(subject)
-    for name, look in _CHECKS:
+    endpoint, card = CheckedEndpoint(engine, dialect), engine.card
+    server = " ".join(filter(None, (card.product, card.version)))
+    yield CheckResult(
+        name="model",
+        fitness=Fitness.FIT,
+        found=f"{card.model} on {server or 'a server that does not say what it is'}",
+    )
+    for name, check in _CHECKS:
         report(f"asking: {name}")
-        lines, broken = await _run_check(subject, name, look)
-        for line in lines:
-            yield line
+        results, broken = await _run_check(endpoint, name, check)
+        for result in results:
+            yield result
         if broken and name == "reply":
             return
 
 
-def _model_result(subject: CheckedEndpoint) -> CheckResult:
-    card = subject.card
-    who = " ".join(filter(None, (card.product, card.version)))
-    found = f"{card.model} on {who or 'a server that does not say what it is'}"
-    return CheckResult(name="model", fitness=Fitness.FIT, found=found)
-
-
 async def _run_check(
-    subject: CheckedEndpoint, name: str, look: _Check
+    endpoint: CheckedEndpoint, name: str, check: _Check
 ) -> tuple[list[CheckResult], bool]:
     """Return the results of a check, and whether it failed with an error."""
-    why = ""
     try:
-        return await look(subject), False
-    except* (RequestRefused, RolloutFailure) as broken:  # a check sends several requests at a time
-        why = _first_error(broken)
-    line = CheckResult(
+        return await check(endpoint), False
+    except* (RequestRefused, RolloutFailure) as group:  # a check sends several requests at a time
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        message = str(first)
+    result = CheckResult(
         name=name,
         fitness=Fitness.POOR if name == "cache" else Fitness.UNFIT,
-        found=why,
+        found=message,
         remedy="see the server's own log",
     )
-    return [line], True
-
-
-def _first_error(group: BaseExceptionGroup[BaseException]) -> str:
-    """Return the message of the first error in a group."""
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return str(error)
+    return [result], True

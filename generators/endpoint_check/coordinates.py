@@ -1,33 +1,39 @@
-"""Which coordinate convention a model has: it is asked where drawn targets lie, and the rest is fit.
+"""Which coordinate convention a model has: it is asked where drawn targets lie, and the rest is a fit.
 
 The question is put plainly, without the dialect's own prompt, which would tell the convention, and
-under a schema with wide bounds, as narrow ones would bend it.
+under a schema with wide bounds, because narrow ones would bend the answer. A reading is one way to
+understand the numbers of a point: it says what the far edges of a picture are called. The reading
+that leaves the smallest distances between points and targets is the model's.
 """
 
 import asyncio
+import math
 import re
 from collections.abc import Sequence
+from statistics import median
+from typing import Protocol
 
-from generators.endpoint_check.coordinate_fit import (
-    SIZE,
-    Point,
-    ReadingFit,
-    fit_readings,
-    matching_conventions,
-)
 from generators.endpoint_check.endpoint import CheckedEndpoint, user
 from generators.endpoint_check.probe_images import TARGETS, Target, target_board
 from generators.endpoint_check.result import CheckResult, Fitness
-from generators.engine.protocol import Picture
-from schemas.base import JsonObject
+from generators.policy.dialects.coordinates import Convention, Frame, smart_resize
+from schemas.base import JsonObject, Record
 
-NAME = "coordinates"
+SIZE = (1_616, 1_264)
+"""Of the picture with the targets: there no two readings have edges near each other's, but for
+pixels and patches of 32, which part by 1 % in opposite directions."""
+
+NEAR = 0.02
+"""Of the picture's diagonal: a point so near is on its target."""
+
+ENOUGH = 0.75
+"""Share of points on their targets with which a reading fits."""
 
 AT_ONCE = 4
 """Questions under way at the same time."""
 
-_LARGEST = 100_000
-_AXIS: JsonObject = {"type": "number", "minimum": 0, "maximum": _LARGEST}
+_MAX_COORDINATE = 100_000
+_AXIS: JsonObject = {"type": "number", "minimum": 0, "maximum": _MAX_COORDINATE}
 _SCHEMA: JsonObject = {
     "type": "object",
     "properties": {"x": _AXIS, "y": _AXIS},
@@ -37,86 +43,205 @@ _KEYED = {key: re.compile(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)') for key in ("x", 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
+Point = tuple[float, float]
+"""The two numbers of a point, as the model says them."""
 
-async def check_coordinates(subject: CheckedEndpoint) -> list[CheckResult]:
-    """Say which convention fits, and whether it is the dialect's.
+
+class Reading(Protocol):
+    """One way to understand the numbers of a point."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    def span(self, width: int, height: int) -> tuple[float, float]:
+        """Return what the far edges of a picture sent at that size are called."""
+        ...
+
+
+class Pixels(Record):
+    """Pixels of the picture as it was sent."""
+
+    name: str = "pixels"
+    """For people."""
+
+    def span(self, width: int, height: int) -> tuple[float, float]:
+        """Return the size itself."""
+        return float(width), float(height)
+
+
+class Patches(Record):
+    """Pixels of the picture after a Qwen-VL processor has resized it."""
+
+    name: str
+    """For people."""
+    factor: int
+    """Side of a patch, px."""
+    min_pixels: int
+    """Area below which the processor enlarges a picture, px."""
+    max_pixels: int
+    """Area above which it shrinks one, px."""
+
+    def span(self, width: int, height: int) -> tuple[float, float]:
+        """Return the size after the resizing."""
+        wide, high = smart_resize(
+            width,
+            height,
+            factor=self.factor,
+            min_pixels=self.min_pixels,
+            max_pixels=self.max_pixels,
+        )
+        return float(wide), float(high)
+
+
+class Fractions(Record):
+    """Fractions of the picture, whatever its size."""
+
+    name: str
+    """For people."""
+    edge: float
+    """What the far edges are called."""
+
+    def span(self, width: int, height: int) -> tuple[float, float]:
+        """Return the edge, twice."""
+        del width, height
+        return self.edge, self.edge
+
+
+READINGS: tuple[Reading, ...] = (
+    Pixels(),
+    Patches(
+        name="pixels resized to patches of 28",
+        factor=28,
+        min_pixels=56**2,
+        max_pixels=1_280 * 28**2,
+    ),
+    Patches(
+        name="pixels resized to patches of 32",
+        factor=32,
+        min_pixels=64 * 32**2,
+        max_pixels=16_384 * 32**2,
+    ),
+    Fractions(name="0-1000", edge=1_000.0),
+    Fractions(name="0-1", edge=1.0),
+)
+"""Every way that models are known to have."""
+
+
+class ReadingFit(Record):
+    """How well a reading fits."""
+
+    reading: str
+    """Its name."""
+    error: float
+    """Median distance from the targets, part of the picture's diagonal."""
+    share_near: float
+    """Share of points on their targets."""
+
+    @property
+    def is_good(self) -> bool:
+        """Enough points are on their targets."""
+        return self.share_near >= ENOUGH
+
+
+def fit_readings(points: Sequence[tuple[Target, Point]]) -> tuple[ReadingFit, ...]:
+    """Return how well each reading fits points for targets of a picture of `SIZE`, the best first."""
+    return tuple(sorted((_fit(reading, points) for reading in READINGS), key=lambda fit: fit.error))
+
+
+def _fit(reading: Reading, points: Sequence[tuple[Target, Point]]) -> ReadingFit:
+    (width, height), (across, down) = SIZE, reading.span(*SIZE)
+    diagonal = math.hypot(width, height)
+    distances = [
+        math.hypot((x / across - target.across) * width, (y / down - target.down) * height)
+        / diagonal
+        for target, (x, y) in points
+    ]
+    near = sum(distance <= NEAR for distance in distances) / len(distances)
+    return ReadingFit(reading=reading.name, error=median(distances), share_near=near)
+
+
+def matching_conventions(reading: str, frame: Frame) -> tuple[Convention, ...]:
+    """Return the conventions that mean the same as a reading for the pictures of a frame.
+
+    They are sent in a size of the dialect's own, at which several may come to the same.
+    """
+    named = next(each for each in READINGS if each.name == reading)
+    span = named.span(frame.sent_width, frame.sent_height)
+    return tuple(convention for convention in Convention if frame.span(convention) == span)
+
+
+async def check_coordinates(endpoint: CheckedEndpoint) -> list[CheckResult]:
+    """Check which convention fits, and whether it is the dialect's.
 
     Raises:
         RolloutFailure: the endpoint gave no reply.
         RequestRefused: the server does not take such a request.
     """
-    if not subject.max_images:
+    if not endpoint.max_images:
+        return [_unfit("not asked: it takes no pictures")]
+    points = await _points(endpoint)
+    if len(points) < len(TARGETS) / 2:
         return [
-            CheckResult(name=NAME, fitness=Fitness.UNFIT, found="not asked: it takes no pictures")
-        ]
-    said = await _points(subject, target_board(SIZE))
-    if len(said) < len(TARGETS) / 2:
-        return [
-            CheckResult(
-                name=NAME,
-                fitness=Fitness.UNFIT,
-                found=f"points for {len(said)} of {len(TARGETS)} targets",
+            _unfit(
+                f"points for {len(points)} of {len(TARGETS)} targets",
                 remedy="this model does not point at things; serve one that does",
             )
         ]
-    return [_result(subject, fit_readings(said), len(said))]
+    return [_result(endpoint, fit_readings(points), len(points))]
 
 
-async def _points(subject: CheckedEndpoint, picture: Picture) -> list[tuple[Target, Point]]:
-    window = asyncio.Semaphore(AT_ONCE)
+async def _points(endpoint: CheckedEndpoint) -> list[tuple[Target, Point]]:
+    """Return the targets for which the model gives a point, each with its point."""
+    picture, limit = target_board(SIZE), asyncio.Semaphore(AT_ONCE)
 
-    async def one(target: Target) -> tuple[Target, Point | None]:
-        async with window:
-            reply = await subject.ask([user(picture, _question(target))], tokens=64, schema=_SCHEMA)
+    async def ask(target: Target) -> tuple[Target, Point | None]:
+        question = (
+            "Locate one thing on the image and say where to click on it: reply with one JSON object "
+            f"with the numbers x and y, and nothing else. The thing is the {target.words}; its "
+            f"colour is {target.colour}."
+        )
+        async with limit:
+            reply = await endpoint.ask([user(picture, question)], tokens=64, schema=_SCHEMA)
         return target, parse_point(reply.text)
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(one(target)) for target in TARGETS]
+        tasks = [group.create_task(ask(target)) for target in TARGETS]
     return [(target, point) for target, point in (task.result() for task in tasks) if point]
-
-
-def _question(target: Target) -> str:
-    return (
-        "Locate one thing on the image and say where to click on it: reply with one JSON object "
-        f"with the numbers x and y, and nothing else. The thing is the {target.words}; its colour "
-        f"is {target.colour}."
-    )
 
 
 def parse_point(text: str) -> Point | None:
     """Return the point that a reply names, as JSON or else as its first two numbers."""
     keyed = [pattern.search(text) for pattern in _KEYED.values()]
-    numbers = [found[1] for found in keyed if found]
+    numbers = [match[1] for match in keyed if match]
     if len(numbers) < len(_KEYED):
         numbers = _NUMBER.findall(_COLOUR.sub("", text))[:2]
     if len(numbers) < len(_KEYED):
         return None
     x, y = map(float, numbers)
-    return (x, y) if max(abs(x), abs(y)) <= _LARGEST else None
+    return (x, y) if max(abs(x), abs(y)) <= _MAX_COORDINATE else None
 
 
-def _result(subject: CheckedEndpoint, found: Sequence[ReadingFit], answered: int) -> CheckResult:
-    best, wanted = found[0], subject.dialect.convention
-    told = (
+def _result(endpoint: CheckedEndpoint, fits: Sequence[ReadingFit], answered: int) -> CheckResult:
+    best, convention = fits[0], endpoint.dialect.convention
+    found = (
         f"{best.reading}: {best.error:.1%} of the diagonal off (median), "
-        f"{best.share_near:.0%} of {answered} within 2 %; next {found[1].reading}, {found[1].error:.0%}"
+        f"{best.share_near:.0%} of {answered} within 2 %; next {fits[1].reading}, {fits[1].error:.0%}"
     )
     if not best.is_good:
-        return CheckResult(
-            name=NAME,
-            fitness=Fitness.UNFIT,
-            found=f"no convention fits; nearest {told}",
+        return _unfit(
+            f"no convention fits; nearest {found}",
             remedy="this model does not see where things are; serve one that does",
         )
-    same = matching_conventions(best.reading, subject.frame)
-    if wanted in same:
-        return CheckResult(name=NAME, fitness=Fitness.FIT, found=told)
+    matching = matching_conventions(best.reading, endpoint.frame)
+    if convention in matching:
+        return CheckResult(name="coordinates", fitness=Fitness.FIT, found=found)
     remedy = "take the dialect of the model's family" + (
-        f', or set policy.dialect_options.convention = "{same[0]}"' if same else ""
+        f', or set policy.dialect_options.convention = "{matching[0]}"' if matching else ""
     )
-    return CheckResult(
-        name=NAME,
-        fitness=Fitness.UNFIT,
-        found=f"{told}; '{subject.dialect.name}' reads {wanted}",
-        remedy=remedy,
-    )
+    return _unfit(f"{found}; '{endpoint.dialect.name}' reads {convention}", remedy=remedy)
+
+
+def _unfit(found: str, *, remedy: str = "") -> CheckResult:
+    return CheckResult(name="coordinates", fitness=Fitness.UNFIT, found=found, remedy=remedy)

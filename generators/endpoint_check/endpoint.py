@@ -1,7 +1,8 @@
 """The endpoint under test, asked as a run would ask it.
 
-Every request goes through the client that runs use, so that a check finds what a run would find. A
-refusal by the server is a result too: it is raised as `RequestRefused`, with the server's message.
+Every request goes through the client that runs use, and prompts are written as a run writes them:
+the dialect's system prompt, a task, pages with pictures. A refusal by the server is a result too: it
+is raised as `RequestRefused`, with the server's message.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from generators.engine.protocol import (
     EnginePrompt,
     Message,
     Part,
+    Picture,
     Reply,
     Role,
     Sampling,
@@ -23,8 +25,10 @@ from generators.engine.protocol import (
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
+from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.base import JsonObject
 from schemas.errors import NoEngine, RolloutFailure, StepmillError
+from schemas.observation import PageState
 from schemas.sections import MODEL_VIEWPORT
 
 GONE_SECONDS = 20.0
@@ -84,9 +88,9 @@ class CheckedEndpoint:
         try:
             return await self._reply(prompt, sampling)
         except RolloutFailure as failure:
-            _, refusal, words = failure.message.partition(_REFUSAL)
+            _, refusal, message = failure.message.partition(_REFUSAL)
             if refusal:
-                raise RequestRefused(f"HTTP 4{words}") from failure
+                raise RequestRefused(f"HTTP 4{message}") from failure
             raise
 
     async def _reply(self, prompt: EnginePrompt, sampling: Sampling) -> Reply:
@@ -99,8 +103,8 @@ class CheckedEndpoint:
         try:
             while not task.done():
                 await asyncio.wait({task}, timeout=_POLL_SECONDS)
-                away = time.perf_counter() - begun - stopwatch.seconds
-                if away > self._gone_seconds and not task.done():
+                down_seconds = time.perf_counter() - begun - stopwatch.seconds
+                if down_seconds > self._gone_seconds and not task.done():
                     raise NoEngine(f"{self.card.endpoints[0]} has gone away; start it again")
         finally:
             task.cancel()
@@ -110,9 +114,34 @@ class CheckedEndpoint:
         """Return the server's metrics; None: it has none."""
         return next(iter((await self._engine.metrics()).values()))
 
+    @property
+    def sent_size(self) -> tuple[int, int]:
+        """The size in which a run would send its pictures, px."""
+        return self.frame.sent_width, self.frame.sent_height
+
+    def start_conversation(self, task: str, *, slack: int, salt: str = "") -> ContextWindow:
+        """Return a conversation without observations that keeps one picture and `slack` more.
+
+        `salt` goes before everything.
+        """
+        return ContextWindow(
+            salt + self.dialect.system_prompt(self.frame),
+            self.dialect.task_message(task),
+            image_placeholder=self.dialect.image_placeholder,
+            budget=Budget(keep_images=1, slack_images=slack, tokens=None),
+        )
+
+    def append_page(self, window: ContextWindow, picture: Picture, *, step: int) -> None:
+        """Append the observation of a made-up page."""
+        page = PageState(
+            url=f"http://shop.example/{step}", title=f"Page {step}", scroll_x=0.0, scroll_y=0.0
+        )
+        before, after = self.dialect.observation_text(step, page)
+        window.append_observation(before, picture, after, picture_tokens=0)
+
 
 def default_frame(dialect: Dialect) -> Frame:
-    """Return the frame of a run with the usual viewport."""
+    """Return the frame of a run with the default viewport."""
     width, height = MODEL_VIEWPORT
     sent = dialect.sent_size(width, height)
     return Frame(
@@ -126,10 +155,10 @@ def default_frame(dialect: Dialect) -> Frame:
 
 
 def system(text: str) -> Message:
-    """Return a system's message."""
+    """Return a system message."""
     return Message(role=Role.SYSTEM, parts=(text,))
 
 
 def user(*parts: Part) -> Message:
-    """Return a user's message."""
+    """Return a user message."""
     return Message(role=Role.USER, parts=parts)

@@ -30,6 +30,6 @@ class CheckResult(Record):
     """What the user can do; empty: nothing is needed."""
 
 
-def is_fit(lines: Iterable[CheckResult]) -> bool:
+def is_fit(results: Iterable[CheckResult]) -> bool:
     """Return whether no result is unfit."""
-    return all(line.fitness is not Fitness.UNFIT for line in lines)
+    return all(result.fitness is not Fitness.UNFIT for result in results)

@@ -22,9 +22,9 @@ from source_tree import ROOT
 from tokenizers import Tokenizer
 
 from flows.job.config_loader import Sources, load
+from generators.endpoint_check.capabilities import check_usage_details
 from generators.endpoint_check.endpoint import CheckedEndpoint
 from generators.endpoint_check.result import Fitness
-from generators.endpoint_check.usage_metrics import check_usage_details
 from generators.engine.client.client import OpenAIEngine
 from generators.engine.client.metrics import EngineMetrics, read_metrics
 from generators.engine.protocol import EnginePrompt, Message, Picture, Reply, Role, Sampling
@@ -169,10 +169,10 @@ async def test_who_waits_for_its_turn_is_told_how_long(engine: OpenAIEngine) -> 
 
 
 async def test_an_endpoint_that_was_started_so_is_fit_to_say_it(engine: OpenAIEngine) -> None:
-    subject = CheckedEndpoint(engine, make_dialect("holotron"))
-    subject.max_images = 3
+    endpoint = CheckedEndpoint(engine, make_dialect("holotron"))
+    endpoint.max_images = 3
 
-    lines = await check_usage_details(subject)
+    lines = await check_usage_details(endpoint)
 
     assert {line.name: line.fitness for line in lines} == {
         "token details": Fitness.FIT,

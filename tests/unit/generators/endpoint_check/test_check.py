@@ -1,4 +1,4 @@
-"""What an examination finds at the scripted engine, as it is and with each of its faults."""
+"""What the checks find at the simulator, as it is and with each of its faults."""
 
 import asyncio
 import contextlib
@@ -7,24 +7,25 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 from engine_servers import engine
 
-from generators.endpoint_check.actions import check_actions
-from generators.endpoint_check.check import check_endpoint
-from generators.endpoint_check.coordinates import check_coordinates
-from generators.endpoint_check.endpoint import CheckedEndpoint, user
-from generators.endpoint_check.limits import check_context, check_images
-from generators.endpoint_check.prefix_cache import check_prefix_cache
-from generators.endpoint_check.result import CheckResult, Fitness, is_fit
-from generators.endpoint_check.structured_output import (
-    check_structured_output,
-    follows_probe_schema,
-    has_raw_control,
-)
-from generators.endpoint_check.usage_metrics import (
+from generators.endpoint_check.capabilities import (
+    check_context,
+    check_images,
     check_metrics,
     check_reply,
     check_usage_details,
     missing_figures,
 )
+from generators.endpoint_check.check import check_endpoint
+from generators.endpoint_check.coordinates import check_coordinates
+from generators.endpoint_check.endpoint import CheckedEndpoint, user
+from generators.endpoint_check.prefix_cache import check_prefix_cache
+from generators.endpoint_check.replies import (
+    check_actions,
+    check_structured_output,
+    follows_probe_schema,
+    has_raw_control,
+)
+from generators.endpoint_check.result import CheckResult, Fitness, is_fit
 from generators.engine.client.metrics import EngineMetrics
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.engine.simulator.faults import Fault, FaultKind

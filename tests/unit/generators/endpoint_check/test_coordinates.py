@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
-from generators.endpoint_check.coordinate_fit import (
+from generators.endpoint_check.coordinates import (
     READINGS,
     SIZE,
     Point,
     Reading,
     fit_readings,
     matching_conventions,
+    parse_point,
 )
-from generators.endpoint_check.coordinates import parse_point
 from generators.endpoint_check.endpoint import default_frame
 from generators.endpoint_check.probe_images import TARGETS, Target, target_board
 from generators.policy.dialects.coordinates import Convention
