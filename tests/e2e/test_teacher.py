@@ -19,7 +19,7 @@ from generators.policy.teacher.skills import (
     IMPOSSIBLE,
     PAGE_SKILLS,
     SKILLS,
-    UNSURE,
+    UNRELIABLE,
 )
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, template_paths
@@ -112,7 +112,7 @@ async def test_the_teacher_solves_every_family_it_promises() -> None:
                     group.create_task(attempt(chromium, site, family, seed))
 
     assert len(attempts) == len(SKILLS) * len(SEEDS)
-    failed = [each for each in attempts if not each.passed and each.family not in UNSURE]
+    failed = [each for each in attempts if not each.passed and each.family not in UNRELIABLE]
     assert [str(each) for each in failed] == []
     assert [str(each) for each in attempts if not all(each.thoughts)] == []
 
@@ -123,6 +123,6 @@ def test_every_family_is_taken_on_or_said_to_be_impossible() -> None:
     assert PAGE_SKILLS.keys().isdisjoint(HAND_SKILLS)
     assert set(SKILLS).isdisjoint(IMPOSSIBLE)
     assert set(SKILLS) | set(IMPOSSIBLE) == set(template_paths())
-    assert set(UNSURE) < set(SKILLS)
-    assert len(set(SKILLS) & small - set(UNSURE)) >= 90
-    assert all(len(reason.split()) > 3 for reason in (IMPOSSIBLE | UNSURE).values())
+    assert set(UNRELIABLE) < set(SKILLS)
+    assert len(set(SKILLS) & small - set(UNRELIABLE)) >= 90
+    assert all(len(reason.split()) > 3 for reason in (IMPOSSIBLE | UNRELIABLE).values())

@@ -1,18 +1,25 @@
-"""Skills that choose among things on offer: boxes to tick, options of a list, words that fit.
+"""Skills that choose: boxes to tick, options of a list, suggestions of a field.
 
-Goals that ask for similar words are read with a pocket thesaurus: a line is a group, and two words
-are alike if one line has both. It is knowledge of English, as any reader has it, and not part of any
-page.
+For goals that ask for similar words there is a small thesaurus: each line is a group of synonyms.
+It is general knowledge of English and is not taken from any page.
 """
 
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import part, quote, quoted, whole
-from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.primitives import Find, Plan, choose, press, submit, the, write
+from generators.policy.teacher.goals import part, quote, quotes, to_int
+from generators.policy.teacher.page import Page, SkillError, classes
+from generators.policy.teacher.primitives import (
+    Locator,
+    Plan,
+    click,
+    fill,
+    locator,
+    select_option,
+    submit,
+)
 
-_GROUPS = """
+_SYNONYMS = """
 big large huge enormous gigantic
 small tiny little mini petite
 red scarlet crimson vermillion
@@ -49,23 +56,23 @@ car cars automobile automobiles vehicle vehicles
 """
 
 
-def alike(one: str, other: str) -> bool:
-    """Say whether two words mean much the same."""
+def are_synonyms(one: str, other: str) -> bool:
+    """Return whether two words mean about the same."""
     pair = {one.lower(), other.lower()}
-    return len(pair) == 1 or any(pair <= set(line.split()) for line in _GROUPS.splitlines())
+    return len(pair) == 1 or any(pair <= set(line.split()) for line in _SYNONYMS.splitlines())
 
 
-_LISTED = r"Select (?:words similar to )?(.*?)(?: from the (?:scroll )?list)? and click Submit"
+_LIST = r"Select (?:words similar to )?(.*?)(?: from the (?:scroll )?list)? and click Submit"
 
 
-def _wanted(page: Page) -> list[str]:
-    """Return what the goal lists; `nothing` is an empty list."""
-    text = part(_LISTED, page.goal)
+def _listed_options(page: Page) -> list[str]:
+    """Return the options that the goal lists; for `nothing` none."""
+    text = part(_LIST, page.goal)
     return [] if text == "nothing" else text.split(", ")
 
 
-def _box_of(name: str) -> Find:
-    """Return how to find the box to tick beside a name."""
+def _checkbox(name: str) -> Locator:
+    """Return the locator of the checkbox with that label."""
 
     def find(page: Page) -> Node:
         return page.one("input", within=page.one("label", text=name))
@@ -73,33 +80,37 @@ def _box_of(name: str) -> Find:
     return find
 
 
-def tick(page: Page, *, loosely: bool = False) -> Plan:
-    """Tick the boxes the goal lists, and no others; `loosely`: those that mean the same."""
-    wanted = _wanted(page)
+def tick(page: Page, *, synonyms: bool = False) -> Plan:
+    """Tick the boxes that the goal lists, and no others; with `synonyms`, their synonyms too."""
+    wanted = _listed_options(page)
     for name in [node.text for node in page.all("label")]:
-        meant = [word for word in wanted if name == word or (loosely and alike(name, word))]
-        if _box_of(name)(page).checked == bool(meant):
+        matches = [
+            word for word in wanted if name == word or (synonyms and are_synonyms(name, word))
+        ]
+        if _checkbox(name)(page).checked == bool(matches):
             continue
         why = f"'{name}' is among what the goal lists, so I tick it."
-        if loosely and meant:
-            why = f"'{name}' means much the same as '{meant[0]}', so I tick it."
-        page = yield from press(page, _box_of(name), why)
+        if synonyms and matches:
+            why = f"'{name}' means much the same as '{matches[0]}', so I tick it."
+        page = yield from click(page, _checkbox(name), why)
     return (yield from submit(page))
 
 
-tick_similar = partial(tick, loosely=True)
+tick_similar = partial(tick, synonyms=True)
 
 
 def choose_options(page: Page) -> Plan:
-    """Choose the options the goal lists."""
-    for option in _wanted(page):
-        page = yield from choose(page, the("select"), option, f"The goal asks for '{option}'.")
+    """Select the options that the goal lists, and submit."""
+    for option in _listed_options(page):
+        page = yield from select_option(
+            page, locator("select"), option, f"The goal asks for '{option}'."
+        )
     return (yield from submit(page))
 
 
-def pick_suggestion(page: Page, find: Find, text: str, *, ending: str = "") -> Plan:
-    """Type `text` into a field and take the first suggestion that holds it and ends as said."""
-    page = yield from write(page, find, text, f"I type '{text}' to see what is suggested.")
+def pick_suggestion(page: Page, find: Locator, text: str, *, ending: str = "") -> Plan:
+    """Type `text` into a field and take the first suggestion that contains it and ends in `ending`."""
+    page = yield from fill(page, find, text, f"I type '{text}' to see what is suggested.")
 
     def fits(node: Node) -> bool:
         return (
@@ -108,46 +119,46 @@ def pick_suggestion(page: Page, find: Find, text: str, *, ending: str = "") -> P
             and node.text.endswith(ending)
         )
 
-    found = page.maybe(where=fits)
-    if found is None:
-        raise Lost(f"nothing that fits '{text}' is suggested")
-    why = f"'{found.text}' is suggested and fits, so I take it."
-    return (yield from press(page, the(where=fits), why))
+    suggestion = page.first(where=fits)
+    if suggestion is None:
+        raise SkillError(f"nothing that fits '{text}' is suggested")
+    why = f"'{suggestion.text}' is suggested and fits, so I take it."
+    return (yield from click(page, locator(where=fits), why))
 
 
 def autocomplete(page: Page) -> Plan:
-    """Enter an item that starts, and perhaps ends, as the goal quotes."""
-    start, ending = [*quoted(page.goal), ""][:2]
-    page = yield from pick_suggestion(page, the("input"), start, ending=ending)
+    """Enter an item with the prefix, and perhaps the suffix, that the goal quotes."""
+    start, ending = [*quotes(page.goal), ""][:2]
+    page = yield from pick_suggestion(page, locator("input"), start, ending=ending)
     return (yield from submit(page))
 
 
 def spin(page: Page) -> Plan:
-    """Bring a spinner to the number the goal names, one click at a time."""
+    """Set a spinner to the number in the goal, one click at a time."""
     wanted = int(part(r"Select (-?\d+) with the spinner", page.goal))
-    while (value := whole(the("input")(page).value or "0")) != wanted:
+    while (value := to_int(locator("input")(page).value or "0")) != wanted:
         way = "up" if value < wanted else "down"
         why = f"The spinner shows {value} and {wanted} is wanted, so I turn it {way}."
-        page = yield from press(page, the("a", cls=f"ui-spinner-{way}"), why)
+        page = yield from click(page, locator("a", cls=f"ui-spinner-{way}"), why)
     return (yield from submit(page))
 
 
-def pick_from_drawer(page: Page) -> Plan:
-    """Open a drop-down made of boxes, take the option the goal names, and press its button."""
+def pick_from_dropdown(page: Page) -> Plan:
+    """Open a styled drop-down, take the option in the goal, and press the button that the goal quotes."""
     option = part(r"Choose (.*?) from the dropdown", page.goal)
     why = f"The goal asks for '{option}', so I open the drop-down."
-    page = yield from press(page, the(cls="selectric"), why)
+    page = yield from click(page, locator(cls="selectric"), why)
     why = f"This is '{option}', so I take it."
-    page = yield from press(page, the("li", text=option), why)
+    page = yield from click(page, locator("li", text=option), why)
     return (yield from submit(page, quote(page.goal)))
 
 
 def pick_radio_and_write(page: Page) -> Plan:
-    """Mark the radio button and fill the text field whose places the goal names."""
+    """Select the radio button and fill the text field whose positions are in the goal."""
     radio = int(part(r"Check the (\d)\w\w radio", page.goal))
     text, place = quote(page.goal), int(part(r"into the (\d)\w\w textbox", page.goal))
-    radios = the("input", where=lambda n: n.attrs.get("type") == "radio", place=radio)
-    fields = the("input", where=lambda n: n.attrs.get("type") == "text", place=place)
-    page = yield from press(page, radios, f"The goal asks for radio button number {radio}.")
-    page = yield from write(page, fields, text, f"The goal asks for {text} in field {place}.")
+    radios = locator("input", where=lambda n: n.attrs.get("type") == "radio", place=radio)
+    fields = locator("input", where=lambda n: n.attrs.get("type") == "text", place=place)
+    page = yield from click(page, radios, f"The goal asks for radio button number {radio}.")
+    page = yield from fill(page, fields, text, f"The goal asks for {text} in field {place}.")
     return (yield from submit(page))

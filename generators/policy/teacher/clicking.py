@@ -1,98 +1,105 @@
 """Skills that end with one click: on what the goal quotes, in the order it gives, or in a menu.
 
-The target may first have to be uncovered: behind a tab, under a folded section, inside a folded
-folder, in a submenu that opens under the pointer.
+The target may be hidden at first: behind a tab, in a collapsed section or folder, or in a submenu
+that opens on hover.
 """
 
 import re
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import nth, ordinal, part, quote, quoted, whole
-from generators.policy.teacher.page import Lost, Page, classes
+from generators.policy.teacher.goals import nth, ordinal, part, quote, quotes, to_int
+from generators.policy.teacher.page import Page, SkillError, classes
 from generators.policy.teacher.primitives import (
-    Find,
+    Locator,
     Plan,
     button,
+    click,
     click_at,
+    click_point,
     hover,
-    press,
-    spot,
+    locator,
     submit,
-    the,
 )
 
 
 def click_button(page: Page) -> Plan:
-    """Click the button the goal quotes."""
+    """Click the button that the goal quotes."""
     text = quote(page.goal)
     why = f"The goal asks for the button '{text}', so I click it."
-    return (yield from press(page, the("button", text=text), why))
+    return (yield from click(page, locator("button", text=text), why))
 
 
 def click_only_button(page: Page) -> Plan:
-    """Click the one button there is."""
-    return (yield from press(page, the("button"), "The goal asks for the button, so I click it."))
+    """Click the only button of the page."""
+    return (
+        yield from click(page, locator("button"), "The goal asks for the button, so I click it.")
+    )
 
 
 def click_named_buttons(page: Page) -> Plan:
-    """Click the buttons ONE and TWO as far as the goal names them, in its order."""
+    """Click those of the buttons ONE and TWO that the goal names, in its order."""
     for name in re.findall(r"\b(?:ONE|TWO)\b", page.goal):
         why = f"The goal asks for button {name}, so I click it."
-        page = yield from press(page, the("button", text=name), why)
+        page = yield from click(page, locator("button", text=name), why)
     return page
 
 
 def click_numbered_tab(page: Page) -> Plan:
-    """Open the tab whose number the goal names."""
+    """Open the tab whose number is in the goal."""
     name = part(r"(Tab #\d+)", page.goal)
-    return (yield from press(page, the("a", text=name), f"The goal asks for {name}: I open it."))
+    return (
+        yield from click(page, locator("a", text=name), f"The goal asks for {name}: I open it.")
+    )
 
 
 def click_link(page: Page) -> Plan:
-    """Click the link the goal quotes, wherever it shows."""
+    """Click the link that the goal quotes."""
     text = quote(page.goal)
     why = f"This is the link '{text}' that the goal asks for, so I click it."
-    return (yield from press(page, the("span", cls="alink", text=text), why))
+    return (yield from click(page, locator("span", cls="alink", text=text), why))
 
 
-def _link_under(page: Page, lids: str, kind: str) -> Plan:
-    """Open one lid after another until the link the goal quotes is in sight, and click it."""
+def _click_hidden_link(page: Page, headers: str, kind: str) -> Plan:
+    """Open one section after another until the link that the goal quotes is visible, and click it.
+
+    `headers` is the class of what opens a section.
+    """
     text = quote(page.goal)
     place = 0
-    while page.maybe("span", cls="alink", text=text) is None:
+    while page.first("span", cls="alink", text=text) is None:
         place += 1
         why = f"The link '{text}' is not in sight, so I look under the {nth(place)} {kind}."
-        page = yield from press(page, the(cls=lids, place=place), why)
+        page = yield from click(page, locator(cls=headers, place=place), why)
     return (yield from click_link(page))
 
 
-click_link_behind_tabs = partial(_link_under, lids="ui-tabs-anchor", kind="tab")
-click_link_in_sections = partial(_link_under, lids="ui-accordion-header", kind="section")
+click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor", kind="tab")
+click_link_in_sections = partial(_click_hidden_link, headers="ui-accordion-header", kind="section")
 
 
-def unfold_and_submit(page: Page) -> Plan:
-    """Unfold the one section and submit."""
+def expand_and_submit(page: Page) -> Plan:
+    """Expand the only section and submit."""
     why = "The section is folded, so I unfold it."
-    page = yield from press(page, the(cls="ui-accordion-header"), why)
+    page = yield from click(page, locator(cls="ui-accordion-header"), why)
     return (yield from submit(page))
 
 
 def click_in_dialog(page: Page) -> Plan:
-    """Click the dialog's button the goal quotes: one of its own, or the cross."""
+    """Click the dialog's button that the goal quotes; `x` is the one that closes it."""
     name = quote(page.goal)
-    find = the(cls="ui-dialog-titlebar-close") if name == "x" else button(name)
-    return (yield from press(page, find, f"The goal asks for '{name}' in the dialog: I click it."))
+    find = locator(cls="ui-dialog-titlebar-close") if name == "x" else button(name)
+    return (yield from click(page, find, f"The goal asks for '{name}' in the dialog: I click it."))
 
 
 def click_widget(page: Page) -> Plan:
-    """Click a control of the kind the goal quotes."""
+    """Click a control of the kind that the goal quotes."""
     kind = quote(page.goal)
-    find = the("input", "textarea", "button", where=lambda node: _kind(node) == kind)
-    return (yield from press(page, find, f"The goal asks for a {kind} widget, and this is one."))
+    find = locator("input", "textarea", "button", where=lambda node: _widget_kind(node) == kind)
+    return (yield from click(page, find, f"The goal asks for a {kind} widget, and this is one."))
 
 
-def _kind(node: Node) -> str:
+def _widget_kind(node: Node) -> str:
     if node.tag != "input":
         return node.tag
     kind = node.attrs.get("type", "text")
@@ -100,85 +107,86 @@ def _kind(node: Node) -> str:
 
 
 def focus_text(page: Page) -> Plan:
-    """Click into the text field, or the one whose place the goal names."""
+    """Click into the text field, or into the one whose position is in the goal."""
     place = 1 if "the textbox" in page.goal else ordinal(page.goal)
     why = f"The goal asks for the {nth(place)} text field, so I click into it."
-    return (yield from press(page, the("input", place=place), why))
+    return (yield from click(page, locator("input", place=place), why))
 
 
 def click_ascending(page: Page) -> Plan:
     """Click numbers in ascending order; the first click hides them all."""
-    numbers = sorted(page.all("text"), key=lambda node: whole(node.text))
-    for text, (x, y) in [(node.text, spot(node)) for node in numbers]:
+    numbers = sorted(page.all("text"), key=lambda node: to_int(node.text))
+    for text, (x, y) in [(node.text, click_point(node)) for node in numbers]:
         page = yield from click_at(x, y, f"{text} is the next number, so I click where it stood.")
     return page
 
 
 def open_tree(page: Page) -> Plan:
-    """Unfold folders until the file or folder the goal quotes is in sight, and click it."""
+    """Expand folders until the file or folder that the goal quotes is visible, and click it."""
     name = quote(page.goal)
     place = 0
-    while page.maybe("span", text=name) is None:
+    while page.first("span", text=name) is None:
         place += 1
-        folder = the("span", cls="folder", place=place)
+        folder = locator("span", cls="folder", place=place)
         why = f"'{name}' is not in sight, so I look into the folder '{folder(page).text}'."
-        page = yield from press(page, folder, why)
-    return (yield from press(page, the("span", text=name), f"This is '{name}', so I click it."))
+        page = yield from click(page, folder, why)
+    return (yield from click(page, locator("span", text=name), f"This is '{name}', so I click it."))
 
 
-def _item(text: str) -> Find:
-    """Return how to find the menu item that says `text` itself, without its submenu."""
+def _menu_item(text: str) -> Locator:
+    """Return the locator of the menu item whose own text, without its submenu, is `text`."""
 
     def find(page: Page) -> Node:
-        item = page.maybe(cls="ui-menu-item-wrapper", text=text)
+        item = page.first(cls="ui-menu-item-wrapper", text=text)
         return page.one("div", text=text) if item is None else item
 
     return find
 
 
 def walk_menu(page: Page) -> Plan:
-    """Open one submenu after another along the path the goal gives, and click its end."""
+    """Open submenus along the path in the goal, and click the last item of the path."""
     *folders, leaf = part(r"Select (.*)", page.goal).split(">")
     for name in folders:
         why = f"'{leaf}' is under '{name}', so I point at that to open it."
-        page = yield from hover(page, _item(name), why)
-    return (yield from press(page, _item(leaf), f"This is '{leaf}', so I click it."))
+        page = yield from hover(page, _menu_item(name), why)
+    return (yield from click(page, _menu_item(leaf), f"This is '{leaf}', so I click it."))
 
 
 def use_menu(page: Page) -> Plan:
-    """Open a menu, and its submenu if need be, and click the item by its label or its icon."""
-    page = yield from press(page, button("Menu"), "The item is in the menu, so I open it.")
-    wanted = _by_label(quoted(page.goal)[1]) if len(quoted(page.goal)) > 1 else _by_icon(page)
-    folder = page.maybe("li", where=lambda node: _holds(node, wanted(page)))
+    """Open a menu, and a submenu if necessary, and click the item by its label or its icon."""
+    page = yield from click(page, button("Menu"), "The item is in the menu, so I open it.")
+    labels = quotes(page.goal)[1:]
+    wanted = _by_label(labels[0]) if labels else _by_icon(page)
+    folder = page.first("li", where=lambda node: _contains(node, wanted(page)))
     if wanted(page).point is None and folder is not None:
         name = folder.children[0].text
         why = f"The item is not in sight; '{name}' has a submenu, so I point at it."
-        page = yield from hover(page, _item(name), why)
+        page = yield from hover(page, _menu_item(name), why)
     text = wanted(page).text
-    return (yield from press(page, wanted, f"'{text}' is what the goal asks for, so I click it."))
+    return (yield from click(page, wanted, f"'{text}' is what the goal asks for, so I click it."))
 
 
-def _holds(item: Node, node: Node) -> bool:
-    """Say whether a menu item holds a submenu with `node` in it."""
+def _contains(item: Node, node: Node) -> bool:
+    """Return whether `node` is in a submenu of a menu item."""
     return any(
         child.tag == "ul" and any(n is node for n in child.walk()) for child in item.children
     )
 
 
-def _by_label(text: str) -> Find:
+def _by_label(text: str) -> Locator:
     return lambda page: page.one("div", where=lambda node: node.text == text, shown=False)
 
 
-def _by_icon(page: Page) -> Find:
-    """Return how to find the item with the icon that the goal shows."""
+def _by_icon(page: Page) -> Locator:
+    """Return the locator of the item with the icon that the goal shows."""
     banner = next((n for n in page.root.walk() if n.attrs.get("id") == "query"), page.root)
-    for shown in banner.walk():
-        icon = next((name for name in classes(shown) if name.startswith("ui-icon-")), None)
-        if icon is not None:
-            return lambda now: _holder(now, icon)
-    raise Lost("the goal shows no icon")
+    icons = (name for node in banner.walk() for name in classes(node))
+    icon = next((name for name in icons if name.startswith("ui-icon-")), None)
+    if icon is None:
+        raise SkillError("the goal shows no icon")
 
+    def find(page: Page) -> Node:
+        image = page.one("span", cls=icon, shown=False)
+        return page.parent(image) or image
 
-def _holder(page: Page, icon: str) -> Node:
-    found = page.one("span", cls=icon, shown=False)
-    return page.parent(found) or found
+    return find

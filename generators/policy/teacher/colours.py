@@ -1,6 +1,6 @@
-"""Skills about colours: click one, gather the shades of one, enter one.
+"""Skills about colours: click one, select the shades of one, enter one.
 
-Colours are numbers and names: what CSS says, which hex it is, which basic hue it belongs to.
+A colour comes as CSS text; here it is parsed, written as hexadecimal digits, or named by its hue.
 """
 
 import colorsys
@@ -9,29 +9,37 @@ import re
 from PIL import ImageColor
 
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Lost, Page, classes
-from generators.policy.teacher.primitives import Plan, press, spot, submit, the, with_id, write
+from generators.policy.teacher.page import Page, SkillError, classes
+from generators.policy.teacher.primitives import (
+    Plan,
+    by_id,
+    click,
+    click_point,
+    fill,
+    locator,
+    submit,
+)
 
 Colour = tuple[int, int, int]
 """Red, green, blue, each from 0 to 255."""
 
 _HUES = {"red": 0, "orange": 36, "yellow": 60, "green": 120, "blue": 220, "purple": 275}
-"""Degrees of the hues that have names of their own."""
+"""Hues that goals name, in degrees."""
 
 _GREY = 0.1
 """Saturation below which a colour has no hue."""
 
 
-def parse(text: str) -> Colour:
+def parse_colour(text: str) -> Colour:
     """Return the colour that CSS writes as `rgb(1, 2, 3)`, `#010203` or by name.
 
     Raises:
-        Lost: it is no opaque colour.
+        SkillError: it is not an opaque colour.
     """
     computed = re.fullmatch(r"rgb\((\d+), (\d+), (\d+)\)", text)
     if computed is not None:
         return int(computed[1]), int(computed[2]), int(computed[3])
-    refusal = Lost(f"'{text}' is no opaque colour I know")
+    refusal = SkillError(f"'{text}' is not an opaque colour that I know")
     try:
         parts = ImageColor.getrgb(text)
     except ValueError:
@@ -43,7 +51,7 @@ def parse(text: str) -> Colour:
             raise refusal
 
 
-def hexadecimal(colour: Colour) -> str:
+def to_hex(colour: Colour) -> str:
     """Return a colour as six hexadecimal digits."""
     return "".join(f"{part:02x}" for part in colour)
 
@@ -58,47 +66,49 @@ def hue_name(colour: Colour) -> str | None:
 
 
 def click_colour(page: Page) -> Plan:
-    """Click the box of the colour the goal names."""
+    """Click the box of the colour in the goal."""
     name = part(r"Click on the (.+) colored box", page.goal)
-    wanted = parse(name)
-    boxes = the(cls="color", where=lambda node: parse(node.style["background-color"]) == wanted)
-    return (yield from press(page, boxes, f"This box is {name}, so I click it."))
+    wanted = parse_colour(name)
+    boxes = locator(
+        cls="color", where=lambda node: parse_colour(node.style["background-color"]) == wanted
+    )
+    return (yield from click(page, boxes, f"This box is {name}, so I click it."))
 
 
 def select_shades(page: Page) -> Plan:
-    """Click every shade of the colour the goal names, and submit."""
+    """Click every shade of the colour in the goal, and submit."""
     wanted = part(r"all the shades of (\w+)", page.goal)
     area = page.by_id("area")
-    colours = [parse(n.style["background-color"]) for n in page.all("span", within=area)]
+    colours = [parse_colour(n.style["background-color"]) for n in page.all("span", within=area)]
     for place, colour in enumerate(colours, 1):
         if hue_name(colour) == wanted:
             why = f"The {nth(place)} square is a shade of {wanted}, so I select it."
-            page = yield from press(page, the("span", place=place), why)
+            page = yield from click(page, locator("span", place=place), why)
     return (yield from submit(page))
 
 
 def enter_named_colour(page: Page) -> Plan:
-    """Enter the colour the goal names."""
+    """Enter the colour in the goal."""
     name = part(r"Select (\w+) with the color picker", page.goal)
-    return (yield from _enter(page, parse(name), name))
+    return (yield from _enter_colour(page, parse_colour(name), name))
 
 
 def enter_shown_colour(page: Page) -> Plan:
     """Enter the colour that the banner shows."""
     for node in page.root.walk():
         if "cc" in classes(node):
-            colour = parse(node.style["background-color"])
-            return (yield from _enter(page, colour, "the colour shown"))
-    raise Lost("the banner shows no colour")
+            colour = parse_colour(node.style["background-color"])
+            return (yield from _enter_colour(page, colour, "the colour shown"))
+    raise SkillError("the banner shows no colour")
 
 
-def _enter(page: Page, colour: Colour, name: str) -> Plan:
-    """Type a colour as the picker's field takes it, close the picker and submit."""
-    code = hexadecimal(colour)
+def _enter_colour(page: Page, colour: Colour, name: str) -> Plan:
+    """Type a colour into the picker's field, close the picker and submit."""
+    code = to_hex(colour)
     why = f"In hexadecimal {name} is {code}, so I type that into the picker's field."
-    page = yield from write(page, with_id("col"), code, why)
-    if with_id("subbtn")(page).point is None:
+    page = yield from fill(page, by_id("col"), code, why)
+    if by_id("subbtn")(page).point is None:
         why = "The picker lies over the button, so I click beside it to close it."
-        page = yield from press(page, with_id("wrap"), why)
-    spot(with_id("subbtn")(page))
+        page = yield from click(page, by_id("wrap"), why)
+    click_point(by_id("subbtn")(page))
     return (yield from submit(page))

@@ -1,28 +1,28 @@
-"""Skills that drag a thing to a place: into a box, in a direction, up a list, along a slider.
+"""Skills that drag: into a box, in a direction, within a list, along a slider.
 
-A slider's scale is learnt by pulling its handle to an end; then it is set.
+To learn the scale of a slider, a skill first drags its handle to one end.
 """
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.geometry import Point, drop
-from generators.policy.teacher.goals import nth, numbers, parts, whole
-from generators.policy.teacher.page import Lost, Page, centre, classes
+from generators.policy.teacher.geometry import Point, drag_path
+from generators.policy.teacher.goals import nth, numbers, parts, to_int
+from generators.policy.teacher.page import Page, SkillError, centre, classes
 from generators.policy.teacher.primitives import (
-    Find,
+    Locator,
     Plan,
+    by_id,
+    click,
+    click_point,
     drag,
-    key,
-    press,
-    spot,
+    locator,
+    press_key,
     submit,
-    the,
-    with_id,
 )
 
-_WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+_DIRECTIONS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 _NUDGE = 25
-"""How far a thing is dragged where any distance will do, px."""
+"""How far an item is dragged where any distance will do, px."""
 
 _STRETCH = 15
 """How far an edge is dragged, px."""
@@ -38,44 +38,45 @@ _GRID = (
     "bottom center",
     "bottom right",
 )
-"""The places of a grid of three by three, row by row."""
+"""The cells of a grid of three by three, row by row."""
 
 
-def _moved(start: Point, way: str, distance: float) -> Point:
-    across, down = _WAYS[way]
+def _offset_point(start: Point, way: str, distance: float) -> Point:
+    """Return the point at a distance from `start` in one of the four directions."""
+    across, down = _DIRECTIONS[way]
     return start[0] + across * distance, start[1] + down * distance
 
 
 def drag_into(page: Page) -> Plan:
     """Drag the small box into the middle of the large one and submit."""
-    small, large = with_id("draggableSmall")(page), with_id("draggableLarge")(page)
+    small, large = by_id("draggableSmall")(page), by_id("draggableLarge")(page)
     why = "The small box belongs inside the large one, so I drag it to the middle of that."
     page = yield from drag(centre(small.box), centre(large.box), why)
     return (yield from submit(page))
 
 
-def drag_somewhat(page: Page) -> Plan:
-    """Drag the one figure in the direction the goal names and submit."""
+def drag_in_direction(page: Page) -> Plan:
+    """Drag the only figure in the direction in the goal and submit."""
     (way,) = parts(r"Drag the \w+ (left|right|up|down)", page.goal)
-    start = spot(page.one("circle", "rect", "polygon"))
+    start = click_point(page.one("circle", "rect", "polygon"))
     why = f"The goal asks to drag it {way}, so I do."
-    page = yield from drag(start, _moved(start, way, _NUDGE), why)
+    page = yield from drag(start, _offset_point(start, way, _NUDGE), why)
     return (yield from submit(page))
 
 
 def resize(page: Page) -> Plan:
-    """Drag the edge of the text area that makes it smaller or larger as the goal says."""
+    """Make the text area smaller or larger, as the goal says, by dragging an edge."""
     side, size = parts(r"the (width|height) is (smaller|larger)", page.goal)
-    edge = the(cls="ui-resizable-e" if side == "width" else "ui-resizable-s")
+    edge = locator(cls="ui-resizable-e" if side == "width" else "ui-resizable-s")
     way = {
         ("width", "larger"): "right",
         ("width", "smaller"): "left",
         ("height", "larger"): "down",
         ("height", "smaller"): "up",
     }[side, size]
-    start = spot(edge(page))
+    start = click_point(edge(page))
     why = f"The {side} is to be {size}, so I drag this edge {way}."
-    page = yield from drag(start, _moved(start, way, _STRETCH), why)
+    page = yield from drag(start, _offset_point(start, way, _STRETCH), why)
     return (yield from submit(page))
 
 
@@ -85,15 +86,15 @@ def drag_item(page: Page) -> Plan:
     items = page.all("li")
     found = [number for number, item in enumerate(items) if item.text == name]
     if not found:
-        raise Lost(f"there is no item '{name}'")
-    goal = _place(place, found[0], len(items))
+        raise SkillError(f"there is no item '{name}'")
+    goal = _target_index(place, found[0], len(items))
     why = f"{name} is the {nth(found[0] + 1)} item and is wanted {place}, so I drag it there."
-    return (yield from _move(items, found[0], goal, why))
+    return (yield from _move_item(items, found[0], goal, why))
 
 
-def _move(items: list[Node], start: int, goal: int, why: str) -> Plan:
-    """Drag an item to another's place; a list has one column, a grid three."""
-    begin, end = drop([item.box for item in items], start, goal, columns=_columns(len(items)))
+def _move_item(items: list[Node], start: int, goal: int, why: str) -> Plan:
+    """Drag an item to another's position; a list has one column, a grid three."""
+    begin, end = drag_path([item.box for item in items], start, goal, columns=_columns(len(items)))
     return (yield from drag(begin, end, why))
 
 
@@ -101,8 +102,8 @@ def _columns(count: int) -> int:
     return 3 if count == len(_GRID) else 1
 
 
-def _place(place: str, start: int, count: int) -> int:
-    """Return the number, from 0, of the place meant."""
+def _target_index(place: str, start: int, count: int) -> int:
+    """Return the index, from 0, that the words of a goal mean."""
     columns = _columns(count)
     steps = {"up": -columns, "down": columns, "left": -1, "right": 1}
     way, words = place.partition(" ")[0], place.removeprefix("to the ")
@@ -118,45 +119,45 @@ def _place(place: str, start: int, count: int) -> int:
 
 
 def sort_numbers(page: Page) -> Plan:
-    """Drag numbers up a list, the lowest first, until all are in order, and submit."""
+    """Sort a list of numbers by dragging, the lowest first, and submit."""
     for place in range(len(page.all("li"))):
         items = page.all("li")
-        values = [whole(item.text) for item in items]
+        values = [to_int(item.text) for item in items]
         lowest = values.index(min(values[place:]), place)
         if lowest != place:
             why = f"{values[lowest]} is the {nth(place + 1)} in order, so I drag it to that place."
-            page = yield from _move(items, lowest, place, why)
+            page = yield from _move_item(items, lowest, place, why)
     return (yield from submit(page))
 
 
-_KEYS = 12
-"""The most presses of an arrow key to set right what a drag missed."""
+_MAX_KEY_PRESSES = 12
+"""Of an arrow key, to correct what a drag missed."""
 
 
-def _handle(slider: Find, page: Page) -> tuple[float, float]:
+def _handle_position(slider: Locator, page: Page) -> tuple[float, float]:
     return centre(page.one(cls="ui-slider-handle", within=slider(page)).box)
 
 
-def _shown(readout: Find, page: Page) -> int:
-    return whole(readout(page).text)
+def _read_value(readout: Locator, page: Page) -> int:
+    return to_int(readout(page).text)
 
 
-def slide(page: Page, slider: Find, readout: Find, wanted: int) -> Plan:
-    """Bring a slider to a value."""
-    first, start = _shown(readout, page), _handle(slider, page)
+def slide(page: Page, slider: Locator, readout: Locator, wanted: int) -> Plan:
+    """Set a slider to a value."""
+    first, start = _read_value(readout, page), _handle_position(slider, page)
     if first == wanted:
         return page
     why = f"The slider shows {first} and {wanted} is wanted; I pull it to its end to see its scale."
-    page = yield from drag(start, _end(page, slider, rising=wanted > first), why)
-    last, end = _shown(readout, page), _handle(slider, page)
+    page = yield from drag(start, _track_end(page, slider, rising=wanted > first), why)
+    last, end = _read_value(readout, page), _handle_position(slider, page)
     if last not in (first, wanted):
         part = (wanted - first) / (last - first)
         goal = (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
         page = yield from drag(end, goal, f"The end is {last}, so {wanted} is about here.")
-    return (yield from _set_right(page, readout, wanted))
+    return (yield from _step_to(page, readout, wanted))
 
 
-def _end(page: Page, slider: Find, *, rising: bool) -> tuple[float, float]:
+def _track_end(page: Page, slider: Locator, *, rising: bool) -> tuple[float, float]:
     track = slider(page)
     left, top, width, height = track.box
     if "ui-slider-vertical" in classes(track):
@@ -164,35 +165,35 @@ def _end(page: Page, slider: Find, *, rising: bool) -> tuple[float, float]:
     return left + width if rising else left, top + height / 2
 
 
-def _set_right(page: Page, readout: Find, wanted: int) -> Plan:
-    for _ in range(_KEYS):
-        value = _shown(readout, page)
+def _step_to(page: Page, readout: Locator, wanted: int) -> Plan:
+    for _ in range(_MAX_KEY_PRESSES):
+        value = _read_value(readout, page)
         if value == wanted:
             return page
         way = "Right" if value < wanted else "Left"
         why = f"It shows {value} and {wanted} is wanted, so I move it by one with the keyboard."
-        page = yield from key(f"Arrow{way}", why)
-    raise Lost(f"the slider does not come to {wanted}")
+        page = yield from press_key(f"Arrow{way}", why)
+    raise SkillError(f"the slider does not come to {wanted}")
 
 
 def set_slider(page: Page) -> Plan:
-    """Bring the one slider to the number the goal names and submit."""
-    page = yield from slide(page, with_id("slider"), with_id("val"), numbers(page.goal)[0])
+    """Set the only slider to the number in the goal and submit."""
+    page = yield from slide(page, by_id("slider"), by_id("val"), numbers(page.goal)[0])
     return (yield from submit(page))
 
 
 def set_sliders(page: Page) -> Plan:
-    """Bring the sliders to the combination the goal names and submit."""
+    """Set the sliders to the combination in the goal and submit."""
     for place, wanted in enumerate(numbers(page.goal), 1):
-        page = yield from slide(page, with_id(f"slider-{place}"), with_id(f"val-{place}"), wanted)
+        page = yield from slide(page, by_id(f"slider-{place}"), by_id(f"val-{place}"), wanted)
     return (yield from submit(page))
 
 
 def slide_and_tick(page: Page) -> Plan:
-    """Bring the slider to the goal's number, tick the goal's box and submit."""
+    """Set the slider to the goal's number, tick the goal's box and submit."""
     value, place = parts(r"Select (-?\d+) with the slider, click the (\d)", page.goal)
-    page = yield from slide(page, with_id("slider"), with_id("val"), int(value))
-    box = the("input", place=int(place))
+    page = yield from slide(page, by_id("slider"), by_id("val"), int(value))
+    box = locator("input", place=int(place))
     why = f"The goal asks for the {nth(int(place))} checkbox, so I tick it."
-    page = yield from press(page, box, why)
+    page = yield from click(page, box, why)
     return (yield from submit(page))

@@ -2,7 +2,6 @@
 
 import math
 
-from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import (
     Point,
     bisector_end,
@@ -11,22 +10,22 @@ from generators.policy.teacher.geometry import (
     right_angle_end,
 )
 from generators.policy.teacher.goals import part
-from generators.policy.teacher.page import Lost, Page, centre
-from generators.policy.teacher.primitives import Plan, click_at, drag, press, submit, with_id
+from generators.policy.teacher.page import Page, SkillError, centre
+from generators.policy.teacher.primitives import Plan, by_id, click, click_at, drag, submit
 from schemas.observation import Box
 
 HALF_LINE = 20
 """Half of the length of a drawn line, px."""
 
 _RIM = 3
-"""Width of the rim of the drawing where a dot would be set by a click outside it, px."""
+"""Width of the rim of the drawing in which no dot is placed, px."""
 
 _BUTTON = 4
-"""How far the button below reaches into the drawing, px."""
+"""How far the button below overlaps the drawing, px."""
 
 
-def _place(page: Page, target: Point, why: str) -> Plan:
-    """Click so that the blue dot comes to lie on `target`; once more if it does not."""
+def _place_dot(page: Page, target: Point, why: str) -> Plan:
+    """Click to put the blue dot on `target`; click once more if it misses."""
     x, y = round(target[0]), round(target[1])
     page = yield from click_at(x, y, why)
     landed = centre(page.by_id("blue-circle").box)
@@ -37,19 +36,19 @@ def _place(page: Page, target: Point, why: str) -> Plan:
     return page
 
 
-def _frame(page: Page) -> Box:
+def _drawing_area(page: Page) -> Box:
     left, top, width, height = inset(page.by_id("svg-grid").box, _RIM)
     return left, top, width, height - _BUTTON
 
 
-def _circles(page: Page, *fills: str) -> list[Point]:
+def _circle_centres(page: Page, *fills: str) -> list[Point]:
     """Return the centre of the next circle of each fill, in the order they were drawn."""
     circles = page.all("circle")
     out: list[Point] = []
     for fill in fills:
         circle = next((node for node in circles if node.attrs.get("fill") == fill), None)
         if circle is None:
-            raise Lost(f"there is no {fill} point")
+            raise SkillError(f"there is no {fill} point")
         circles.remove(circle)
         out.append(centre(circle.box))
     return out
@@ -57,39 +56,38 @@ def _circles(page: Page, *fills: str) -> list[Point]:
 
 def mark_centre(page: Page) -> Plan:
     """Mark the centre of the circle and submit."""
-    circle: Node = page.one("circle")
     why = "This is the middle of the circle, so I click it."
-    page = yield from _place(page, centre(circle.box), why)
+    page = yield from _place_dot(page, centre(page.one("circle").box), why)
     return (yield from submit(page))
 
 
 def mark_midpoint(page: Page) -> Plan:
-    """Mark the point half-way between the two points and submit."""
-    one, other = _circles(page, "black", "black")
+    """Mark the point half-way between two points and submit."""
+    one, other = _circle_centres(page, "black", "black")
     why = "This is half-way between the two points, so I click here."
-    page = yield from _place(page, midpoint(one, other), why)
+    page = yield from _place_dot(page, midpoint(one, other), why)
     return (yield from submit(page))
 
 
 def make_right_angle(page: Page) -> Plan:
     """Add the point that makes a right angle at the blue point, and submit."""
-    end, corner = _circles(page, "black", "blue")
-    target = right_angle_end(end, corner, _frame(page))
+    end, corner = _circle_centres(page, "black", "blue")
+    target = right_angle_end(end, corner, _drawing_area(page))
     if target is None:
-        raise Lost("the right angle lies outside the drawing")
+        raise SkillError("the right angle lies outside the drawing")
     why = "A line from the blue point to here is at a right angle to the other, so I click."
-    page = yield from _place(page, target, why)
+    page = yield from _place_dot(page, target, why)
     return (yield from submit(page))
 
 
 def bisect_angle(page: Page) -> Plan:
-    """Add a point on the line that halves the angle at the blue point, and submit."""
-    one, other, corner = _circles(page, "black", "black", "blue")
-    target = bisector_end(one, corner, other, _frame(page))
+    """Add a point on the bisector of the angle at the blue point, and submit."""
+    one, other, corner = _circle_centres(page, "black", "black", "blue")
+    target = bisector_end(one, corner, other, _drawing_area(page))
     if target is None:
-        raise Lost("the line that halves the angle lies outside the drawing")
+        raise SkillError("the line that halves the angle lies outside the drawing")
     why = "A line from the blue point to here halves the angle, so I click."
-    page = yield from _place(page, target, why)
+    page = yield from _place_dot(page, target, why)
     return (yield from submit(page))
 
 
@@ -104,6 +102,6 @@ def draw_line(page: Page) -> Plan:
 
 
 def click_coordinate(page: Page) -> Plan:
-    """Click the point of the grid whose coordinate the goal names."""
+    """Click the point of the grid whose coordinates are in the goal."""
     name = part(r"grid coordinate (\(-?\d,-?\d\))", page.goal)
-    return (yield from press(page, with_id(name), f"This is the point {name}, so I click it."))
+    return (yield from click(page, by_id(name), f"This is the point {name}, so I click it."))

@@ -10,14 +10,22 @@ from dataclasses import dataclass
 from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import Point
 from generators.policy.teacher.goals import parts
-from generators.policy.teacher.page import Lost, Page
-from generators.policy.teacher.primitives import Plan, button, click_at, drag, press, spot, submit
+from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.primitives import (
+    Plan,
+    button,
+    click,
+    click_at,
+    click_point,
+    drag,
+    submit,
+)
 
 SMALL_PX = 15
-"""A figure drawn no larger than this is small, any other large."""
+"""Size of the largest small figure; any other is large."""
 
 COLOURS = frozenset({"red", "green", "blue", "aqua", "black", "magenta", "yellow"})
-"""The colours figures are drawn in."""
+"""The colours of figures."""
 
 _SHAPES = {"circle": "circle", "rect": "rectangle", "polygon": "triangle"}
 
@@ -27,9 +35,9 @@ class Figure:
     """One letter, digit or shape."""
 
     node: Node
-    """Where it is."""
+    """The element."""
     name: str
-    """The letter, the digit, or which shape."""
+    """The letter, the digit, or the shape's name."""
     kind: str
     """`letter`, `digit` or `shape`."""
     colour: str
@@ -39,8 +47,8 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """Which figures a goal means; None where it leaves that open."""
+class FigureDescription:
+    """What a goal says of the figures it means; None where it does not say."""
 
     size: str | None
     """`small` or `large`."""
@@ -49,8 +57,8 @@ class Wish:
     what: str | None
     """A name or a kind."""
 
-    def fits(self, figure: Figure) -> bool:
-        """Say whether a figure is meant."""
+    def matches(self, figure: Figure) -> bool:
+        """Return whether a figure fits the description."""
         return (
             self.size in (None, figure.size)
             and self.colour in (None, figure.colour)
@@ -59,7 +67,7 @@ class Wish:
 
 
 def figures(page: Page) -> list[Figure]:
-    """Return the figures on the page, in the order they were drawn; empty frames are none."""
+    """Return the figures on the page, in the order they were drawn, without the empty frames."""
     return [
         _figure(node)
         for node in page.all("text", *_SHAPES)
@@ -80,18 +88,18 @@ def _figure(node: Node) -> Figure:
     )
 
 
-def wish(text: str) -> Wish:
-    """Return which figures a description means, as `large red circle` or `small item`.
+def parse_description(text: str) -> FigureDescription:
+    """Parse the description of a figure, as `large red circle` or `small item`.
 
     Raises:
-        Lost: it is no description.
+        SkillError: the text is not a description.
     """
     colours = "|".join(sorted(COLOURS))
-    found = re.fullmatch(rf"(?:(small|large) )?(?:({colours}) )?(\w+)", text.strip())
-    if found is None:
-        raise Lost(f"'{text}' describes no figure I know")
-    size, colour, what = found.groups()
-    return Wish(size=size, colour=colour, what=None if what == "item" else what)
+    match = re.fullmatch(rf"(?:(small|large) )?(?:({colours}) )?(\w+)", text.strip())
+    if match is None:
+        raise SkillError(f"'{text}' describes no figure I know")
+    size, colour, what = match.groups()
+    return FigureDescription(size=size, colour=colour, what=None if what == "item" else what)
 
 
 _COLUMNS = 3
@@ -100,64 +108,61 @@ _MARGIN = 13
 
 
 def click_shape(page: Page) -> Plan:
-    """Click a figure that fits the goal's description."""
+    """Click a figure that matches the goal's description."""
     (what,) = parts(r"Click on an? (.*)", page.goal)
-    fitting = [figure for figure in figures(page) if wish(what).fits(figure)]
-    reached = [figure for figure in fitting if figure.node.point is not None]
-    if not reached:
-        raise Lost(f"there is no {what}")
-    why = f"The goal asks for a {what}, and this is one: {_say(reached[0])}."
-    return (yield from click_at(*spot(reached[0].node), why))
+    matches = [figure for figure in figures(page) if parse_description(what).matches(figure)]
+    reachable = [figure for figure in matches if figure.node.point is not None]
+    if not reachable:
+        raise SkillError(f"there is no {what}")
+    why = f"The goal asks for a {what}, and this is one: {_describe(reachable[0])}."
+    return (yield from click_at(*click_point(reachable[0].node), why))
 
 
-def _say(figure: Figure) -> str:
+def _describe(figure: Figure) -> str:
     kind = "" if figure.kind == "shape" else f"{figure.kind} "
     return f"a {figure.size} {figure.colour} {kind}{figure.name}"
 
 
 def count_shapes(page: Page) -> Plan:
-    """Press the button with the number of figures that fit the goal's description."""
+    """Press the button with the number of figures that match the goal's description."""
     (what,) = parts(r"How many (.*)s are there\?", page.goal)
-    count = sum(wish(what).fits(figure) for figure in figures(page))
+    count = sum(parse_description(what).matches(figure) for figure in figures(page))
     why = f"I count {count} of what the goal describes as '{what}'."
-    return (yield from press(page, button(str(count)), why))
+    return (yield from click(page, button(str(count)), why))
 
 
 def name_shape(page: Page) -> Plan:
-    """Press the button that names the one figure."""
+    """Press the button that names the only figure."""
     figure = figures(page)[0]
     word = {"digit": "number", "letter": "letter"}.get(figure.kind, figure.name)
     why = f"The figure is a {word}, so I press that button."
-    return (yield from press(page, button(word.capitalize()), why))
+    return (yield from click(page, button(word.capitalize()), why))
 
 
 def sort_shapes(page: Page) -> Plan:
-    """Drag the figures the goal names into a box, and all others into the other if there is one."""
+    """Drag the figures in the goal into a box, and all others into the second box if there is one."""
     what, place = parts(r"Drag all (\w+)(?: shapes)? into the (\w+) box", page.goal)
-    meant = (
-        Wish(size=None, colour=what, what=None)
+    description = (
+        FigureDescription(size=None, colour=what, what=None)
         if what in COLOURS
-        else Wish(size=None, colour=None, what=what.removesuffix("s"))
+        else FigureDescription(size=None, colour=None, what=what.removesuffix("s"))
     )
-    boxes = sorted(page.all("rect", where=_is_frame), key=lambda node: node.box[0])
-    filled = [0] * len(boxes)
+    frames = page.all("rect", where=lambda node: node.attrs.get("fill") == "none")
+    boxes = sorted(frames, key=lambda node: node.box[0])
+    counts = [0] * len(boxes)
     for number, figure in enumerate(figures(page)):
-        into = 0 if meant.fits(figure) else 1
+        into = 0 if description.matches(figure) else 1
         if into >= len(boxes):
             continue
-        why = f"This is {_say(figure)}: it belongs into the {place if into == 0 else 'other'} box."
-        start = spot(figures(page)[number].node)
-        page = yield from drag(start, _slot(boxes[into], filled[into]), why)
-        filled[into] += 1
+        why = f"This is {_describe(figure)}: it belongs into the {place if into == 0 else 'other'} box."
+        start = click_point(figures(page)[number].node)
+        page = yield from drag(start, _slot(boxes[into], counts[into]), why)
+        counts[into] += 1
     return (yield from submit(page))
 
 
-def _is_frame(node: Node) -> bool:
-    return node.attrs.get("fill") == "none"
-
-
 def _slot(box: Node, number: int) -> Point:
-    """Return where in a box the figure of that number goes, so that all of them stay in sight."""
+    """Return where in a box its figure of that number goes, so that no figure covers another."""
     left, top, width, height = box.box
     row, column = divmod(number, _COLUMNS)
     across = (width - 2 * _MARGIN) / (_COLUMNS - 1) * column

@@ -1,7 +1,7 @@
-"""Points on a plane of whole pixels: midpoints, angles, and the pixel that fits a wish best.
+"""Points on a plane of whole pixels: midpoints, angles, and searches for the best pixel.
 
-Nothing here knows a page. Coordinates are CSS px, y downwards; a pointer only ever stands on a
-whole pixel, so what is wanted is often not there, and the best there is has to be searched for.
+Nothing here knows a page. Coordinates are CSS px, y downwards. A pointer is always on a whole pixel,
+and the exact point often is not, so these functions search for the nearest fit.
 """
 
 import cmath
@@ -16,7 +16,7 @@ Point = tuple[float, float]
 """x and y, CSS px."""
 
 _SAMPLE = 150
-"""About how many points are weighed against each other in a search."""
+"""About how many points a search compares."""
 
 
 def midpoint(one: Point, other: Point) -> Point:
@@ -25,7 +25,7 @@ def midpoint(one: Point, other: Point) -> Point:
 
 
 def angle(one: Point, corner: Point, other: Point) -> float:
-    """Return the angle at `corner` between the ways to two points, in degrees from 0 to 180."""
+    """Return the angle at `corner` between two points, in degrees from 0 to 180."""
     turn = (complex(*one) - complex(*corner)) * (complex(*other) - complex(*corner)).conjugate()
     return abs(math.degrees(cmath.phase(turn)))
 
@@ -35,8 +35,8 @@ def inset(box: Box, by: float) -> Box:
     return box[0] + by, box[1] + by, box[2] - 2 * by, box[3] - 2 * by
 
 
-def within(point: Point, box: Box) -> bool:
-    """Say whether a point lies in a box."""
+def contains(point: Point, box: Box) -> bool:
+    """Return whether a point is in a box."""
     return box[0] <= point[0] <= box[0] + box[2] and box[1] <= point[1] <= box[1] + box[3]
 
 
@@ -48,13 +48,13 @@ def pixels(box: Box) -> Iterator[Point]:
             yield float(x), float(y)
 
 
-def ray(start: Point, way: complex, frame: Box) -> Iterator[Point]:
+def ray(start: Point, direction: complex, frame: Box) -> Iterator[Point]:
     """Yield the whole pixels along a ray, from near its start to the edge of `frame`."""
-    step = way / abs(way)
+    step = direction / abs(direction)
     for length in range(1, math.ceil(math.hypot(frame[2], frame[3])) + 1):
         end = complex(*start) + step * length
         pixel = (float(round(end.real)), float(round(end.imag)))
-        if within(pixel, frame) and pixel != start:
+        if contains(pixel, frame) and pixel != start:
             yield pixel
 
 
@@ -94,35 +94,35 @@ def _blur(corner: Point, pixel: Point) -> float:
     return math.degrees(math.atan2(0.5, math.dist(corner, pixel)))
 
 
-def drop(boxes: Sequence[Box], start: int, goal: int, *, columns: int) -> tuple[Point, Point]:
-    """Return from where to where an item is dragged to take the place of another.
+def drag_path(boxes: Sequence[Box], start: int, goal: int, *, columns: int) -> tuple[Point, Point]:
+    """Return start and end of the drag that moves an item to the position of another.
 
     A sortable list makes room once the pointer has passed the middle of an item in the direction
-    it moves in: behind the item if it moves right or down, else before it. So the end lies beyond
-    the middle of the item there; on the way up and right it is the item before that.
+    of the drag: after the item if the pointer moves right or down, else before it. So the end is
+    beyond the middle of the item there; for a drag up and right it is the item before that.
     """
     row, column = divmod(start, columns)
     goal_row, goal_column = divmod(goal, columns)
     if goal_row < row and goal_column > column:
-        return _inside(boxes[start], 0.25, 0.5), _inside(boxes[goal - 1], 0.75, 0.5)
+        return _point_in(boxes[start], 0.25, 0.5), _point_in(boxes[goal - 1], 0.75, 0.5)
     if goal_column != column:
-        return _inside(boxes[start], 0.5, 0.5), _inside(
+        return _point_in(boxes[start], 0.5, 0.5), _point_in(
             boxes[goal], 0.75 if goal_column > column else 0.25, 0.5
         )
-    return _inside(boxes[start], 0.5, 0.5), _inside(
+    return _point_in(boxes[start], 0.5, 0.5), _point_in(
         boxes[goal], 0.5, 0.75 if goal_row > row else 0.25
     )
 
 
-def _inside(box: Box, across: float, down: float) -> Point:
+def _point_in(box: Box, across: float, down: float) -> Point:
     return box[0] + box[2] * across, box[1] + box[3] * down
 
 
-def sides(radii: Sequence[float]) -> int:
-    """Return how many sides, 3 to 7, the outline has that lies at these distances around a point.
+def corner_count(radii: Sequence[float]) -> int:
+    """Return how many corners, 3 to 7, an outline has, from its distances to a point inside.
 
-    The distances are those in directions evenly spread over the full turn. Each corner is a peak,
-    so the number of corners is the strongest of the frequencies.
+    The distances are in directions evenly spread over the full turn. Each corner is a peak, so the
+    number of corners is the strongest of the frequencies.
     """
     turn = -2j * cmath.pi / len(radii)
 
@@ -132,20 +132,19 @@ def sides(radii: Sequence[float]) -> int:
     return max(range(3, 8), key=strength)
 
 
-def telling_point(candidates: Sequence[Point], limits: Sequence[float]) -> Point:
-    """Return the candidate whose distance to the one sought would tell most about it.
+def best_probe(candidates: Sequence[Point], limits: Sequence[float]) -> Point:
+    """Return the candidate whose distance to the unknown point rules out the most others.
 
-    What one learns is only between which of the rising `limits` the distance lies. The best is
-    the point after which the fewest candidates are left on average. Of many candidates an even
-    sample is weighed.
+    A probe tells only between which of the rising `limits` its distance is. The best one leaves the
+    fewest candidates on average. Of many candidates an even sample is compared.
 
     Raises:
-        ValueError: there is no candidate.
+        ValueError: `candidates` is empty.
     """
     sample = candidates[:: len(candidates) // _SAMPLE + 1]
 
-    def left(point: Point) -> int:
+    def expected_rest(point: Point) -> int:
         rings = Counter(bisect(limits, math.dist(point, other)) for other in sample)
         return sum(count * count for count in rings.values())
 
-    return min(sample, key=left)
+    return min(sample, key=expected_rest)

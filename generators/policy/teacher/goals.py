@@ -1,11 +1,12 @@
-"""How a goal in words is taken apart: what is quoted, which one is meant, which numbers it names.
+"""How a goal in words is parsed: its quotations, its ordinals, its numbers.
 
-The sentences are MiniWoB++'s own. A pattern that does not fit is a `Lost`, never a guess.
+The sentences are MiniWoB++'s own. A goal that matches no pattern raises `SkillError`; nothing is
+guessed.
 """
 
 import re
 
-from generators.policy.teacher.page import Lost
+from generators.policy.teacher.page import SkillError
 
 _ORDINALS = {
     "first": 1,
@@ -21,60 +22,60 @@ def parts(pattern: str, goal: str) -> tuple[str, ...]:
     """Return the groups of `pattern` in the goal, without surrounding space.
 
     Raises:
-        Lost: the goal does not read like that.
+        SkillError: the goal does not match.
     """
-    found = re.search(pattern, goal, re.DOTALL)
-    if found is None:
-        raise Lost(f"the goal '{goal}' is not one I understand")
-    return tuple((group or "").strip() for group in found.groups())
+    match = re.search(pattern, goal, re.DOTALL)
+    if match is None:
+        raise SkillError(f"the goal '{goal}' is not one I understand")
+    return tuple((group or "").strip() for group in match.groups())
 
 
 def part(pattern: str, goal: str) -> str:
     """Return the first group of `pattern` in the goal.
 
     Raises:
-        Lost: the goal does not read like that.
+        SkillError: the goal does not match.
     """
     return parts(pattern, goal)[0]
 
 
-def quoted(goal: str) -> list[str]:
-    """Return what stands between double quotes, in order."""
+def quotes(goal: str) -> list[str]:
+    """Return the texts in double quotes, in order."""
     return re.findall(r'"([^"]*)"', goal)
 
 
 def quote(goal: str) -> str:
-    """Return what the goal quotes first.
+    """Return the first text in double quotes.
 
     Raises:
-        Lost: it quotes nothing.
+        SkillError: the goal has none.
     """
-    found = quoted(goal)
-    if not found:
-        raise Lost(f"the goal '{goal}' quotes nothing")
-    return found[0]
+    texts = quotes(goal)
+    if not texts:
+        raise SkillError(f"the goal '{goal}' quotes nothing")
+    return texts[0]
 
 
 def ordinals(goal: str) -> list[int]:
-    """Return the places the goal names, as `2nd` or `second`, from 1; -1 for the last."""
+    """Return the ordinals in the goal, as `2nd` or `second`, as numbers from 1; -1 for the last."""
     found = re.findall(r"\b(\d+)(?:st|nd|rd|th)\b|\b(" + "|".join(_ORDINALS) + r")\b", goal)
     return [int(digits) if digits else _ORDINALS[word] for digits, word in found]
 
 
 def ordinal(goal: str) -> int:
-    """Return the first place the goal names.
+    """Return the first ordinal in the goal, as a number.
 
     Raises:
-        Lost: it names none.
+        SkillError: it has none.
     """
     found = ordinals(goal)
     if not found:
-        raise Lost(f"the goal '{goal}' names no place")
+        raise SkillError(f"the goal '{goal}' names no place")
     return found[0]
 
 
 def nth(place: int) -> str:
-    """Return a place as it is written: 1st, 2nd, 3rd, 4th."""
+    """Return the ordinal of a number: 1st, 2nd, 3rd, 4th."""
     teen = place % 100 in (11, 12, 13)
     return f"{place}{'th' if teen else {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10, 'th')}"
 
@@ -84,12 +85,12 @@ def numbers(goal: str) -> list[int]:
     return [int(number) for number in re.findall(r"-?\b\d+\b", goal)]
 
 
-def whole(text: str) -> int:
-    """Return the whole number that a text on the page is.
+def to_int(text: str) -> int:
+    """Return a text of the page as a whole number.
 
     Raises:
-        Lost: it is none.
+        SkillError: it is not one.
     """
     if re.fullmatch(r"-?\d+", text.strip()) is None:
-        raise Lost(f"'{text}' is no number")
+        raise SkillError(f"'{text}' is not a number")
     return int(text)

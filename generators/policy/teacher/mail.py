@@ -1,9 +1,8 @@
 """Skills for a small mail reader and for a stream of posts.
 
-A mail is found by its sender, then answered, forwarded, deleted or marked. Goals come in set
-sentences and in free words, where a few marks say what to do: quoted words are an answer, two
-senders mean forwarding, words of throwing away mean deleting. A post's buttons are found by its
-author.
+A mail is found by its sender, then answered, forwarded, deleted or starred. Goals are set phrases or
+free text, in which a few signs say what to do: quoted words are a reply, two senders mean forwarding,
+words such as `trash` mean deleting. A post's buttons are found by its author.
 """
 
 import re
@@ -11,67 +10,67 @@ from dataclasses import dataclass
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, part, parts
-from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
-    Find,
+    Locator,
     Plan,
+    by_id,
+    click,
+    fill,
     hover,
-    press,
+    locator,
     submit,
-    the,
-    with_id,
-    write,
 )
 
-_SET = r"Find the email by (\w+) and forward that email to (\w+)\."
-_DELETING = re.compile(
+_FORWARD = r"Find the email by (\w+) and forward that email to (\w+)\."
+_DELETE_WORDS = re.compile(
     r"delet|trash|\brid\b|remove|recycling|throw|out of my|don't want|anymore", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
-    """What is to be done with which mail."""
+class MailRequest:
+    """What to do with which mail."""
 
     kind: str
     """`reply`, `forward`, `delete` or `star`."""
     sender: str
-    """Whose mail."""
+    """Of the mail."""
     text: str = ""
-    """The answer, or who it is forwarded to."""
+    """The reply, or the name of the receiver."""
 
 
-def understand(goal: str, senders: list[str]) -> Errand:
-    """Return the errand a goal describes, given the senders in the inbox.
+def parse_request(goal: str, senders: list[str]) -> MailRequest:
+    """Parse a goal, given the senders in the inbox.
 
     Raises:
-        Lost: it names nobody who sent a mail.
+        SkillError: it names none of them.
     """
-    set_forward = re.search(_SET, goal)
-    if set_forward is not None:
-        return Errand("forward", set_forward[1], set_forward[2])
+    match = re.search(_FORWARD, goal)
+    if match is not None:
+        return MailRequest("forward", match[1], match[2])
     message = max((part.strip() for part in goal.split('"')[1:-1]), key=len, default="")
     rest = goal.replace(message, "") if message else goal
-    named_in_goal = _named(rest, senders)
-    if not named_in_goal:
-        raise Lost(f"the goal '{goal}' names nobody who wrote")
+    names = _names_in(rest, senders)
+    if not names:
+        raise SkillError(f"the goal '{goal}' names nobody who wrote")
     if message:
-        return Errand("reply", named_in_goal[0], message)
-    if len(named_in_goal) > 1:
-        ranked = sorted(named_in_goal, key=lambda name: _authorship(name, goal), reverse=True)
-        return Errand("forward", ranked[0], ranked[1])
-    return Errand("delete" if _DELETING.search(goal) else "star", named_in_goal[0])
+        return MailRequest("reply", names[0], message)
+    if len(names) > 1:
+        ranked = sorted(names, key=lambda name: _authorship_score(name, goal), reverse=True)
+        return MailRequest("forward", ranked[0], ranked[1])
+    return MailRequest("delete" if _DELETE_WORDS.search(goal) else "star", names[0])
 
 
-def _named(text: str, senders: list[str]) -> list[str]:
-    """Return the senders a text names, whole words if it can; each once, in the inbox's order."""
+def _names_in(text: str, senders: list[str]) -> list[str]:
+    """Return the senders that a text names, each once, in the inbox's order; whole words win."""
     names = list(dict.fromkeys(senders))
     whole = [name for name in names if re.search(rf"\b{re.escape(name)}(?:'?s)?\b", text)]
     return whole or [name for name in names if name in text]
 
 
-def _authorship(name: str, goal: str) -> int:
-    """Return how much the goal speaks of somebody as the author rather than the receiver."""
+def _authorship_score(name: str, goal: str) -> int:
+    """Return how strongly the goal suggests that a name is the sender, not the receiver."""
     who = re.escape(name)
     marks = {
         rf"\b(?:from|by) {who}\b": 3,
@@ -82,52 +81,49 @@ def _authorship(name: str, goal: str) -> int:
     return sum(weight for mark, weight in marks.items() if re.search(mark, goal, re.IGNORECASE))
 
 
-def _thread_of(sender: str) -> Find:
-    """Return how to find a sender's mail in the list."""
+def _thread_of(sender: str) -> Locator:
+    """Return the locator of a sender's mail in the list."""
 
     def find(page: Page) -> Node:
         for thread in page.all(cls="email-thread"):
             if page.one(cls="email-sender", within=thread).text == sender:
                 return thread
-        raise Lost(f"there is no mail by {sender}")
+        raise SkillError(f"there is no mail by {sender}")
 
     return find
 
 
-def _mark_of(sender: str, mark: str) -> Find:
-    return lambda page: page.one(cls=mark, within=_thread_of(sender)(page))
-
-
-def do_errand(page: Page) -> Plan:
-    """Do with the mail what the goal asks for."""
-    errand = understand(page.goal, [node.text for node in page.all(cls="email-sender")])
-    sender = errand.sender
-    if errand.kind in {"delete", "star"}:
-        mark = "trash" if errand.kind == "delete" else "star"
+def handle_mail(page: Page) -> Plan:
+    """Reply to, forward, delete or star a mail, as the goal asks."""
+    request = parse_request(page.goal, [node.text for node in page.all(cls="email-sender")])
+    sender = request.sender
+    if request.kind in {"delete", "star"}:
+        mark = "trash" if request.kind == "delete" else "star"
         why = f"The goal is about the mail by {sender}, so I click its {mark} icon."
-        return (yield from press(page, _mark_of(sender, mark), why))
+        icon: Locator = lambda now: now.one(cls=mark, within=_thread_of(sender)(now))  # noqa: E731 - used once
+        return (yield from click(page, icon, why))
     why = f"The goal is about the mail by {sender}, so I open it."
-    page = yield from press(page, _thread_of(sender), why)
-    why = f"The mail by {sender} is open; the goal asks me to {errand.kind}."
-    page = yield from press(page, the("span", cls=f"email-{errand.kind}"), why)
-    if errand.kind == "reply":
-        page = yield from write(page, with_id("reply-text"), errand.text, "This is the answer.")
+    page = yield from click(page, _thread_of(sender), why)
+    why = f"The mail by {sender} is open; the goal asks me to {request.kind}."
+    page = yield from click(page, locator("span", cls=f"email-{request.kind}"), why)
+    if request.kind == "reply":
+        page = yield from fill(page, by_id("reply-text"), request.text, "This is the answer.")
     else:
-        why = f"It is to go to {errand.text}."
-        page = yield from write(page, the("input", cls="forward-sender"), errand.text, why)
-    return (yield from press(page, with_id(f"send-{errand.kind}"), "All is written, so I send it."))
+        why = f"It is to go to {request.text}."
+        page = yield from fill(page, locator("input", cls="forward-sender"), request.text, why)
+    return (yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it."))
 
 
-_ON_THE_POST = frozenset({"reply", "retweet", "like", "share"})
+_POST_BUTTONS = frozenset({"reply", "retweet", "like", "share"})
 
 
-def _post_of(author: str, place: int) -> Find:
-    """Return how to find an author's `place`-th post, from 1."""
+def _post_of(author: str, place: int) -> Locator:
+    """Return the locator of an author's `place`-th post, from 1."""
 
     def find(page: Page) -> Node:
         posts = _posts_by(page, author)
         if len(posts) < place:
-            raise Lost(f"there is no {nth(place)} post by {author}")
+            raise SkillError(f"there is no {nth(place)} post by {author}")
         return posts[place - 1]
 
     return find
@@ -141,29 +137,29 @@ def _posts_by(page: Page, author: str) -> list[Node]:
     ]
 
 
-def _in_post(author: str, mark: str, place: int = 1) -> Find:
+def _icon_of(author: str, mark: str, place: int = 1) -> Locator:
     return lambda page: page.one(cls=mark, within=_post_of(author, place)(page))
 
 
 def use_post(page: Page) -> Plan:
-    """Press one button of one author's post, in its menu if it is not on the post itself."""
+    """Press a button of an author's post; one that is not on the post is in its menu."""
     author, name = parts(r'user (@\S+), click on the "(.*?)" button', page.goal)
-    if name.lower() in _ON_THE_POST:
+    if name.lower() in _POST_BUTTONS:
         return (yield from _press_icon(page, author, name.lower()))
     page = yield from _press_icon(page, author, "more")
-    item = _item(author, name)
-    return (yield from press(page, item, f"The menu holds '{name}', so I click it."))
+    item = _post_menu_item(author, name)
+    return (yield from click(page, item, f"The menu holds '{name}', so I click it."))
 
 
 def _press_icon(page: Page, author: str, mark: str) -> Plan:
-    """Point at an icon and then click it: it is drawn anew under the pointer, at first empty."""
-    icon = _in_post(author, mark)
+    """Hover over an icon and then click it: it is redrawn under the pointer, at first empty."""
+    icon = _icon_of(author, mark)
     page = yield from hover(page, icon, f"This is the post by {author}, so I point at '{mark}'.")
-    return (yield from press(page, icon, f"The pointer is on '{mark}', so I click."))
+    return (yield from click(page, icon, f"The pointer is on '{mark}', so I click."))
 
 
-def _item(author: str, name: str) -> Find:
-    """Return how to find an item of a post's menu by how it begins."""
+def _post_menu_item(author: str, name: str) -> Locator:
+    """Return the locator of an item of a post's menu by the start of its text."""
 
     def find(page: Page) -> Node:
         post = _post_of(author, 1)(page)
@@ -173,11 +169,11 @@ def _item(author: str, name: str) -> Find:
 
 
 def use_posts(page: Page) -> Plan:
-    """Press the same button on all posts of an author, or on as many as the goal says."""
+    """Press the same button on all posts of an author, or on as many as the goal says, and submit."""
     name, author = parts(r'"(.*?)" button on .*? by (@\S+) and then', page.goal)
     count = part(r"button on (all|\d+) post", page.goal)
     posts = len(_posts_by(page, author))
     for place in range(1, (posts if count == "all" else int(count)) + 1):
         why = f"This is the {nth(place)} post by {author}, so I click its {name}."
-        page = yield from press(page, _in_post(author, name.lower(), place), why)
+        page = yield from click(page, _icon_of(author, name.lower(), place), why)
     return (yield from submit(page))

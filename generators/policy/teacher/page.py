@@ -1,8 +1,8 @@
-"""What a skill may ask of a page: one reading of the document, and where things are on it.
+"""One snapshot of a page's document, and how a skill queries it.
 
-A `Page` is made anew from each reading, and nodes of an older one say nothing about it. The
-banner that states the goal and the harness's own furniture are not part of it: a skill knows the
-goal as text and should not find it again among the page's elements.
+Each reading of the document makes a new `Page`; nodes of an older one are stale. The banner that
+states the goal and the other elements of the test harness are left out, because a skill gets the goal
+as text and must not find it among the page's elements.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,30 +11,30 @@ from dataclasses import dataclass, field
 from generators.browser.protocol import Node
 from schemas.observation import Box
 
-FURNITURE = frozenset({"query", "reward-display", "sync-task-cover", "click-canvas"})
-"""Ids of what surrounds the task on every page."""
+HARNESS_IDS = frozenset({"query", "reward-display", "sync-task-cover", "click-canvas"})
+"""Ids of the elements around the task on every page."""
 
-COVER = "sync-task-cover"
-"""Id of what hides a page whose task is over."""
+COVER_ID = "sync-task-cover"
+"""Id of the cover over a page whose task is over."""
 
 _SCROLLING = frozenset({"auto", "scroll"})
 
-Test = Callable[[Node], bool]
-"""A question about one node."""
+NodeTest = Callable[[Node], bool]
+"""A condition on one node."""
 
 
-class Lost(Exception):
-    """A skill does not find what it needs; the text says what, for the last thought."""
+class SkillError(Exception):
+    """A skill cannot go on; the text says why and becomes part of the last thought."""
 
 
-def missing(
+def not_found(
     tags: tuple[str, ...], *, cls: str | None = None, text: str | None = None, place: int = 1
-) -> Lost:
-    """Return the complaint that the `place`-th such node is not there."""
+) -> SkillError:
+    """Return the error that the page has no `place`-th such node."""
     which = "" if place == 1 else f"number {place} of any"
     what = " or ".join(tags) or "element"
     marks = (f"of class {cls}" if cls else "", f"that says '{text}'" if text else "")
-    return Lost(" ".join(filter(None, ["there is no", which, what, *marks])))
+    return SkillError(" ".join(filter(None, ["there is no", which, what, *marks])))
 
 
 def centre(box: Box) -> tuple[float, float]:
@@ -48,44 +48,44 @@ def classes(node: Node) -> frozenset[str]:
 
 
 def label(node: Node) -> str:
-    """Return what a person would call a node: its text, or what its button says."""
+    """Return the visible text of a node, or of a button its value."""
     return node.text or (node.value if node.tag == "input" else None) or ""
 
 
 @dataclass(slots=True)
 class Page:
-    """One reading of a page, with the goal that is pursued on it."""
+    """One snapshot of a page, and the goal of the task."""
 
     goal: str
     """In words."""
     url: str
-    """Where it is."""
+    """The page's address."""
     root: Node
     """The whole document."""
     picture: bytes = field(default=b"", repr=False)
-    """The screenshot, for what only a look at it tells, as a canvas."""
+    """The screenshot, for what the document does not describe, as a canvas."""
     nodes: tuple[Node, ...] = field(init=False)
-    """All of it but the furniture, in document order."""
+    """All of it but the harness, in document order."""
     _parents: dict[int, Node] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Lay out the tree for questions."""
+        """Index the tree."""
         self._parents = {}
-        self.nodes = tuple(self._lay_out(self.root))
+        self.nodes = tuple(self._walk(self.root))
 
-    def _lay_out(self, node: Node) -> Iterator[Node]:
-        if node.attrs.get("id") in FURNITURE:
+    def _walk(self, node: Node) -> Iterator[Node]:
+        if node.attrs.get("id") in HARNESS_IDS:
             return
         yield node
         for child in node.children:
             self._parents[id(child)] = node
-            yield from self._lay_out(child)
+            yield from self._walk(child)
 
     @property
     def over(self) -> bool:
-        """The page says that the task is over."""
+        """The task is over: the page is covered."""
         return any(
-            node.attrs.get("id") == COVER and node.style.get("display") != "none"
+            node.attrs.get("id") == COVER_ID and node.style.get("display") != "none"
             for node in self.root.walk()
         )
 
@@ -95,12 +95,12 @@ class Page:
         within: Node | None = None,
         cls: str | None = None,
         text: str | None = None,
-        where: Test | None = None,
+        where: NodeTest | None = None,
         shown: bool = True,
     ) -> list[Node]:
         """Return the nodes of any of `tags` (all tags if none) that pass every test given.
 
-        `text` is the whole text of the node; `shown` leaves out what is not rendered.
+        `text` is the whole text of the node. With `shown`, nodes that are not rendered are left out.
         """
         pool = self.nodes if within is None else tuple(within.walk())
         return [
@@ -113,18 +113,18 @@ class Page:
             and (where is None or where(node))
         ]
 
-    def maybe(
+    def first(
         self,
         *tags: str,
         within: Node | None = None,
         cls: str | None = None,
         text: str | None = None,
-        where: Test | None = None,
+        where: NodeTest | None = None,
         shown: bool = True,
     ) -> Node | None:
-        """Return the first such node, as `all` finds them; None if there is none."""
-        found = self.all(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
-        return found[0] if found else None
+        """Return the first of the nodes that `all` returns; None if there is none."""
+        nodes = self.all(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
+        return nodes[0] if nodes else None
 
     def one(
         self,
@@ -132,44 +132,44 @@ class Page:
         within: Node | None = None,
         cls: str | None = None,
         text: str | None = None,
-        where: Test | None = None,
+        where: NodeTest | None = None,
         shown: bool = True,
     ) -> Node:
-        """Return the first such node.
+        """Return the first of the nodes that `all` returns.
 
         Raises:
-            Lost: there is none.
+            SkillError: there is none.
         """
-        found = self.maybe(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
-        if found is None:
-            raise missing(tags, cls=cls, text=text)
-        return found
+        node = self.first(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
+        if node is None:
+            raise not_found(tags, cls=cls, text=text)
+        return node
 
     def by_id(self, name: str) -> Node:
         """Return the node of an id, rendered or not.
 
         Raises:
-            Lost: there is none.
+            SkillError: there is none.
         """
         return self.one(where=lambda node: node.attrs.get("id") == name, shown=False)
 
     def has(self, name: str) -> bool:
-        """Say whether a node of this id is there and rendered."""
-        return self.maybe(where=lambda node: node.attrs.get("id") == name) is not None
+        """Return whether a node of this id is rendered."""
+        return self.first(where=lambda node: node.attrs.get("id") == name) is not None
 
     def parent(self, node: Node) -> Node | None:
-        """Return what holds a node; None for the document itself."""
+        """Return the parent of a node; None for the document itself."""
         return self._parents.get(id(node))
 
-    def above(self, node: Node) -> Iterator[Node]:
-        """Yield what holds a node, from the inside out."""
-        while (found := self.parent(node)) is not None:
-            yield found
-            node = found
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """Yield the ancestors of a node, from the inside out."""
+        while (parent := self.parent(node)) is not None:
+            yield parent
+            node = parent
 
     def scroller(self, node: Node) -> Node | None:
-        """Return the nearest box around a node that can scroll; None if only the page can."""
-        for outer in self.above(node):
+        """Return the nearest ancestor that can scroll; None if only the page can."""
+        for outer in self.ancestors(node):
             overflow = {outer.style.get("overflow-x"), outer.style.get("overflow-y")}
             if outer.scroll is not None and overflow & _SCROLLING:
                 return outer

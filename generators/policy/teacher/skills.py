@@ -1,7 +1,7 @@
 """Which skill solves which template of MiniWoB++, and why some are left out.
 
-One table is of pages: buttons, forms, lists, tables, mail. The other is of templates that ask for a
-steady hand or a good eye.
+One table is of forms, lists, tables and mail. The other is of templates that need precise pointer
+moves, timing, or a look at the picture.
 """
 
 from generators.policy.teacher import (
@@ -39,10 +39,10 @@ PAGE_SKILLS: dict[str, Skill] = {
     "click-checkboxes-large": choosing.tick,
     "click-checkboxes-soft": choosing.tick_similar,
     "click-checkboxes-transfer": choosing.tick,
-    "click-collapsible": clicking.unfold_and_submit,
+    "click-collapsible": clicking.expand_and_submit,
     "click-collapsible-2": clicking.click_link_in_sections,
     "click-collapsible-2-nodelay": clicking.click_link_in_sections,
-    "click-collapsible-nodelay": clicking.unfold_and_submit,
+    "click-collapsible-nodelay": clicking.expand_and_submit,
     "click-dialog": clicking.click_in_dialog,
     "click-dialog-2": clicking.click_in_dialog,
     "click-link": clicking.click_link,
@@ -62,16 +62,16 @@ PAGE_SKILLS: dict[str, Skill] = {
     "copy-paste": reading.copy_text,
     "copy-paste-2": reading.copy_text,
     "daily-calendar": dates.create_event,
-    "email-inbox": mail.do_errand,
-    "email-inbox-delete": mail.do_errand,
-    "email-inbox-forward": mail.do_errand,
-    "email-inbox-forward-nl": mail.do_errand,
-    "email-inbox-forward-nl-turk": mail.do_errand,
-    "email-inbox-important": mail.do_errand,
-    "email-inbox-nl-turk": mail.do_errand,
-    "email-inbox-noscroll": mail.do_errand,
-    "email-inbox-reply": mail.do_errand,
-    "email-inbox-star-reply": mail.do_errand,
+    "email-inbox": mail.handle_mail,
+    "email-inbox-delete": mail.handle_mail,
+    "email-inbox-forward": mail.handle_mail,
+    "email-inbox-forward-nl": mail.handle_mail,
+    "email-inbox-forward-nl-turk": mail.handle_mail,
+    "email-inbox-important": mail.handle_mail,
+    "email-inbox-nl-turk": mail.handle_mail,
+    "email-inbox-noscroll": mail.handle_mail,
+    "email-inbox-reply": mail.handle_mail,
+    "email-inbox-star-reply": mail.handle_mail,
     "enter-date": dates.enter_date,
     "enter-password": forms.enter_quoted,
     "enter-text": forms.enter_quoted,
@@ -83,7 +83,7 @@ PAGE_SKILLS: dict[str, Skill] = {
     "focus-text": clicking.focus_text,
     "focus-text-2": clicking.focus_text,
     "form-sequence-2": choosing.pick_radio_and_write,
-    "form-sequence-3": choosing.pick_from_drawer,
+    "form-sequence-3": choosing.pick_from_dropdown,
     "generate-number": reading.generate_number,
     "login-user": forms.log_in,
     "login-user-popup": forms.log_in,
@@ -108,7 +108,7 @@ PAGE_SKILLS: dict[str, Skill] = {
     "use-autocomplete-nodelay": choosing.autocomplete,
     "use-spinner": choosing.spin,
 }
-"""Skills by family."""
+"""Skills by template."""
 
 
 HAND_SKILLS: dict[str, Skill] = {
@@ -124,20 +124,20 @@ HAND_SKILLS: dict[str, Skill] = {
     "count-shape": figures.count_shapes,
     "count-sides": looking.count_sides,
     "drag-box": dragging.drag_into,
-    "drag-circle": dragging.drag_somewhat,
+    "drag-circle": dragging.drag_in_direction,
     "drag-items": dragging.drag_item,
     "drag-items-grid": dragging.drag_item,
     "drag-shapes": figures.sort_shapes,
     "drag-shapes-2": figures.sort_shapes,
-    "drag-single-shape": dragging.drag_somewhat,
+    "drag-single-shape": dragging.drag_in_direction,
     "drag-sort-numbers": dragging.sort_numbers,
     "draw-line": drawing.draw_line,
     "find-midpoint": drawing.mark_midpoint,
     "form-sequence": dragging.slide_and_tick,
     "grid-coordinate": drawing.click_coordinate,
     "guess-number": games.guess_number,
-    "highlight-text": marking.mark_paragraph,
-    "highlight-text-2": marking.mark_paragraph,
+    "highlight-text": marking.select_paragraph,
+    "highlight-text-2": marking.select_paragraph,
     "hot-cold": games.find_hot_spot,
     "identify-shape": figures.name_shape,
     "moving-items": timing.click_moving,
@@ -157,13 +157,13 @@ HAND_SKILLS: dict[str, Skill] = {
     "use-slider-2": dragging.set_sliders,
     "visual-addition": looking.add_blocks,
 }
-"""Skills by family."""
+"""Skills by template."""
 
 
 SKILLS: dict[str, Skill] = PAGE_SKILLS | HAND_SKILLS
-"""The skill for each family of MiniWoB++ that the teacher takes on."""
+"""The skill for each template of MiniWoB++ that the teacher attempts."""
 
-UNSURE: dict[str, str] = {
+UNRELIABLE: dict[str, str] = {
     "click-pie-nodelay": (
         "its first item, one of four to eight, takes no click: under a pointer it is drawn anew at "
         "every event; where the menu unfolds slowly, a click on the way gets through"
@@ -181,7 +181,7 @@ UNSURE: dict[str, str] = {
         "begins and 73 when the opponent does, and a draw counts as lost"
     ),
 }
-"""Families it plays honestly but does not promise, with the reason."""
+"""Templates that it attempts and does not always solve, with the reason."""
 
 _FRAMED = "its form lies in a frame, and the reader reads the page alone"
 
@@ -195,10 +195,10 @@ IMPOSSIBLE: dict[str, str] = {
     "flight.Alaska-auto-medium": _FRAMED,
     "hover-shape": "its page never ends: it has no reward, so nothing can be done on it",
 }
-"""Families it does not take on, with the reason."""
+"""Templates that it does not attempt, with the reason."""
 
-UNREPEATABLE: dict[str, str] = {
+NONDETERMINISTIC: dict[str, str] = {
     "chase-circle": "that the circle has run out from under a resting pointer is noticed when the"
     " browser draws a frame, which is in real time; so the reward differs in its third digit",
 }
-"""Families it takes on whose episodes do not come out exactly the same again, with the reason."""
+"""Templates whose episodes do not repeat exactly, with the reason."""

@@ -1,30 +1,30 @@
-"""Skills for pages that change by themselves: act at the right time, or where a thing is now.
+"""Skills for pages that change by themselves: act at the right time, or where a node is now.
 
-Time passes only while an action is carried out, always the same amount, and stands still while
-one looks. So what is seen is where it is, and how long to wait can be worked out.
+Time passes only while an action is carried out, always by the same amount; between actions the page
+stands still. So an observation stays valid, and a skill can compute how long to wait.
 """
 
 import re
 
 from generators.browser.protocol import Clock
-from generators.policy.teacher.colours import hue_name, parse
+from generators.policy.teacher.colours import hue_name, parse_colour
 from generators.policy.teacher.geometry import Point
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Lost, Page, centre
+from generators.policy.teacher.page import Page, SkillError, centre
 from generators.policy.teacher.primitives import (
     Plan,
     button,
+    by_id,
+    click,
     click_at,
+    click_point,
     do,
-    press,
-    spot,
     wait,
-    with_id,
 )
 from schemas.action import Hover
 
 ACT_MS = Clock().step_ms + Clock().settle_ms
-"""What any action takes of the page's time; a wait takes what it asks for besides."""
+"""Page time that any action takes; a wait takes its own time besides."""
 
 BEAT_MS = 600
 """From one flash of a sequence of lights to the next; each lasts less than half of it."""
@@ -32,68 +32,66 @@ BEAT_MS = 600
 _PRICE = r"\$(\d+\.\d+)"
 
 _SHIFT_MS = 10
-"""By how much looks at the lights come late and early in turn, so that no two waits are alike."""
+"""Added to and taken from the waits for the lights in turn, so that no two waits are equal."""
 
-_PATIENCE = 25
-"""The most looks at a page that changes by itself."""
+_MAX_LOOKS = 25
+"""Observations of a page that changes by itself."""
 
 
 def press_after_delay(page: Page) -> Plan:
     """Press ONE, wait as long as the goal says, press TWO."""
     seconds = int(part(r"wait (\d+) seconds", page.goal))
-    page = yield from press(page, button("ONE"), "First comes button ONE.")
+    page = yield from click(page, button("ONE"), "First comes button ONE.")
     rest = max(1, seconds * 1_000 - 2 * ACT_MS)
     why = f"Button TWO is due {seconds} seconds after ONE, so I wait for what is left of that."
     page = yield from wait(rest, why)
-    return (yield from press(page, button("TWO"), "The time is up, so I press TWO."))
+    return (yield from click(page, button("TWO"), "The time is up, so I press TWO."))
 
 
 def buy_low(page: Page) -> Plan:
-    """Watch the price and buy once it is lower than the goal says."""
+    """Watch the price and buy once it is below the goal's limit."""
     limit = float(part(rf"less than {_PRICE}", page.goal))
-    for _ in range(_PATIENCE):
-        shown = page.by_id("stock-price").text
-        price = re.fullmatch(_PRICE, shown)
+    for _ in range(_MAX_LOOKS):
+        text = page.by_id("stock-price").text
+        price = re.fullmatch(_PRICE, text)
         if price is not None and float(price[1]) < limit:
-            why = f"{shown} is less than ${limit:.2f}, so I buy."
-            return (yield from press(page, with_id("buy"), why))
-        why = f"The price is '{shown}', not less than ${limit:.2f}, so I wait."
+            why = f"{text} is less than ${limit:.2f}, so I buy."
+            return (yield from click(page, by_id("buy"), why))
+        why = f"The price is '{text}', not less than ${limit:.2f}, so I wait."
         page = yield from wait(1, why)
-    raise Lost(f"I never see a price below ${limit:.2f}")
+    raise SkillError(f"I never see a price below ${limit:.2f}")
 
 
 def repeat_lights(page: Page) -> Plan:
-    """Watch which buttons light up, one a beat, and press them in that order."""
+    """Watch which buttons light up, one each beat, and press them in that order."""
     page = yield from wait(BEAT_MS + 70 - ACT_MS, "I watch which button lights up first.")
     order: list[str] = []
-    while (lit := page.maybe("button", cls="push")) is not None:
+    while (lit := page.first("button", cls="push")) is not None:
         order.append(lit.attrs["id"])
-        colour = hue_name(parse(lit.style["background-color"]))
+        colour = hue_name(parse_colour(lit.style["background-color"]))
         why = f"The {colour} button is the {nth(len(order))} to light up; I watch on."
         page = yield from wait(
             BEAT_MS - ACT_MS + (_SHIFT_MS if len(order) % 2 else -_SHIFT_MS), why
         )
     for place, name in enumerate(order, 1):
-        page = yield from press(
-            page, with_id(name), f"This button was the {nth(place)} to light up."
-        )
+        page = yield from click(page, by_id(name), f"This button was the {nth(place)} to light up.")
     return page
 
 
 def follow_circle(page: Page) -> Plan:
     """Keep the pointer on a circle that moves, a little ahead of it."""
     before: Point | None = None
-    for _ in range(_PATIENCE):
+    for _ in range(_MAX_LOOKS):
         circle = page.by_id("circ")
         at = centre(circle.box)
-        aim = at if before is None else _ahead(before, at, circle.box[2] / 3)
+        aim = at if before is None else _lead_point(before, at, circle.box[2] / 3)
         before = at
         page = yield from do(Hover(x=aim[0], y=aim[1]), "The circle is here now, so I follow it.")
     return page
 
 
-def _ahead(before: Point, now: Point, max_lead: float) -> Point:
-    """Return a point in front of what moves, at most `most` from its middle."""
+def _lead_point(before: Point, now: Point, max_lead: float) -> Point:
+    """Return a point ahead of the movement, at most `max_lead` px from the middle."""
     across, down = now[0] - before[0], now[1] - before[1]
     length = max(1.0, (across**2 + down**2) ** 0.5)
     lead = min(max_lead, length / 2)
@@ -101,16 +99,18 @@ def _ahead(before: Point, now: Point, max_lead: float) -> Point:
 
 
 def click_moving(page: Page) -> Plan:
-    """Click one moving circle after another, the one that has been in sight longest first."""
+    """Click one moving circle after another, the one that has been visible longest first."""
     seen: dict[str, int] = {}
     idle = 0
-    for look in range(_PATIENCE):
+    for look in range(_MAX_LOOKS):
         items = [node for node in page.all("circle", cls="item") if node.point is not None]
         for item in items:
             seen.setdefault(item.attrs["id"], look)
         if items:
             oldest = min(items, key=lambda item: seen[item.attrs["id"]])
-            page = yield from click_at(*spot(oldest), "This circle is in reach, so I click it.")
+            page = yield from click_at(
+                *click_point(oldest), "This circle is in reach, so I click it."
+            )
             idle = 0
         else:
             page = yield from wait(1 + idle * 200, "No circle is in sight, so I wait for more.")
@@ -119,17 +119,17 @@ def click_moving(page: Page) -> Plan:
 
 
 def use_pie_menu(page: Page) -> Plan:
-    """Open the pie menu and click the item the goal quotes as soon as it can be reached.
+    """Open the pie menu and click the item in the goal as soon as it can be reached.
 
-    The menu takes no click on its first item once it has unfolded, but does while it unfolds.
+    The menu ignores clicks on its first item once it is open, and takes them while it opens.
     """
     name = part(r'labeled "(.*)"', page.goal)
     why = "The items are folded away, so I press the plus."
-    page = yield from press(page, with_id("wheelnav-divWheel-spreadertitle"), why)
-    for _ in range(_PATIENCE):
-        item = page.maybe("text", where=lambda node: node.text == name and node.point is not None)
+    page = yield from click(page, by_id("wheelnav-divWheel-spreadertitle"), why)
+    for _ in range(_MAX_LOOKS):
+        item = page.first("text", where=lambda node: node.text == name and node.point is not None)
         if item is not None:
-            yield from click_at(*spot(item), f"This is the item '{name}': I click it.")
-            raise Lost(f"the menu does not take the click on '{name}'")
+            yield from click_at(*click_point(item), f"This is the item '{name}': I click it.")
+            raise SkillError(f"the menu does not take the click on '{name}'")
         page = yield from wait(1, "The menu still unfolds, so I wait.")
-    raise Lost(f"the menu has no item '{name}'")
+    raise SkillError(f"the menu has no item '{name}'")

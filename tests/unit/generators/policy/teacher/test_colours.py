@@ -1,23 +1,23 @@
 import pytest
 
-from generators.policy.teacher.colours import Colour, hexadecimal, hue_name, parse
-from generators.policy.teacher.page import Lost
+from generators.policy.teacher.colours import Colour, hue_name, parse_colour, to_hex
+from generators.policy.teacher.page import SkillError
 
 
 @pytest.mark.parametrize("text", ["rgb(255, 0, 0)", "#ff0000", "red", "#F00"])
 def test_a_colour_is_read_in_every_way_css_writes_it(text: str) -> None:
-    assert parse(text) == (255, 0, 0)
+    assert parse_colour(text) == (255, 0, 0)
 
 
 @pytest.mark.parametrize("text", ["reddish", "rgba(0, 0, 0, 0)", ""])
 def test_what_is_no_opaque_colour_is_said_not_guessed(text: str) -> None:
-    with pytest.raises(Lost, match="is no opaque colour I know"):
-        parse(text)
+    with pytest.raises(SkillError, match="is not an opaque colour that I know"):
+        parse_colour(text)
 
 
 def test_a_colour_in_hexadecimal_reads_back() -> None:
-    assert hexadecimal((0, 171, 9)) == "00ab09"
-    assert parse("#00ab09") == (0, 171, 9)
+    assert to_hex((0, 171, 9)) == "00ab09"
+    assert parse_colour("#00ab09") == (0, 171, 9)
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from generators.policy.teacher.geometry import (
     Point,
     angle,
+    best_probe,
     bisector_end,
-    drop,
+    contains,
+    corner_count,
+    drag_path,
     inset,
     midpoint,
     pixels,
     ray,
     right_angle_end,
-    sides,
-    telling_point,
-    within,
 )
 from schemas.observation import Box
 
@@ -60,7 +60,7 @@ def test_a_right_angle_is_right_to_half_a_pixel(end: Point, corner: Point) -> No
     found = right_angle_end(end, corner, FRAME)
 
     assert found is not None
-    assert within(found, FRAME)
+    assert contains(found, FRAME)
     blur = math.degrees(math.atan2(0.75, math.dist(corner, found)))
     assert abs(angle(end, corner, found) - 90) <= blur
 
@@ -92,25 +92,25 @@ def test_what_lies_outside_the_drawing_cannot_be_marked() -> None:
 
 @pytest.mark.parametrize(("start", "goal"), [(0, 3), (0, 1), (2, 4)])
 def test_an_item_dragged_down_a_list_ends_past_the_middle_of_another(start: int, goal: int) -> None:
-    begin, end = drop(LIST, start, goal, columns=1)
+    begin, end = drag_path(LIST, start, goal, columns=1)
 
-    assert within(begin, LIST[start])
-    assert within(end, LIST[goal])
+    assert contains(begin, LIST[start])
+    assert contains(end, LIST[goal])
     assert end[1] > LIST[goal][1] + LIST[goal][3] / 2
 
 
 @pytest.mark.parametrize(("start", "goal"), [(3, 0), (1, 0)])
 def test_an_item_dragged_up_a_list_ends_before_the_middle_of_another(start: int, goal: int) -> None:
-    _, end = drop(LIST, start, goal, columns=1)
+    _, end = drag_path(LIST, start, goal, columns=1)
 
-    assert within(end, LIST[goal])
+    assert contains(end, LIST[goal])
     assert end[1] < LIST[goal][1] + LIST[goal][3] / 2
 
 
 def test_an_item_dragged_up_and_right_ends_behind_the_one_before_its_place() -> None:
-    begin, end = drop(GRID, 7, 2, columns=3)
+    begin, end = drag_path(GRID, 7, 2, columns=3)
 
-    assert within(end, GRID[1])
+    assert contains(end, GRID[1])
     assert end[0] > GRID[1][0] + GRID[1][2] / 2
     assert begin[0] < end[0]
 
@@ -119,9 +119,9 @@ def test_an_item_dragged_up_and_right_ends_behind_the_one_before_its_place() -> 
 def test_an_item_dragged_any_other_way_across_a_grid_ends_on_its_place(
     start: int, goal: int
 ) -> None:
-    _, end = drop(GRID, start, goal, columns=3)
+    _, end = drag_path(GRID, start, goal, columns=3)
 
-    assert within(end, GRID[goal])
+    assert contains(end, GRID[goal])
 
 
 @given(st.integers(3, 7), st.floats(0, 360))
@@ -135,7 +135,7 @@ def test_the_corners_of_an_outline_are_counted_however_it_is_turned(
         beside = (math.radians(degree + turned) % (2 * half)) - half
         return 35 * math.cos(half) / math.cos(beside)
 
-    assert sides([round(radius(degree)) for degree in range(360)]) == count
+    assert corner_count([round(radius(degree)) for degree in range(360)]) == count
 
 
 @given(points)
@@ -144,7 +144,7 @@ def test_a_few_telling_points_find_any_place(sought: Point) -> None:
     limits = (5, 10, 40)
     left = list(pixels(FRAME))
     for _ in range(15):
-        point = telling_point(left, limits)
+        point = best_probe(left, limits)
         distance = math.dist(point, sought)
         if distance < limits[0]:
             return

@@ -8,14 +8,14 @@ from generators.policy.teacher.goals import (
     part,
     parts,
     quote,
-    quoted,
-    whole,
+    quotes,
+    to_int,
 )
-from generators.policy.teacher.page import Lost
+from generators.policy.teacher.page import SkillError
 
 
 def test_a_goal_that_reads_otherwise_is_not_guessed_at() -> None:
-    with pytest.raises(Lost, match="not one I understand"):
+    with pytest.raises(SkillError, match="not one I understand"):
         part(r"Select (\d+)", "Choose seven")
 
 
@@ -26,9 +26,9 @@ def test_the_parts_of_a_goal_are_its_groups() -> None:
 def test_quotations_come_in_order() -> None:
     goal = 'Type "one" and then "two words".'
 
-    assert quoted(goal) == ["one", "two words"]
+    assert quotes(goal) == ["one", "two words"]
     assert quote(goal) == "one"
-    with pytest.raises(Lost, match="quotes nothing"):
+    with pytest.raises(SkillError, match="quotes nothing"):
         quote("Press it.")
 
 
@@ -42,7 +42,7 @@ def test_places_are_read_in_words_and_figures(goal: str, places: list[int]) -> N
 
 
 def test_a_goal_without_a_place_says_so() -> None:
-    with pytest.raises(Lost, match="names no place"):
+    with pytest.raises(SkillError, match="names no place"):
         ordinal("Press it.")
 
 
@@ -56,6 +56,6 @@ def test_places_are_written_as_people_do(place: int, written: str) -> None:
 
 def test_numbers_keep_their_sign() -> None:
     assert numbers("from -3 to 17") == [-3, 17]
-    assert whole(" -3 ") == -3
-    with pytest.raises(Lost, match="'-' is no number"):
-        whole("-")
+    assert to_int(" -3 ") == -3
+    with pytest.raises(SkillError, match="'-' is not a number"):
+        to_int("-")

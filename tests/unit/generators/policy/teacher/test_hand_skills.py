@@ -8,11 +8,11 @@ from PIL import Image, ImageDraw
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.dragging import set_slider, sort_numbers
-from generators.policy.teacher.figures import figures, wish
+from generators.policy.teacher.figures import figures, parse_description
 from generators.policy.teacher.forms import file_to_delete
 from generators.policy.teacher.games import best_square, guess_number
 from generators.policy.teacher.looking import copy_number, count_sides
-from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.timing import ACT_MS, buy_low, press_after_delay, repeat_lights
 from schemas.action import Click, Drag, Key, TypeText, Wait
 
@@ -33,15 +33,15 @@ def test_a_description_means_the_figures_it_fits() -> None:
     )
 
     def meant(text: str) -> list[str]:
-        return [figure.name for figure in figures(drawn) if wish(text).fits(figure)]
+        return [figure.name for figure in figures(drawn) if parse_description(text).matches(figure)]
 
     assert meant("red item") == ["a", "7", "triangle"]
     assert meant("large item") == ["a", "circle"]
     assert meant("small red shape") == ["triangle"]
     assert meant("digit") == ["7"]
     assert meant("a") == ["a"]
-    with pytest.raises(Lost, match="describes no figure"):
-        wish("very big thing")
+    with pytest.raises(SkillError, match="describes no figure"):
+        parse_description("very big thing")
 
 
 def test_a_game_is_won_where_it_can_be_and_saved_where_it_must() -> None:
@@ -55,7 +55,7 @@ def test_a_file_whose_name_holds_its_extension_twice_is_the_last_choice() -> Non
     assert file_to_delete(["shark.sh", "code.sh", "sh.py"], goal) == "code.sh"
     assert file_to_delete(["shark.sh", "sh.py"], goal) == "shark.sh"
     assert file_to_delete(["a.py", "bin"], "delete a file that has no file extension") == "bin"
-    with pytest.raises(Lost, match="no file is what the goal asks for"):
+    with pytest.raises(SkillError, match="no file is what the goal asks for"):
         file_to_delete(["a.py"], goal)
 
 
@@ -240,5 +240,5 @@ def test_a_picture_that_ends_too_early_is_not_read() -> None:
     picture = Image.new("L", (500, 60), 255)
     now = _photographed(picture, node("canvas", box=(0, 50, 150, 100)))
 
-    with pytest.raises(Lost, match="out of view"):
+    with pytest.raises(SkillError, match="out of view"):
         next(count_sides(now))

@@ -1,7 +1,7 @@
 import pytest
 from page_trees import node, page
 
-from generators.policy.teacher.page import Lost
+from generators.policy.teacher.page import SkillError
 
 
 def test_the_goal_is_no_part_of_the_page() -> None:
@@ -18,7 +18,7 @@ def test_what_is_not_rendered_is_left_out_unless_asked_for() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(Lost, match="there is no button of class red that says 'Go'"):
+    with pytest.raises(SkillError, match="there is no button of class red that says 'Go'"):
         page(node("p")).one("button", cls="red", text="Go")
 
 

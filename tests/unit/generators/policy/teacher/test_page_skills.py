@@ -1,9 +1,9 @@
 import pytest
 from page_trees import node, page, play
 
-from generators.policy.teacher.choosing import alike, tick
-from generators.policy.teacher.mail import Errand, understand
-from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.choosing import are_synonyms, tick
+from generators.policy.teacher.mail import MailRequest, parse_request
+from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.reading import solve
 from schemas.action import Click, TypeText
 
@@ -11,35 +11,41 @@ SENDERS = ["Ada", "Bo", "Cleo"]
 
 
 @pytest.mark.parametrize(
-    ("goal", "errand"),
+    ("goal", "mail"),
     [
         (
             'Find the email by Ada and reply to them with the text "Eu sem.".',
-            Errand("reply", "Ada", "Eu sem."),
+            MailRequest("reply", "Ada", "Eu sem."),
         ),
         (
             "Find the email by Ada and forward that email to Zoe.",
-            Errand("forward", "Ada", "Zoe"),
+            MailRequest("forward", "Ada", "Zoe"),
         ),
-        ("Find the email by Bo and click the trash icon to delete it.", Errand("delete", "Bo")),
-        ("Find the email by Bo and click the star icon to mark it.", Errand("star", "Bo")),
-        ("Forward Bo Ada's latest email.", Errand("forward", "Ada", "Bo")),
-        ("Cleo must be forwarded email from Bo.", Errand("forward", "Bo", "Cleo")),
-        ("put Bo on the list of people to send Ada's email to", Errand("forward", "Ada", "Bo")),
-        ("please forward Adas last email to Cleo", Errand("forward", "Ada", "Cleo")),
-        ('AnswerCleo\'s email with "Ac Bo"', Errand("reply", "Cleo", "Ac Bo")),
-        ('please send a reply email to Bo with ""Sed" "', Errand("reply", "Bo", "Sed")),
-        ("I don't want the email from Cleo anymore.", Errand("delete", "Cleo")),
-        ("Star the email from Cleo.", Errand("star", "Cleo")),
+        (
+            "Find the email by Bo and click the trash icon to delete it.",
+            MailRequest("delete", "Bo"),
+        ),
+        ("Find the email by Bo and click the star icon to mark it.", MailRequest("star", "Bo")),
+        ("Forward Bo Ada's latest email.", MailRequest("forward", "Ada", "Bo")),
+        ("Cleo must be forwarded email from Bo.", MailRequest("forward", "Bo", "Cleo")),
+        (
+            "put Bo on the list of people to send Ada's email to",
+            MailRequest("forward", "Ada", "Bo"),
+        ),
+        ("please forward Adas last email to Cleo", MailRequest("forward", "Ada", "Cleo")),
+        ('AnswerCleo\'s email with "Ac Bo"', MailRequest("reply", "Cleo", "Ac Bo")),
+        ('please send a reply email to Bo with ""Sed" "', MailRequest("reply", "Bo", "Sed")),
+        ("I don't want the email from Cleo anymore.", MailRequest("delete", "Cleo")),
+        ("Star the email from Cleo.", MailRequest("star", "Cleo")),
     ],
 )
-def test_an_errand_is_understood_from_its_marks(goal: str, errand: Errand) -> None:
-    assert understand(goal, SENDERS) == errand
+def test_a_request_is_recognised_by_its_signs(goal: str, mail: MailRequest) -> None:
+    assert parse_request(goal, SENDERS) == mail
 
 
-def test_an_errand_about_nobody_is_not_guessed_at() -> None:
-    with pytest.raises(Lost, match="names nobody who wrote"):
-        understand("Delete the email from Zoe.", SENDERS)
+def test_a_request_about_nobody_is_not_guessed_at() -> None:
+    with pytest.raises(SkillError, match="names nobody who wrote"):
+        parse_request("Delete the email from Zoe.", SENDERS)
 
 
 def test_only_the_listed_boxes_end_up_ticked() -> None:
@@ -71,9 +77,9 @@ def test_only_the_listed_boxes_end_up_ticked() -> None:
 
 
 def test_words_that_mean_the_same_are_alike_whatever_their_case() -> None:
-    assert alike("TVs", "television")
-    assert alike("water", "Water")
-    assert not alike("big", "small")
+    assert are_synonyms("TVs", "television")
+    assert are_synonyms("water", "Water")
+    assert not are_synonyms("big", "small")
 
 
 @pytest.mark.parametrize(
@@ -93,5 +99,5 @@ def test_an_unknown_is_solved_for(sum_: str, answer: str) -> None:
 def test_a_sum_that_is_none_is_not_guessed_at() -> None:
     now = page(node("div", text="what = ?", id="math-problem"), node("input"))
 
-    with pytest.raises(Lost, match="no sum I can read"):
+    with pytest.raises(SkillError, match="not a sum that I can read"):
         next(play(solve(now), lambda _: now))

@@ -5,16 +5,16 @@ from page_trees import node, page, play
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
-from generators.policy.teacher.page import Lost, Page
+from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
-    SCROLLS,
+    MAX_SCROLLS,
     Plan,
     button,
-    press,
-    reveal,
+    click,
+    fill,
+    locator,
+    scroll_into_view,
     scroll_through,
-    the,
-    write,
 )
 from schemas.action import Click, Direction, Scroll, TypeText
 from schemas.episode import ThoughtSource
@@ -27,7 +27,7 @@ def _decisions(plan: Plan, *pages: Page) -> list[Decision]:
 
 def test_a_press_clicks_where_it_reaches() -> None:
     now = page(node("button", text="Go", box=(100, 50, 40, 20)))
-    (decision,) = _decisions(press(now, button("Go"), "Why not."), now)
+    (decision,) = _decisions(click(now, button("Go"), "Why not."), now)
 
     assert decision.action == Click(x=120, y=60)
     assert decision.thought == "Why not."
@@ -40,7 +40,7 @@ def test_what_is_out_of_view_is_scrolled_to_first() -> None:
         return page(node("div", low, box=(0, 0, 100, 200), scroll=(0, 0, 100, 900)))
 
     first, second = _decisions(
-        press(at(690, reachable=False), button("Low"), "It is there."),
+        click(at(690, reachable=False), button("Low"), "It is there."),
         at(90, reachable=True),
         at(90, reachable=True),
     )
@@ -52,21 +52,21 @@ def test_what_is_out_of_view_is_scrolled_to_first() -> None:
 def test_what_never_comes_into_view_is_given_up() -> None:
     lost = page(node("button", text="Low", box=(0, 900, 40, 20), reachable=False))
     scrolls: list[Decision] = []
-    with pytest.raises(Lost, match="'Low' does not come into view"):
-        scrolls.extend(play(reveal(lost, button("Low")), lambda _: lost))
+    with pytest.raises(SkillError, match="'Low' does not come into view"):
+        scrolls.extend(play(scroll_into_view(lost, button("Low")), lambda _: lost))
 
-    assert len(scrolls) == SCROLLS
+    assert len(scrolls) == MAX_SCROLLS
 
 
 def test_a_field_that_holds_the_text_is_left_alone() -> None:
     now = page(node("input", value="same"))
 
-    assert _decisions(write(now, the("input"), "same", "")) == []
+    assert _decisions(fill(now, locator("input"), "same", "")) == []
 
 
 def test_a_field_that_holds_another_text_is_overwritten() -> None:
     now = page(node("input", value="old", box=(0, 0, 20, 10)))
-    (decision,) = _decisions(write(now, the("input"), "new", ""), now)
+    (decision,) = _decisions(fill(now, locator("input"), "new", ""), now)
 
     assert decision.action == TypeText(text="new", x=10, y=5, overwrite=True)
 
@@ -81,10 +81,10 @@ def test_the_innermost_element_that_says_it_is_the_button() -> None:
 def test_places_count_from_either_end() -> None:
     now = page(*(node("li", text=str(n)) for n in range(3)))
 
-    assert the("li", place=1)(now).text == "0"
-    assert the("li", place=-1)(now).text == "2"
-    with pytest.raises(Lost):
-        the("li", place=4)(now)
+    assert locator("li", place=1)(now).text == "0"
+    assert locator("li", place=-1)(now).text == "2"
+    with pytest.raises(SkillError):
+        locator("li", place=4)(now)
 
 
 def test_a_text_is_scrolled_to_its_very_end() -> None:
@@ -93,7 +93,7 @@ def test_a_text_is_scrolled_to_its_very_end() -> None:
 
     tops = iter((50, 80))
     start = page(*at(0))
-    plan = scroll_through(start, the("textarea"), Direction.DOWN, "")
+    plan = scroll_through(start, locator("textarea"), Direction.DOWN, "")
     amounts = [
         decision.action.amount
         for decision in play(plan, lambda _: page(*at(next(tops))))
