@@ -1,14 +1,30 @@
-"""Skills that play: noughts and crosses, guessing a number, hot and cold."""
+"""Skills that play games, and skills for pages that change by themselves.
+
+A page's time passes only while an action is carried out, always by the same amount; between actions
+the page stands still. So an observation stays valid, and a skill can compute how long to wait.
+"""
 
 import math
+import re
 from bisect import bisect
 from functools import cache
 
-from generators.browser.protocol import Node
-from generators.policy.teacher.geometry import best_probe, inset, pixels
-from generators.policy.teacher.goals import nth
-from generators.policy.teacher.page import Page, SkillError, classes
-from generators.policy.teacher.primitives import Plan, by_id, click, click_at, do, submit
+from generators.browser.protocol import Clock, Node
+from generators.policy.teacher.colours import hue_name, parse_colour
+from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
+from generators.policy.teacher.goals import nth, part
+from generators.policy.teacher.page import Page, SkillError, centre, classes
+from generators.policy.teacher.primitives import (
+    Plan,
+    button,
+    by_id,
+    click,
+    click_at,
+    click_point,
+    do,
+    submit,
+    wait,
+)
 from schemas.action import Hover, TypeText
 
 EMPTY, MINE, THEIRS = ".", "x", "o"
@@ -126,3 +142,115 @@ def find_hot_spot(page: Page) -> Plan:
         if not candidates:
             break
     raise SkillError("it is hot nowhere")
+
+
+ACT_MS = Clock().step_ms + Clock().settle_ms
+"""Page time that any action takes; a wait takes its own time besides."""
+
+BEAT_MS = 600
+"""From one flash of a sequence of lights to the next; each lasts less than half of it."""
+
+_PRICE = r"\$(\d+\.\d+)"
+
+_SHIFT_MS = 10
+"""Added to and taken from the waits for the lights in turn, so that no two waits are equal."""
+
+_MAX_LOOKS = 25
+"""Observations of a page that changes by itself."""
+
+
+def press_after_delay(page: Page) -> Plan:
+    """Press ONE, wait as long as the goal says, press TWO."""
+    seconds = int(part(r"wait (\d+) seconds", page.goal))
+    page = yield from click(page, button("ONE"), "First comes button ONE.")
+    rest = max(1, seconds * 1_000 - 2 * ACT_MS)
+    why = f"Button TWO is due {seconds} seconds after ONE, so I wait for what is left of that."
+    page = yield from wait(rest, why)
+    return (yield from click(page, button("TWO"), "The time is up, so I press TWO."))
+
+
+def buy_low(page: Page) -> Plan:
+    """Watch the price and buy once it is below the goal's limit."""
+    limit = float(part(rf"less than {_PRICE}", page.goal))
+    for _ in range(_MAX_LOOKS):
+        text = page.by_id("stock-price").text
+        price = re.fullmatch(_PRICE, text)
+        if price is not None and float(price[1]) < limit:
+            why = f"{text} is less than ${limit:.2f}, so I buy."
+            return (yield from click(page, by_id("buy"), why))
+        why = f"The price is '{text}', not less than ${limit:.2f}, so I wait."
+        page = yield from wait(1, why)
+    raise SkillError(f"I never see a price below ${limit:.2f}")
+
+
+def repeat_lights(page: Page) -> Plan:
+    """Watch which buttons light up, one each beat, and press them in that order."""
+    page = yield from wait(BEAT_MS + 70 - ACT_MS, "I watch which button lights up first.")
+    order: list[str] = []
+    while (lit := page.first("button", cls="push")) is not None:
+        order.append(lit.attrs["id"])
+        colour = hue_name(parse_colour(lit.style["background-color"]))
+        why = f"The {colour} button is the {nth(len(order))} to light up; I watch on."
+        page = yield from wait(
+            BEAT_MS - ACT_MS + (_SHIFT_MS if len(order) % 2 else -_SHIFT_MS), why
+        )
+    for place, name in enumerate(order, 1):
+        page = yield from click(page, by_id(name), f"This button was the {nth(place)} to light up.")
+    return page
+
+
+def follow_circle(page: Page) -> Plan:
+    """Keep the pointer on a circle that moves, a little ahead of it."""
+    before: Point | None = None
+    for _ in range(_MAX_LOOKS):
+        circle = page.by_id("circ")
+        at = centre(circle.box)
+        aim = at if before is None else _lead_point(before, at, circle.box[2] / 3)
+        before = at
+        page = yield from do(Hover(x=aim[0], y=aim[1]), "The circle is here now, so I follow it.")
+    return page
+
+
+def _lead_point(before: Point, now: Point, max_lead: float) -> Point:
+    """Return a point ahead of the movement, at most `max_lead` px from the middle."""
+    across, down = now[0] - before[0], now[1] - before[1]
+    length = max(1.0, (across**2 + down**2) ** 0.5)
+    lead = min(max_lead, length / 2)
+    return now[0] + across / length * lead, now[1] + down / length * lead
+
+
+def click_moving(page: Page) -> Plan:
+    """Click one moving circle after another, the one that has been visible longest first."""
+    seen: dict[str, int] = {}
+    idle = 0
+    for look in range(_MAX_LOOKS):
+        items = [node for node in page.all("circle", cls="item") if node.point is not None]
+        for item in items:
+            seen.setdefault(item.attrs["id"], look)
+        if items:
+            oldest = min(items, key=lambda item: seen[item.attrs["id"]])
+            page = yield from click_at(
+                *click_point(oldest), "This circle is in reach, so I click it."
+            )
+            idle = 0
+        else:
+            page = yield from wait(1 + idle * 200, "No circle is in sight, so I wait for more.")
+            idle += 1
+    return page
+
+
+def use_pie_menu(page: Page) -> Plan:
+    """Open the pie menu and click the item in the goal as soon as it can be reached.
+
+    The menu ignores clicks on its first item once it is open, and takes them while it opens.
+    """
+    name = part(r'labeled "(.*)"', page.goal)
+    why = "The items are folded away, so I press the plus."
+    page = yield from click(page, by_id("wheelnav-divWheel-spreadertitle"), why)
+    for _ in range(_MAX_LOOKS):
+        item = page.first("text", where=lambda node: node.text == name and node.point is not None)
+        if item is not None:
+            yield from click_at(*click_point(item), f"This is the item '{name}': I click it.")
+            raise SkillError(f"the menu does not take the click on '{name}'")
+        page = yield from wait(1, "The menu still unfolds, so I wait.")
+    raise SkillError(f"the menu has no item '{name}'")

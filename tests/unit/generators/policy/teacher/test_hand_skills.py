@@ -8,12 +8,17 @@ from PIL import Image, ImageDraw
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.dragging import set_slider, sort_numbers
-from generators.policy.teacher.figures import figures, parse_description
+from generators.policy.teacher.figures import copy_number, count_sides, figures, parse_description
 from generators.policy.teacher.forms import file_to_delete
-from generators.policy.teacher.games import best_square, guess_number
-from generators.policy.teacher.looking import copy_number, count_sides
+from generators.policy.teacher.games import (
+    ACT_MS,
+    best_square,
+    buy_low,
+    guess_number,
+    press_after_delay,
+    repeat_lights,
+)
 from generators.policy.teacher.page import Page, SkillError
-from generators.policy.teacher.timing import ACT_MS, buy_low, press_after_delay, repeat_lights
 from schemas.action import Click, Drag, Key, TypeText, Wait
 
 
