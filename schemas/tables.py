@@ -1,7 +1,7 @@
 """The tables: Arrow schemas derived from the records, and records turned into rows and back.
 
 A record's annotations are the one source of its columns: the Python type gives the Arrow type,
-`T | None` makes it nullable, a marker of `schemas.columns` says the rest. Rows of `steps`,
+`T | None` makes it nullable, and a marker of `schemas.columns` says the rest. Rows of `steps`,
 `calls` and `observations` carry their episode's and unit's id before the record's own columns.
 Anything with structure of its own is one canonical JSON string.
 """
@@ -28,7 +28,7 @@ from schemas.task import Task
 from schemas.verdict import Acceptance, Review, Verdict
 
 Row = dict[str, Any]
-"""Column name to a value Arrow takes as it is."""
+"""A row: column names with values that Arrow takes as they are."""
 
 R = TypeVar("R", bound=Record)
 
@@ -63,7 +63,7 @@ _SCALARS: dict[object, pa.DataType] = {
 
 
 class _Shape(NamedTuple):
-    """An annotation taken apart."""
+    """An annotation in its parts."""
 
     base: object
     nullable: bool
@@ -81,7 +81,7 @@ class _Column:
 
 
 def _shape(annotation: object, markers: tuple[object, ...] = ()) -> _Shape:
-    """Take `Annotated` and `| None` off an annotation."""
+    """Split an annotation into its type, whether it may be None, and its markers."""
     if get_origin(annotation) is Annotated:
         inner, *more = get_args(annotation)
         return _shape(inner, (*markers, *more))
@@ -138,16 +138,13 @@ def _columns(record: type[Record], prefix: str = "") -> tuple[_Column, ...]:
             out.append(_Column("action_type", pa.string(), nullable=False, json=False))
         out.append(_Column(prefix + name, arrow, shape.nullable, as_json))
         if name == "action":
-            out += _action_columns()
+            out += [
+                _Column(
+                    c.name, pa.int32() if c.arrow == pa.int64() else c.arrow, c.nullable, c.json
+                )
+                for c in _columns(ActionColumns)
+            ]
     return tuple(out)
-
-
-def _action_columns() -> list[_Column]:
-    narrow = {"count", "amount"}
-    return [
-        _Column(c.name, pa.int32() if c.name in narrow else c.arrow, c.nullable, c.json)
-        for c in _columns(ActionColumns)
-    ]
 
 
 def _record_type(base: object) -> type[Record]:
@@ -197,7 +194,7 @@ def trajectory_schema() -> pa.Schema:
 
 
 def to_row(record: Record) -> Row:
-    """Return `record` as the row of its table, without an owner's columns."""
+    """Return `record` as the row of its table, without the ids of its episode and unit."""
     out: Row = {}
     for name, shape in _fields(type(record)):
         value = getattr(record, name)
@@ -205,22 +202,16 @@ def to_row(record: Record) -> Row:
         if any(isinstance(m, OtherTable) for m in shape.markers):
             continue
         if spread is not None:
-            out |= _spread(value, _record_type(shape.base), spread.prefix)
+            fields = _record_type(shape.base).model_fields
+            inner = dict.fromkeys(fields) if value is None else to_row(value)
+            out |= {spread.prefix + field: item for field, item in inner.items()}
         elif name == "action":
             out |= {"action_type": value.type, "action": _json_text(value)}
             out |= to_row(action_columns(value))
         else:
-            absent = value is None and shape.nullable
-            out[name] = (
-                _json_text(value) if _arrow(shape)[1] and not absent else _arrow_value(value)
-            )
+            as_json = _arrow(shape)[1] and not (value is None and shape.nullable)
+            out[name] = _json_text(value) if as_json else _arrow_value(value)
     return out
-
-
-def _spread(value: Record | None, record: type[Record], prefix: str) -> Row:
-    if value is None:
-        return {prefix + name: None for name in record.model_fields}
-    return {prefix + name: item for name, item in to_row(value).items()}
 
 
 def _arrow_value(value: object) -> object:
@@ -238,8 +229,8 @@ def _json_text(value: object) -> str:
 def from_row(kind: type[R], row_: Mapping[str, Any]) -> R:
     """Return the record of `kind` that `row_` was made of.
 
-    Columns the record does not have (an owner's, the action's parts, later additions) are
-    passed over.
+    Columns that the record does not have (an owner's, the action's parts, those of a later version)
+    are ignored.
 
     Raises:
         pydantic.ValidationError: a column is missing or holds what the record refuses.
@@ -254,7 +245,8 @@ def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
         if spread is not None:
             nested = _record_type(shape.base)
             value = _unflatten(nested, row_, spread.prefix)
-            out[name] = None if shape.nullable and _all_null(value) else value
+            absent = shape.nullable and all(item is None for item in value.values())
+            out[name] = None if absent else value
         elif prefix + name in row_:
             value = row_[prefix + name]
             is_json = not any(isinstance(m, OtherTable) for m in shape.markers) and _arrow(shape)[1]
@@ -262,27 +254,8 @@ def _unflatten(kind: type[Record], row_: Mapping[str, Any], prefix: str) -> Row:
     return out
 
 
-def _all_null(values: Mapping[str, object]) -> bool:
-    return all(value is None for value in values.values())
-
-
-def unit_rows(tasks: Sequence[Task], episodes: Sequence[Episode]) -> dict[str, list[Row]]:
-    """Return every row that a unit of `episodes` commits, by table.
-
-    A pure function of its arguments in their order; a prompt used twice is one row.
-    """
-    rows: dict[str, list[Row]] = {table: [] for table in UNIT_TABLES}
-    rows["tasks"] = [to_row(task) for task in tasks]
-    prompts = {p.prompt_sha256: p for episode in episodes for p in episode.prompts}
-    rows["prompts"] = [to_row(prompts[key]) for key in sorted(prompts)]
-    for episode in episodes:
-        for table, more in episode_rows(episode).items():
-            rows[table] += more
-    return rows
-
-
 def episode_rows(episode: Episode) -> dict[str, list[Row]]:
-    """Return the rows of `episodes`, `steps`, `observations` and `calls` that an episode is."""
+    """Return the rows of `episodes`, `steps`, `observations` and `calls` that hold an episode."""
     owner: Row = {"episode_id": episode.episode_id, "unit_id": episode.unit_id}
     return {
         "episodes": [to_row(episode)],

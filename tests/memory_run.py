@@ -9,11 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 from factories import RUN_ID, make_prompt, make_task, make_unit, make_verdict
+from unit_rows import unit_rows
 
 from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.sections import AcceptSection, PublishSection, StorageSection
-from schemas.tables import Row, arrow_schema, to_row, unit_rows
+from schemas.tables import Row, arrow_schema, to_row
 from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake.lake import Lake

@@ -19,6 +19,7 @@ from pydantic import JsonValue
 from scripted_rollouts import LIMITS, pages
 from scripted_session import ScriptedSession
 from strategies import ODD_TEXT
+from unit_rows import unit_rows
 
 from generators.browser import untrusted_text
 from generators.browser.protocol import Node, SessionSpec
@@ -32,7 +33,7 @@ from schemas.action import Action, Answer, TypeText
 from schemas.episode import Episode, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Effect, Observation
-from schemas.tables import Row, arrow_schema, episode_from_rows, unit_rows
+from schemas.tables import Row, arrow_schema, episode_from_rows
 from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 from pydantic import JsonValue, ValidationError
+from unit_rows import unit_rows
 
 from schemas.action import ACTION, Action, ActionColumns, action_columns, target_point
 from schemas.base import Record, canonical_json
@@ -31,7 +32,6 @@ from schemas.tables import (
     from_row,
     json_columns,
     to_row,
-    unit_rows,
 )
 from schemas.task import Task
 from schemas.verdict import Finding, Status

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from factories import MadeRun, Unit, make_run, make_screenshot, make_task, make_verdict
 from faulty_lake import commit
+from unit_rows import unit_rows
 
 from schemas import ids
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.observation import Screenshot
-from schemas.tables import Row, unit_rows
+from schemas.tables import Row
 from storage.audit import audit
 from storage.lake.delta_table import CommitEntry
 

@@ -21,11 +21,12 @@ from faulty_lake import (
     swap,
     whole,
 )
+from unit_rows import unit_rows
 
 from schemas.backoff import Backoff
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, Damaged, Unwritable
-from schemas.tables import UNIT_TABLES, unit_rows
+from schemas.tables import UNIT_TABLES
 from schemas.verdict import Status
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.lake import Lake

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from datasets import Features, Image  # type: ignore[import-untyped] # it has no types
 from factories import make_prompt, make_task, make_unit
+from unit_rows import unit_rows
 
 from schemas.base import sha256_hex
-from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema, unit_rows
+from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
 from storage.lake.delta_stats import statistics
 from storage.lake.parquet_writer import ParquetWriter, Shard, batches, footer, shard_name, shards
 
