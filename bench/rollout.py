@@ -23,7 +23,7 @@ from bench.measuring.process import cpu_by_kind, cpu_since
 from bench.measuring.result import report
 from generators.browser.channel import script as page_script
 from generators.browser.chromium import FLAGS, Chromium, find_chromium
-from generators.browser.protocol import Clock, SessionSpec
+from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import Limits
 from generators.rollout.recorder import difference_hash
@@ -146,7 +146,7 @@ async def setup_ratio(gateway: Gateway, chromium: Chromium, rounds: int) -> dict
         viewport_width=VIEWPORT[0],
         viewport_height=VIEWPORT[1],
         allowed_origins=(ORIGIN,),
-        clock=Clock(),
+        clock=ClockSpec(),
     )
     url, each = start_url(TEMPLATE), 12
     ours: list[float] = []

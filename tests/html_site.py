@@ -6,18 +6,18 @@ from collections.abc import AsyncIterator, Mapping
 from aiohttp import web
 
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import Clock, SessionSpec
+from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.browser.session import ChromiumSession
 from generators.sites.gateway import Gateway, Handler
 
 HOST = "pages.localhost"
-CLOCK = Clock()
+CLOCK = ClockSpec()
 ORIGIN = f"http://{HOST}"
 
 _shared: list[tuple[Chromium, Gateway]] = []
 
 
-def spec(*, clock: Clock | None = CLOCK) -> SessionSpec:
+def spec(*, clock: ClockSpec | None = CLOCK) -> SessionSpec:
     return SessionSpec(
         viewport_width=500, viewport_height=400, allowed_origins=(ORIGIN,), clock=clock
     )
@@ -70,7 +70,7 @@ async def _start_browser() -> AsyncIterator[tuple[Chromium, Gateway]]:
 
 @contextlib.asynccontextmanager
 async def opened(
-    pages: Mapping[str, str | Handler], path: str = "/", *, clock: Clock | None = CLOCK
+    pages: Mapping[str, str | Handler], path: str = "/", *, clock: ClockSpec | None = CLOCK
 ) -> AsyncIterator[ChromiumSession]:
     """A session on one of `pages`."""
     async with browsing(pages) as (chromium, _), chromium.session(spec(clock=clock)) as session:

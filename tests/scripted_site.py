@@ -3,7 +3,7 @@
 It goes with `ScriptedSession`, whose pages carry `[reward, done]` as their value.
 """
 
-from generators.browser.protocol import Clock, Session
+from generators.browser.protocol import ClockSpec, Session
 from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
@@ -35,7 +35,7 @@ class ScriptedSite:
         return Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
-            clock=Clock(),
+            clock=ClockSpec(),
             seed=str(task.seed),
             parameters=task.parameters,
         )

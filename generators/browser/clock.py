@@ -14,7 +14,7 @@ import asyncio
 import time
 
 from generators.browser.channel import Channel
-from generators.browser.protocol import Clock
+from generators.browser.protocol import ClockSpec
 from schemas.errors import FailureKind, RolloutFailure
 
 EXPIRY_SECONDS = 15.0
@@ -36,8 +36,8 @@ _PAUSE_FOR_NETWORK = "pauseIfNetworkFetchesPending"
 class VirtualClock:
     """The clock of one page; it may be shared with the popups it opens."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
+    def __init__(self, spec: ClockSpec) -> None:
+        self._spec = spec
         self._channel: Channel | None = None
         self._subscribed: set[Channel] = set()
         self._expired: asyncio.Future[str | None] | None = None
@@ -73,7 +73,7 @@ class VirtualClock:
         Raises:
             RolloutFailure: time does not pass (`clock`).
         """
-        await self._stop_ahead(self._clock.start_ms)
+        await self._stop_ahead(self._spec.start_ms)
         self._stopped_at = time.time()
 
     async def join(self, page_ms: float | None) -> None:
@@ -85,7 +85,7 @@ class VirtualClock:
         Raises:
             RolloutFailure: time does not pass (`clock`).
         """
-        now = self._clock.start_ms + self.elapsed_ms
+        now = self._spec.start_ms + self.elapsed_ms
         if page_ms is None or abs(page_ms - now) < _SAME_CLOCK_MS:
             await self._stop_at(now)
         else:

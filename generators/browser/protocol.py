@@ -18,7 +18,7 @@ from schemas.base import Record
 from schemas.observation import Box, Effect, Observation
 
 
-class Clock(Record):
+class ClockSpec(Record):
     """Virtual time: when it starts and how it passes. All in milliseconds.
 
     It stands still between actions; after each action it advances by `step_ms`, then by
@@ -46,7 +46,7 @@ class SessionSpec(Record):
     """Picture px per CSS px."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins it may reach, as `http://miniwob.localhost`."""
-    clock: Clock | None
+    clock: ClockSpec | None
     """Virtual time; None: real time."""
 
     def allows(self, url: str) -> bool:

@@ -79,7 +79,7 @@ def to_episode(
     *,
     card: PolicyCard,
     failed_tries: Sequence[FailedTry],
-    clock: Stopwatch,
+    stopwatch: Stopwatch,
 ) -> Episode:
     """Return the episode of an attempt that ends now and whose last try left `result`."""
     task, failure = attempt.task, result.failure
@@ -123,9 +123,9 @@ def to_episode(
         trainable=failure is None or failure.kind is FailureKind.POLICY,
         **_usage_columns(result.calls),
         browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
-        wall_seconds=clock.wall_seconds,
-        started_at=clock.started,
-        ended_at=clock.now,
+        wall_seconds=stopwatch.wall_seconds,
+        started_at=stopwatch.started,
+        ended_at=stopwatch.now,
         content_sha256=steps_sha256(result.steps),
         code_version=attempt.code_version,
         steps=result.steps,

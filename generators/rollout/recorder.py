@@ -23,12 +23,12 @@ _HASH_WIDTH, _HASH_HEIGHT = 9, 8
 class Recorder:
     """The steps of one try."""
 
-    def __init__(self, clock: Stopwatch, *, viewport_width: int, viewport_height: int) -> None:
-        self._clock = clock
+    def __init__(self, stopwatch: Stopwatch, *, viewport_width: int, viewport_height: int) -> None:
+        self._stopwatch = stopwatch
         self._width = viewport_width
         self._height = viewport_height
         self._observation: Observation | None = None
-        self._at = clock.started
+        self._at = stopwatch.started
         self._pending: Step | None = None
         self._done: list[Step] = []
 
@@ -60,7 +60,7 @@ class Recorder:
             self._done.append(self._pending.model_copy(update={"state_changed": changed}))
             self._pending = None
         self._observation = seen
-        self._at = self._clock.now
+        self._at = self._stopwatch.now
 
     def add_action(
         self, decision: Decision, effect: Effect, outcome: Outcome, *, think_ms: float

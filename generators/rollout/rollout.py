@@ -47,10 +47,10 @@ async def rollout(
     Raises:
         Refusal: the program cannot go on at all (no browser starts).
     """
-    clock = Stopwatch()
+    stopwatch = Stopwatch()
     failed_tries: list[FailedTry] = []
     while True:
-        account = Account(clock)
+        account = Account(stopwatch)
         policy = make_policy(account)
         runner = _Runner(attempt, site, sessions, limits, policy, account)
         failure = await runner.run()
@@ -66,7 +66,13 @@ async def rollout(
                 n_steps=runner.recorder.n_rows,
             )
         )
-    record = partial(to_episode, attempt, card=policy.card, failed_tries=failed_tries, clock=clock)
+    record = partial(
+        to_episode,
+        attempt,
+        card=policy.card,
+        failed_tries=failed_tries,
+        stopwatch=stopwatch,
+    )
     try:
         with boundary(FailureKind.PAGE, "recording the episode"):
             return record(runner.close())
@@ -149,23 +155,23 @@ class _Runner:
             return await self._loop(session)
 
     async def _loop(self, session: Session) -> StopReason:
-        clock = self.account.stopwatch
+        stopwatch = self.account.stopwatch
         while True:
             self.recorder.add_observation(await session.observe())
             stop = stop_reason(
                 self.limits,
                 self.recorder.steps,
-                seconds=clock.seconds - self.begun - session.waited_seconds,
+                seconds=stopwatch.seconds - self.begun - session.waited_seconds,
                 tokens=self.account.tokens,
             )
             if stop is not None:
                 return stop
-            asked = clock.wall_seconds
+            asked = stopwatch.wall_seconds
             try:
                 decision = await self._decide(session)
             except TimeoutError:
                 return StopReason.TIME_LIMIT
-            think_ms = (clock.wall_seconds - asked) * 1_000
+            think_ms = (stopwatch.wall_seconds - asked) * 1_000
             await self._act(session, decision, think_ms=think_ms)
 
     async def _decide(self, session: Session) -> Decision:

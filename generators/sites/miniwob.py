@@ -15,7 +15,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from generators.browser.protocol import Clock, Session
+from generators.browser.protocol import ClockSpec, Session
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Outcome, Threshold, Visit
 from schemas.action import Wait
@@ -155,7 +155,7 @@ class MiniWob:
         return Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
-            clock=Clock(),
+            clock=ClockSpec(),
             seed=str(task.seed),
             parameters=task.parameters,
         )

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from generators.browser.protocol import Clock, Session
+from generators.browser.protocol import ClockSpec, Session
 from schemas.base import JsonObject, Record
 from schemas.task import Task
 
@@ -19,7 +19,7 @@ class Visit(Record):
     """On the site's stable origin."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins the session may reach."""
-    clock: Clock | None
+    clock: ClockSpec | None
     """Virtual time; None where time is real."""
     seed: str
     """As the page is given it: a string, so that no bit is lost in a float."""

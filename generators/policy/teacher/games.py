@@ -9,7 +9,7 @@ import re
 from bisect import bisect
 from functools import cache
 
-from generators.browser.protocol import Clock, Node
+from generators.browser.protocol import ClockSpec, Node
 from generators.policy.teacher.colours import hue_name, parse_colour
 from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
 from generators.policy.teacher.goals import nth, part
@@ -144,7 +144,7 @@ def find_hot_spot(page: Page) -> Plan:
     raise SkillError("it is hot nowhere")
 
 
-ACT_MS = Clock().step_ms + Clock().settle_ms
+ACT_MS = ClockSpec().step_ms + ClockSpec().settle_ms
 """Page time that any action takes; a wait takes its own time besides."""
 
 BEAT_MS = 600

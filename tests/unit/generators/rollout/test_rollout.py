@@ -144,18 +144,18 @@ class Crowded(ScriptedSessions):
             yield session
 
 
-async def test_all_times_of_an_episode_come_from_one_clock() -> None:
+async def test_all_times_of_an_episode_come_from_one_stopwatch() -> None:
     broken = [*pages(RUNNING), Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.PAGE)]  # type: ignore[arg-type]
-    clocks: list[Stopwatch] = []
+    stopwatches: list[Stopwatch] = []
 
     def make(account: Account) -> ScriptedPolicy:
-        clocks.append(account.stopwatch)
+        stopwatches.append(account.stopwatch)
         return ScriptedPolicy(clicks(1))
 
     episode = await attempt_it(ScriptedSessions(broken, pages(RUNNING, WON)), make_policy=make)
 
-    assert clocks[0] is clocks[1], "the second try has the clock of the first"
-    assert episode.started_at == clocks[0].started
+    assert stopwatches[0] is stopwatches[1], "the second try has the stopwatch of the first"
+    assert episode.started_at == stopwatches[0].started
     lasted = (episode.ended_at - episode.started_at).total_seconds()
     assert lasted == pytest.approx(episode.wall_seconds, abs=0.05)
 
