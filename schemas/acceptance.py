@@ -21,8 +21,8 @@ _REPLAY_LABELS = {
 _JUDGES = ("judge", "panel")
 
 
-class Standing(StrEnum):
-    """Where an episode stands under a rule."""
+class AcceptanceStatus(StrEnum):
+    """What a rule makes of an episode."""
 
     ACCEPTED = "accepted"
     """Every part of the rule is met."""
@@ -43,12 +43,12 @@ def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
     return out
 
 
-def standing(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> Standing:
-    """Return where an episode with these verdicts (see `latest_verdicts`) stands."""
+def acceptance_status(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> AcceptanceStatus:
+    """Return what the rule makes of an episode with these verdicts (see `latest_verdicts`)."""
     reasons = _reasons(rule, verdicts)
-    if not reasons:
-        return Standing.ACCEPTED
-    return Standing.REJECTED if any(final for _, final in reasons) else Standing.UNJUDGED
+    if any(final for _, final in reasons):
+        return AcceptanceStatus.REJECTED
+    return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
 
 
 def acceptance(

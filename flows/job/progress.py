@@ -7,7 +7,7 @@ the summary at the end is read from the tables.
 import time
 from collections.abc import Mapping
 
-from schemas.acceptance import Standing, standing
+from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import Record
 from schemas.episode import Episode
 from schemas.sections import AcceptSection
@@ -80,7 +80,7 @@ class ProgressCounter:
     def __init__(self, *, rule: AcceptSection) -> None:
         self._rule = rule
         self._began = time.perf_counter()
-        self._standings: dict[str, Standing | None] = {}
+        self._statuses: dict[str, AcceptanceStatus | None] = {}
         self._finished: set[str] = set()
         self._judged_here = 0
         self.episodes_total = 0
@@ -113,29 +113,29 @@ class ProgressCounter:
 
     def count_judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
         """Count an episode by its verdicts (see `acceptance.latest_verdicts`)."""
-        self._judged_here += episode_id not in self._standings
-        self._standings[episode_id] = standing(self._rule, verdicts)
+        self._judged_here += episode_id not in self._statuses
+        self._statuses[episode_id] = acceptance_status(self._rule, verdicts)
 
     def count_judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
         """Count an episode whose verdicts were there when the command began.
 
         None: they were not read yet.
         """
-        known = None if verdicts is None else standing(self._rule, verdicts)
-        self._standings[episode_id] = known
+        known = None if verdicts is None else acceptance_status(self._rule, verdicts)
+        self._statuses[episode_id] = known
 
     def progress(self, *, busy: int, sessions: int) -> Progress:
         """Return how far it is."""
         seconds = self.seconds
-        standings = list(self._standings.values())
-        judged = sum(one is not Standing.UNJUDGED for one in standings)
+        statuses = list(self._statuses.values())
+        judged = sum(one is not AcceptanceStatus.UNJUDGED for one in statuses)
         done_here = self.rolled_out + self._judged_here
-        missing = 2 * self.episodes_total - len(self._finished) - len(standings)
+        missing = 2 * self.episodes_total - len(self._finished) - len(statuses)
         return Progress(
             episodes=len(self._finished),
             episodes_total=self.episodes_total,
-            accepted=standings.count(Standing.ACCEPTED),
-            unknown=standings.count(None),
+            accepted=statuses.count(AcceptanceStatus.ACCEPTED),
+            unknown=statuses.count(None),
             judged=judged,
             units=self.units,
             units_total=self.units_total,

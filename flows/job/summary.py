@@ -14,7 +14,7 @@ from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
 from flows.job.judging import latest_by_episode
-from schemas.acceptance import Standing, standing
+from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import Record
 from schemas.episode import StopReason
 from schemas.sections import AcceptSection
@@ -135,17 +135,18 @@ async def summarise(
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
     known = latest_by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}
-    standings = {
-        row["episode_id"]: standing(rule, known.get(row["episode_id"], {})) for row in episodes
+    statuses = {
+        row["episode_id"]: acceptance_status(rule, known.get(row["episode_id"], {}))
+        for row in episodes
     }
     calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
-    accepted = list(standings.values()).count(Standing.ACCEPTED)
+    accepted = list(statuses.values()).count(AcceptanceStatus.ACCEPTED)
     replays = [found["replay"] for found in known.values() if "replay" in found]
     return Summary(
         version=snapshot.version,
         tasks=len({row["task_id"] for row in episodes}),
         episodes=len(episodes),
-        **{one.value: list(standings.values()).count(one) for one in Standing},
+        **{one.value: list(statuses.values()).count(one) for one in AcceptanceStatus},
         failed=_count_failed(episodes),
         steps=sum(row["n_steps"] for row in episodes),
         prompt_tokens=sum(row["prompt_tokens"] for row in episodes),
@@ -156,7 +157,7 @@ async def summarise(
         replayed=len(replays),
         reproduced=sum(verdict.status.value == "passed" for verdict in replays),
         engine=engine_usage(calls, episodes, accepted=accepted),
-        groups=_groups(episodes, templates, standings),
+        groups=_groups(episodes, templates, statuses),
     )
 
 
@@ -169,22 +170,22 @@ def _count_failed(rows: Sequence[Row]) -> int:
 
 
 def _groups(
-    episodes: Sequence[Row], templates: dict[str, str], standings: dict[str, Standing]
+    episodes: Sequence[Row], templates: dict[str, str], statuses: dict[str, AcceptanceStatus]
 ) -> tuple[GroupCount, ...]:
     grouped: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in episodes:
         grouped[templates.get(row["task_id"], "?"), row["policy"]].append(row)
     counts = []
     for (template, policy), rows in grouped.items():
-        stands = Counter(standings[row["episode_id"]] for row in rows)
+        stands = Counter(statuses[row["episode_id"]] for row in rows)
         counts.append(
             GroupCount(
                 template=template,
                 policy=policy,
                 episodes=len(rows),
-                accepted=stands[Standing.ACCEPTED],
-                rejected=stands[Standing.REJECTED],
-                unjudged=stands[Standing.UNJUDGED],
+                accepted=stands[AcceptanceStatus.ACCEPTED],
+                rejected=stands[AcceptanceStatus.REJECTED],
+                unjudged=stands[AcceptanceStatus.UNJUDGED],
                 failed=_count_failed(rows),
                 steps=sum(row["n_steps"] for row in rows),
             )

@@ -7,7 +7,7 @@ Hugging Face Hub. The plan, the files and the order of writes are the same for e
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
-from schemas.acceptance import Standing
+from schemas.acceptance import AcceptanceStatus
 from schemas.base import Record, sha256_hex
 from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.parquet_writer import MEGABYTE
@@ -204,9 +204,9 @@ def _report(plan: Plan, outcome: Outcome, destination: Destination) -> PublishRe
         destination=destination.address,
         version=plan.version,
         episodes=len(plan.selection.candidates),
-        accepted=plan.selection.count(Standing.ACCEPTED),
-        rejected=plan.selection.count(Standing.REJECTED),
-        unjudged=plan.selection.count(Standing.UNJUDGED),
+        accepted=plan.selection.count(AcceptanceStatus.ACCEPTED),
+        rejected=plan.selection.count(AcceptanceStatus.REJECTED),
+        unjudged=plan.selection.count(AcceptanceStatus.UNJUDGED),
         rows=rows,
         files=len(outcome.files) + outcome.texts,
         bytes=sum(file.bytes for file in outcome.files) + outcome.text_bytes,

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.acceptance import Standing
+from schemas.acceptance import AcceptanceStatus
 from schemas.base import canonical_json
 from schemas.sections import AcceptSection
 from schemas.task import SPLITS
@@ -126,7 +126,7 @@ def _contents(files: Sequence[PublishedFile]) -> Iterator[str]:
 
 
 def _acceptance(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
-    accepted, rejected, unjudged = (f"{chosen.count(where):,}" for where in Standing)
+    accepted, rejected, unjudged = (f"{chosen.count(where):,}" for where in AcceptanceStatus)
     yield f"Of {len(chosen.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
     yield f"{unjudged} were not judged to the end."
     if chosen.include_rejected:
@@ -195,17 +195,18 @@ def _reasons(chosen: Selection) -> list[tuple[str, int]]:
 
 
 def _yields(chosen: Selection) -> Iterator[str]:
-    tallies: dict[str, Counter[Standing]] = defaultdict(Counter)
+    tallies: dict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
     for item in chosen.candidates:
-        tallies[item.template_id][item.standing] += 1
+        tallies[item.template_id][item.status] += 1
     worst = sorted(
-        tallies.items(), key=lambda pair: (pair[1][Standing.ACCEPTED] / pair[1].total(), pair[0])
+        tallies.items(),
+        key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
     )
     yield "| template | episodes | accepted | rejected | not judged | yield |"
     yield "|---|---:|---:|---:|---:|---:|"
     for template, tally in worst[:MAX_TEMPLATES]:
-        counts = " | ".join(f"{tally[where]:,}" for where in Standing)
-        share = tally[Standing.ACCEPTED] / tally.total()
+        counts = " | ".join(f"{tally[where]:,}" for where in AcceptanceStatus)
+        share = tally[AcceptanceStatus.ACCEPTED] / tally.total()
         yield f"| {markdown(template)} | {tally.total():,} | {counts} | {share:.0%} |"
     if len(worst) > MAX_TEMPLATES:
         yield ""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
-from schemas.acceptance import Standing
+from schemas.acceptance import AcceptanceStatus
 from storage.publish.card.escape import visible
 from storage.publish.plan.selection import Selection
 
@@ -20,9 +20,9 @@ MAX_LENGTHS = 40
 """Bars of the lengths' plot; the last one holds all that is longer."""
 
 _COLOURS = {
-    Standing.ACCEPTED: "#2a7f62",
-    Standing.REJECTED: "#c8553d",
-    Standing.UNJUDGED: "#9aa0a6",
+    AcceptanceStatus.ACCEPTED: "#2a7f62",
+    AcceptanceStatus.REJECTED: "#c8553d",
+    AcceptanceStatus.UNJUDGED: "#9aa0a6",
 }
 _WIDTH, _LEFT, _ROW, _TOP = 720, 220, 18, 56
 _HEIGHT, _BASE = 220, 180
@@ -31,11 +31,12 @@ _NAME_CHARS = 32
 
 def yield_plot(chosen: Selection) -> bytes:
     """Return the picture of how the episodes of each template stand, the worst first."""
-    tallies: defaultdict[str, Counter[Standing]] = defaultdict(Counter)
+    tallies: defaultdict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
     for item in chosen.candidates:
-        tallies[item.template_id][item.standing] += 1
+        tallies[item.template_id][item.status] += 1
     worst = sorted(
-        tallies.items(), key=lambda pair: (pair[1][Standing.ACCEPTED] / pair[1].total(), pair[0])
+        tallies.items(),
+        key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
     )[:MAX_BARS]
     title = "Episodes by template, the lowest yield first"
     body = [*_legend(), *(line for row, pair in enumerate(worst) for line in _bar(row, *pair))]
@@ -50,7 +51,9 @@ def length_plot(chosen: Selection) -> bytes:
     body = [_text(_WIDTH / 2, _HEIGHT - 8, "actions", anchor="middle")]
     for actions in range(MAX_LENGTHS + 1):
         left, height = 50 + actions * width, (_BASE - _TOP) * counts[actions] / most
-        body.append(_box(left, _BASE - height, width - 2, height, _COLOURS[Standing.ACCEPTED]))
+        body.append(
+            _box(left, _BASE - height, width - 2, height, _COLOURS[AcceptanceStatus.ACCEPTED])
+        )
         if actions % 5 == 0:
             label = f"{actions}+" if actions == MAX_LENGTHS else str(actions)
             body.append(_text(left + width / 2, _BASE + 16, label, anchor="middle"))
@@ -59,25 +62,25 @@ def length_plot(chosen: Selection) -> bytes:
 
 
 def _legend() -> Iterator[str]:
-    for place, (standing, colour) in enumerate(_COLOURS.items()):
+    for place, (status, colour) in enumerate(_COLOURS.items()):
         left = _LEFT + place * 110
         yield _box(left, 32, 10, 10, colour)
-        yield _text(left + 15, 41, standing.value)
+        yield _text(left + 15, 41, status.value)
 
 
-def _bar(row: int, template: str, tally: Counter[Standing]) -> Iterator[str]:
+def _bar(row: int, template: str, tally: Counter[AcceptanceStatus]) -> Iterator[str]:
     """Yield one template's name, its bar in parts, and its yield."""
     top, room = _TOP + row * _ROW, _WIDTH - _LEFT - 60
     name = visible(template)
     shown = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
     yield _text(_LEFT - 8, top + 11, shown, anchor="end")
-    widths = [room * tally[standing] / tally.total() for standing in _COLOURS]
+    widths = [room * tally[status] / tally.total() for status in _COLOURS]
     for left, width, colour in zip(
         accumulate(widths, initial=0.0), widths, _COLOURS.values(), strict=False
     ):
         if width:
             yield _box(_LEFT + left, top, width, _ROW - 5, colour)
-    share = tally[Standing.ACCEPTED] / tally.total()
+    share = tally[AcceptanceStatus.ACCEPTED] / tally.total()
     yield _text(_LEFT + room + 8, top + 11, f"{share:.0%}")
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from schemas.acceptance import Standing
+from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
@@ -121,9 +121,9 @@ def make_manifest(plan: Plan, rule: AcceptSection, files: Sequence[PublishedFile
         include_rejected=chosen.include_rejected,
         counts=Counts(
             episodes=len(chosen.candidates),
-            accepted=chosen.count(Standing.ACCEPTED),
-            rejected=chosen.count(Standing.REJECTED),
-            unjudged=chosen.count(Standing.UNJUDGED),
+            accepted=chosen.count(AcceptanceStatus.ACCEPTED),
+            rejected=chosen.count(AcceptanceStatus.REJECTED),
+            unjudged=chosen.count(AcceptanceStatus.UNJUDGED),
             trajectories=sum(rows.get("trajectories", {}).values()),
             steps=sum(rows.get("steps", {}).values()),
             tasks=sum(rows.get("tasks", {}).values()),

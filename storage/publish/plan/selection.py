@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import Standing, acceptance, latest_verdicts, standing
+from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status, latest_verdicts
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
@@ -59,7 +59,7 @@ _EPISODE_COLUMNS = (
 class _Judgement(NamedTuple):
     """The rule's result for one episode."""
 
-    standing: Standing
+    status: AcceptanceStatus
     acceptance: Acceptance
 
 
@@ -87,8 +87,8 @@ class Candidate:
     """Its steps must number one more than its actions; False where it broke under way."""
     picture_bytes: int
     """What one of its pictures comes to, estimated from the viewport."""
-    standing: Standing
-    """Its standing under the rule."""
+    status: AcceptanceStatus
+    """What the rule makes of it."""
     acceptance: Acceptance
     """The columns with the rule's result."""
     unit_ended_at: datetime
@@ -115,9 +115,9 @@ class Selection:
         """Return whether `candidate` is published."""
         return self.include_rejected or candidate.acceptance.accepted
 
-    def count(self, where: Standing) -> int:
-        """Return how many episodes have the standing `where`."""
-        return sum(item.standing is where for item in self.candidates)
+    def count(self, where: AcceptanceStatus) -> int:
+        """Return how many episodes have the status `where`."""
+        return sum(item.status is where for item in self.candidates)
 
 
 def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:
@@ -204,7 +204,9 @@ def _judgements(
 
 
 def _judge(rule: AcceptSection, verdicts: Mapping[str, Verdict], template_id: str) -> _Judgement:
-    return _Judgement(standing(rule, verdicts), acceptance(rule, verdicts, template_id=template_id))
+    return _Judgement(
+        acceptance_status(rule, verdicts), acceptance(rule, verdicts, template_id=template_id)
+    )
 
 
 def _candidate(
@@ -222,7 +224,7 @@ def _candidate(
         n_steps=row["n_steps"],
         whole=row["stop_reason"] != StopReason.FAILED.value,
         picture_bytes=int(pixels * BYTES_PER_PIXEL),
-        standing=judgement.standing,
+        status=judgement.status,
         acceptance=judgement.acceptance,
         unit_ended_at=unit_ended_at,
     )

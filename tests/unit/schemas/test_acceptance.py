@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas.acceptance import Standing, acceptance, latest_verdicts, standing
+from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status, latest_verdicts
 from schemas.base import JsonObject
 from schemas.sections import AcceptSection
 from schemas.verdict import Status, Verdict
@@ -38,47 +38,51 @@ def _verdict(
     )
 
 
-def _standing(*verdicts: Verdict, rule: AcceptSection = RULE) -> Standing:
-    return standing(rule, latest_verdicts(verdicts))
+def _status(*verdicts: Verdict, rule: AcceptSection = RULE) -> AcceptanceStatus:
+    return acceptance_status(rule, latest_verdicts(verdicts))
 
 
 def test_what_every_required_verifier_passed_is_accepted() -> None:
-    assert _standing(_verdict("structure"), _verdict("outcome")) is Standing.ACCEPTED
+    assert _status(_verdict("structure"), _verdict("outcome")) is AcceptanceStatus.ACCEPTED
 
 
 def test_not_judged_is_not_rejected() -> None:
-    assert _standing(_verdict("structure")) is Standing.UNJUDGED
-    assert _standing() is Standing.UNJUDGED
+    assert _status(_verdict("structure")) is AcceptanceStatus.UNJUDGED
+    assert _status() is AcceptanceStatus.UNJUDGED
 
 
 @pytest.mark.parametrize("status", [Status.ABSTAINED, Status.ERROR])
 def test_a_verifier_that_could_not_tell_leaves_the_episode_unjudged(status: Status) -> None:
-    assert _standing(_verdict("structure"), _verdict("outcome", status)) is Standing.UNJUDGED
+    assert _status(_verdict("structure"), _verdict("outcome", status)) is AcceptanceStatus.UNJUDGED
 
 
 @pytest.mark.parametrize("status", [Status.FAILED, Status.UNSUPPORTED])
 def test_a_required_verifier_that_does_not_pass_it_rejects_it(status: Status) -> None:
-    assert _standing(_verdict("structure"), _verdict("outcome", status)) is Standing.REJECTED
+    assert _status(_verdict("structure"), _verdict("outcome", status)) is AcceptanceStatus.REJECTED
 
 
 def test_one_failure_decides_where_others_did_not_look() -> None:
-    assert _standing(_verdict("structure", Status.FAILED)) is Standing.REJECTED
+    assert _status(_verdict("structure", Status.FAILED)) is AcceptanceStatus.REJECTED
 
 
 def test_a_verifier_that_is_not_required_decides_nothing() -> None:
     judged = (_verdict("structure"), _verdict("outcome"), _verdict("replay", Status.FAILED))
 
-    assert _standing(*judged) is Standing.ACCEPTED
+    assert _status(*judged) is AcceptanceStatus.ACCEPTED
 
 
 @pytest.mark.parametrize(
     ("score", "expected"),
-    [(0.7, Standing.ACCEPTED), (0.69, Standing.REJECTED), (None, Standing.UNJUDGED)],
+    [
+        (0.7, AcceptanceStatus.ACCEPTED),
+        (0.69, AcceptanceStatus.REJECTED),
+        (None, AcceptanceStatus.UNJUDGED),
+    ],
 )
-def test_a_least_score_is_part_of_the_rule(score: float | None, expected: Standing) -> None:
+def test_a_least_score_is_part_of_the_rule(score: float | None, expected: AcceptanceStatus) -> None:
     rule = AcceptSection(passed=(), min_scores={"judge": 0.7})
 
-    assert _standing(_verdict("judge", score=score), rule=rule) is expected
+    assert _status(_verdict("judge", score=score), rule=rule) is expected
 
 
 def test_the_highest_round_counts_whatever_the_order() -> None:

@@ -17,7 +17,7 @@ from memory_run import (
     tables_of,
 )
 
-from schemas.acceptance import Standing
+from schemas.acceptance import AcceptanceStatus
 from schemas.errors import Damaged, NotFound
 from schemas.task import split_of
 from schemas.verdict import Status
@@ -39,8 +39,8 @@ def test_the_templates_of_these_tests_are_of_different_splits() -> None:
 def test_only_what_the_rule_accepts_is_published() -> None:
     chosen = _select(small_run().seal())
 
-    assert chosen.count(Standing.ACCEPTED) == 10
-    assert chosen.count(Standing.REJECTED) == 2
+    assert chosen.count(AcceptanceStatus.ACCEPTED) == 10
+    assert chosen.count(AcceptanceStatus.REJECTED) == 2
     assert all(episode.acceptance.accepted for episode in chosen.published)
     assert len(list(chosen.published)) == 10
 
@@ -63,7 +63,7 @@ def test_an_episode_nobody_judged_is_not_rejected() -> None:
 
     chosen = _select(run.seal())
 
-    assert chosen.count(Standing.UNJUDGED) == 1
+    assert chosen.count(AcceptanceStatus.UNJUDGED) == 1
     assert list(chosen.published) == []
 
 
