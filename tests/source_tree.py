@@ -1,7 +1,7 @@
 """The project's own source, parsed: what the tests about the code itself look at."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,22 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionD
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
+
+
+def methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Yield the methods and properties that a class defines itself."""
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield each
+
+
+def ancestors(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> Iterator[ast.ClassDef]:
+    """Yield those bases of a class, and theirs, that are among `classes`."""
+    for base in node.bases:
+        name = ast.unparse(base).partition("[")[0].rpartition(".")[2]
+        if name in classes and classes[name] is not node:
+            yield classes[name]
+            yield from ancestors(classes[name], classes)
 
 
 def records(tree: ast.Module) -> Iterator[ast.ClassDef]:

@@ -91,6 +91,53 @@ def _overrides(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> b
     return any(ast.unparse(decorator) == "override" for decorator in node.decorator_list)
 
 
+def test_an_override_without_a_sentence_finds_it_where_the_method_is_declared() -> None:
+    assert list(_silent_overrides(modules(*PACKAGES))) == []
+
+
+def test_the_search_for_silent_overrides_finds_them() -> None:
+    code = """
+class Base(Protocol):
+  def told(self): "Return one."
+  def untold(self): ...
+class Middle(Base): ...
+class Last(Middle[int], io.RawIOBase):
+  @override
+  def told(self): return 1
+  @override
+  def untold(self): return 2
+  @override
+  def readable(self): return True
+"""
+
+    assert list(_silent_overrides((("a.py", ast.parse(code)),))) == ["a.py:10 Last.untold"]
+
+
+def _silent_overrides(of: tuple[tuple[str, ast.Module], ...]) -> Iterator[str]:
+    """Yield each override without a docstring whose bases here declare it without one too."""
+    classes = {
+        node.name: node
+        for _, tree in of
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    for path, tree in of:
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ClassDef):
+                continue
+            for method in source_tree.methods(node):
+                if not _overrides(method) or ast.get_docstring(method):
+                    continue
+                declared = [
+                    bool(ast.get_docstring(other))
+                    for base in source_tree.ancestors(node, classes)
+                    for other in source_tree.methods(base)
+                    if other.name == method.name
+                ]
+                if declared and not any(declared):
+                    yield f"{path}:{method.lineno} {node.name}.{method.name}"
+
+
 def test_every_field_of_a_record_says_what_it_holds() -> None:
     silent = [
         f"{path}:{field.lineno} {record.name}.{ast.unparse(field.target)}"
