@@ -8,7 +8,7 @@ tables of their own. Every field is a column of the same name unless it says oth
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from schemas.action import Action
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
@@ -149,7 +149,12 @@ class Step(Record):
 
 
 class FailedTry(Record):
-    """What stays on record of a try that was followed by another."""
+    """What stays on record of a try that was followed by another.
+
+    Keys that a later version adds are ignored, as `from_row` ignores its columns.
+    """
+
+    model_config = ConfigDict(extra="ignore")
 
     failure_kind: FailureKind
     """What broke."""

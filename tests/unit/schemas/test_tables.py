@@ -3,8 +3,12 @@
 import pyarrow as pa
 import pytest
 from conftest import Golden
+from factories import make_episode
 
-from schemas.tables import TABLES, arrow_schema, trajectory_schema
+from schemas.base import canonical_json
+from schemas.episode import Episode, FailedTry
+from schemas.errors import FailureKind
+from schemas.tables import TABLES, arrow_schema, from_row, to_row, trajectory_schema
 
 PROMISED: dict[str, str] = {
     "tasks": """
@@ -143,3 +147,14 @@ def test_a_column_has_one_name(table: str) -> None:
 def test_an_unknown_table_has_no_schema() -> None:
     with pytest.raises(KeyError):
         arrow_schema("nothing")
+
+
+def test_a_row_of_a_later_version_is_read_without_its_new_column_and_keys() -> None:
+    stored = {"failure_kind": "page", "failure_message": "it broke", "n_steps": 3, "later": 1}
+    row = to_row(make_episode()) | {"tries": canonical_json([stored]), "later": 1}
+
+    read = from_row(Episode, row)
+
+    assert read.tries == (
+        FailedTry(failure_kind=FailureKind.PAGE, failure_message="it broke", n_steps=3),
+    )
