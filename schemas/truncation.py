@@ -2,7 +2,7 @@
 
 A page decides what its goal, title, URL, dialogs and error messages are. JavaScript's strings may
 hold half a surrogate pair, which no table can, and may be hundreds of megabytes long. Every such
-text passes through `cut` where it enters, once. A text within its bound is kept as it is, control
+text passes through `truncate` where it enters, once. A text within its bound is kept as it is, control
 characters included; of a longer one the beginning is kept, and a mark says how many bytes are
 missing and what the CRC-32 of the whole was, so that two long texts are equal only if they are.
 Bounds count bytes of UTF-8, the mark included, so cutting again changes nothing.
@@ -44,7 +44,7 @@ def well_formed(text: str) -> str:
 
 
 def truncate(text: str, max_bytes: int) -> str:
-    """Return `text` well-formed and, with a mark where it is cut, in `most` bytes of UTF-8."""
+    """Return `text` well-formed and, cut with a mark where it exceeds `max_bytes` of UTF-8."""
     if text.isascii() and len(text) <= max_bytes:
         return text
     text = well_formed(text)

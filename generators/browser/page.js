@@ -6,7 +6,8 @@ globalThis.stepmill = (() => {
   const MAX_NODES = 20000;
   const MAX_WORDS = 2000;
   const MAX_FRAMES = 20;
-  // As `cut` in schemas/truncation.py: bounds, mark and all. What is cut here need not be sent.
+  // Cuts as `truncate` in schemas/truncation.py does, with the same bounds and the same mark, so that
+  // text which would be cut anyway is not sent.
   const GOAL_BYTES = 20000;
   const URL_BYTES = 8000;
   const TITLE_BYTES = 1000;

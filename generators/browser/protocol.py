@@ -78,7 +78,7 @@ class Node:
     shown: bool
     """It is rendered: it has a box and is neither hidden nor transparent."""
     style: dict[str, str]
-    """Computed styles that carry meaning (see `reader.js`)."""
+    """Computed styles that carry meaning (`STYLES` in `page.js`)."""
     value: str | None = None
     """What a form control holds; None for what is none."""
     checked: bool | None = None
