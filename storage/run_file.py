@@ -10,12 +10,13 @@ it is written.
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
 from pydantic import Field, JsonValue, ValidationError, field_validator
 
 from schemas.base import JsonObject, Record
 from schemas.config import REMOVED, RunConfig, identity
-from schemas.errors import Damaged, NotFound, OtherRun
+from schemas.errors import BadConfig, Damaged, NotFound, OtherRun
 from schemas.redaction import redact_values
 from storage.objects.protocol import Missing, ObjectStore
 
@@ -113,3 +114,17 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     if lines:
         differences = "\n".join(lines)
         raise OtherRun(f"{where}: a run of another configuration lies here:\n{differences}")
+
+
+def refuse_run_folder(folder: Path, verb: str) -> None:
+    """Refuse a folder that is a run's, or lies in one; `verb` says what the caller wants to do there.
+
+    Raises:
+        BadConfig: it is; the error names the run's folder.
+    """
+    root = folder.resolve()
+    for parent in (root, *root.parents):
+        if (parent / KEY).is_file() and (parent / "tables").is_dir():
+            raise BadConfig(
+                f"{folder}: lies in the folder of a run ({parent}); {verb} to a folder outside it"
+            )

@@ -23,8 +23,7 @@ from locations import store_at
 from small_runs import Finished, Trial
 
 from storage.audit import audit
-from storage.publish.destinations.bucket import BucketDestination
-from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import MANIFEST
 from storage.publish.verify import verify_published
 
@@ -141,7 +140,7 @@ async def assert_whole(trial: Trial, before: Mapping[str, Finished] | None = Non
     place = (
         FolderDestination(to)
         if trial.dataset is None
-        else BucketDestination(store_at(trial.dataset))
+        else StoreDestination(store_at(trial.dataset))
     )
     assert (await verify_published(place, deep=True)).findings == ()
     published = ds.dataset(to / "data" / "trajectories").to_table(columns=["episode_id"])

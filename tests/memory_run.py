@@ -19,7 +19,7 @@ from schemas.task import Task
 from schemas.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.store import FolderDestination
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.publish import PublishReport, publish
 from storage.publish.verify import Discrepancy, verify_published

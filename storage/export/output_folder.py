@@ -20,9 +20,9 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json
-from schemas.errors import BadConfig, OtherRun, Unwritable
+from schemas.errors import OtherRun, Unwritable
 from storage.objects.durable_files import locked, write_file
-from storage.run_file import KEY as RUN_FILE
+from storage.run_file import refuse_run_folder
 
 MANIFEST = "manifest.json"
 """Describes the export and its files; written last."""
@@ -157,7 +157,7 @@ class OutputFolder:
             path.unlink()
 
     def _finished(self) -> ExportManifest | None:
-        self._refuse_run_folder()
+        refuse_run_folder(self._root, "export")
         if not self._root.exists():
             return None
         mark, path = self._root / MARK, self._root / MANIFEST
@@ -213,15 +213,6 @@ class OutputFolder:
                 f"{self._root}: holds another export, which differs in {', '.join(other)}; "
                 "export to an empty folder"
             )
-
-    def _refuse_run_folder(self) -> None:
-        root = self._root.resolve()
-        for folder in (root, *root.parents):
-            if (folder / RUN_FILE).is_file() and (folder / "tables").is_dir():
-                raise BadConfig(
-                    f"{self._root}: lies in the folder of a run ({folder}); "
-                    "export to a folder outside it"
-                )
 
 
 def _temporary(path: Path) -> Path:

@@ -16,9 +16,8 @@ from storage.publish.apply import Outcome, Progress, Publication
 from storage.publish.card.card import CardFacts, make_card
 from storage.publish.card.loading_snippets import loading_lines
 from storage.publish.card.plots import length_plot, yield_plot
-from storage.publish.destinations.bucket import BucketDestination
-from storage.publish.destinations.folder import FolderDestination
 from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import (
     CARD,
     LENGTH_PLOT,
@@ -74,7 +73,7 @@ Opener = Callable[[str, PublishSection, StorageSection], Destination]
 
 OPENERS: dict[str, Opener] = {
     "hf": _open_hub,
-    "s3": lambda to, _, storage: BucketDestination(open_store(to, storage)),
+    "s3": lambda to, _, storage: StoreDestination(open_store(to, storage)),
 }
 """The kinds of destination by the scheme of their URL; everything else is a folder."""
 

@@ -23,11 +23,10 @@ from storage.audit.report import PublishedCopy
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
-from storage.publish.destinations.bucket import BucketDestination
-from storage.publish.destinations.folder import FolderDestination
 from storage.publish.destinations.hub import errors
 from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import MANIFEST, PublishedFile, read_manifest
 from storage.publish.publish import PublishReport, publish_to
 from storage.publish.verify import Discrepancy, VerificationReport, verify_published
@@ -106,7 +105,7 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Copy:
         to = tmp_path / "to"
         return _in_store(lambda: FolderDestination(to), LocalStore(to))
     url = f"{request.getfixturevalue('bucket_url')}/to"
-    return _in_store(lambda: BucketDestination(open_store(url, STORAGE)), open_store(url, STORAGE))
+    return _in_store(lambda: StoreDestination(open_store(url, STORAGE)), open_store(url, STORAGE))
 
 
 @pytest.fixture

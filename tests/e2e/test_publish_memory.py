@@ -20,10 +20,9 @@ from schemas.base import sha256_hex
 from schemas.sections import PublishSection
 from schemas.tables import Row
 from storage.objects.urls import open_store
-from storage.publish.destinations.bucket import BucketDestination
-from storage.publish.destinations.folder import FolderDestination
 from storage.publish.destinations.hub.destination import HubDestination
 from storage.publish.destinations.protocol import Destination
+from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.publish import publish_to
 from storage.publish.verify import verify_published
 
@@ -87,7 +86,7 @@ def _destination(to: str, endpoint: str | None) -> Destination:
     if to.startswith("hf:"):
         return HubDestination(to, PublishSection(), endpoint=endpoint)
     return (
-        BucketDestination(open_store(to, STORAGE))
+        StoreDestination(open_store(to, STORAGE))
         if to.startswith("s3:")
         else FolderDestination(Path(to))
     )

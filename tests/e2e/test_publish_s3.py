@@ -16,7 +16,7 @@ from schemas.errors import Damaged, OtherRun
 from schemas.sections import AcceptSection, PublishSection
 from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
-from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.store import StoreDestination
 from storage.publish.publish import PublishReport, publish, publish_to
 
 
@@ -60,7 +60,7 @@ def test_cut_and_run_again_it_ends_in_the_same_objects(bucket_url: str, share: f
     asyncio.run(store.delete(whole))
 
     moments = 2 * len(whole) + 3  # before and after each object, the mark and its end
-    cut = BucketDestination(FusedStore(store, Fuse(int(share * moments))))
+    cut = StoreDestination(FusedStore(store, Fuse(int(share * moments))))
     with pytest.raises(Cut):
         asyncio.run(publish_to(snapshot, make_run_file(), RULE, cut, terms=terms, shard_mb=64))
     _published(snapshot, to)
@@ -81,7 +81,7 @@ def test_a_shard_that_cannot_be_read_is_told_of_in_our_words(bucket_url: str, ha
             await made.store.put(shard, b"PAR1 and nothing else")
         lake = made.lake()
         rule = AcceptSection(passed=("outcome",))
-        destination = BucketDestination(MemoryStore())
+        destination = StoreDestination(MemoryStore())
         try:
             snapshot, terms = await lake.snapshot(), PublishSection()
             await publish_to(snapshot, made.run, rule, destination, terms=terms, shard_mb=64)

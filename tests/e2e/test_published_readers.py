@@ -37,7 +37,7 @@ from schemas.task import SPLITS
 from schemas.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
-from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.store import FolderDestination
 from storage.publish.verify import verify_published
 from storage.run_file import create_run
 

@@ -9,10 +9,10 @@ from commands import called, contents
 from storage.objects.local import LocalStore
 from storage.objects.temp_object import Source
 from storage.publish import publish
-from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.store import StoreDestination
 
 
-class Counting(BucketDestination):
+class Counting(StoreDestination):
     """A destination in any object store, which counts what it is given."""
 
     def __init__(self, root: Path) -> None:

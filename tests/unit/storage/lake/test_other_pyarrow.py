@@ -19,7 +19,7 @@ from schemas.tables import UNIT_TABLES
 from storage.audit import audit
 from storage.lake.delta_table import DeltaHandle
 from storage.maintenance.merge_shards import Swap, SwapHandle
-from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.store import FolderDestination
 
 
 class OtherWriter(pq.ParquetWriter):

@@ -18,7 +18,7 @@ from memory_run import (
 )
 
 from schemas.errors import BadConfig
-from storage.publish.destinations.folder import FolderDestination
+from storage.publish.destinations.store import FolderDestination
 from storage.publish.plan.manifest import MANIFEST
 from storage.publish.verify import Discrepancy, Progress, VerificationReport, verify_published
 

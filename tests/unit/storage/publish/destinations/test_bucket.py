@@ -15,7 +15,7 @@ from schemas.sections import PublishSection
 from storage.objects.local import LocalStore
 from storage.objects.protocol import ObjectStore
 from storage.objects.temp_object import Source
-from storage.publish.destinations.bucket import BucketDestination
+from storage.publish.destinations.store import StoreDestination
 from storage.publish.publish import PublishReport, publish_to
 
 _THEIRS = "f" * 32
@@ -36,7 +36,7 @@ def _published(
     terms = PublishSection(include_rejected=include_rejected)
     run = make_run_file() if run_id is None else make_run_file(run_id)
     work = publish_to(
-        snapshot, run, RULE, BucketDestination(store), terms=terms, shard_mb=STORAGE.shard_mb
+        snapshot, run, RULE, StoreDestination(store), terms=terms, shard_mb=STORAGE.shard_mb
     )
     return asyncio.run(work)
 

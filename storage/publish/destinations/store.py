@@ -1,20 +1,28 @@
-"""Objects in any store as a destination: a bucket, above all.
+"""A store as a destination: a bucket, or a folder.
 
-A bucket has no locks, so none is taken. Data files are named by their content, and two publications
-that write the same file write the same bytes. The mark is put only if there is none, so two runs
-cannot both claim an empty bucket. The manifest replaces only the one that was read, so of two
-publications that overlap one ends and the other fails with a `Conflict`; run again, it restores what
-the first one removed or replaced.
+Data files are named by their content, and two publications that write the same file write the same
+bytes. A publication puts its mark only if there is none, so two runs cannot both claim an empty
+bucket. The manifest replaces only the one that was read, so of two publications that overlap one ends
+and the other fails with a `Conflict`; run again, it restores what the first one removed or replaced.
+
+A bucket has no locks. In a folder a publication also locks `data/`, and the kernel releases the lock
+with the process, so two publications cannot undo each other and a killed one leaves nothing to unlock.
+The folder of a run is refused.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from typing_extensions import override
 
 from schemas.base import sha256_hex
-from schemas.errors import Conflict, OtherRun
+from schemas.errors import Conflict, OtherRun, Unwritable
 from storage.lake.shard_commit import object_sha256
+from storage.objects.durable_files import locked
+from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading_snippets import DatasetName
@@ -22,10 +30,11 @@ from storage.publish.destinations.listing import Listing, OwnedListing
 from storage.publish.destinations.ownership import MARK, check_owner
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
+from storage.run_file import refuse_run_folder
 
 
-class BucketDestination(Destination):
-    """A `Destination` in an `ObjectStore`."""
+class StoreDestination(Destination):
+    """A `Destination` in an `ObjectStore`, above all a bucket."""
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
@@ -132,3 +141,57 @@ class BucketDestination(Destination):
             return await self._store.get(path)
         except Missing:
             return None
+
+
+class FolderDestination(StoreDestination):
+    """A `Destination` in a folder, which is created with the first file."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = LocalStore(root)
+        super().__init__(self._folder)
+
+    @property
+    @override
+    def name(self) -> DatasetName:
+        return DatasetName(self._folder.root.name or self.address)
+
+    @property
+    @override
+    def local_name(self) -> DatasetName:
+        return DatasetName(self.address)
+
+    @override
+    async def listing(self) -> Listing:
+        await asyncio.to_thread(refuse_run_folder, self._folder.root, "publish")
+        try:
+            content = await super().listing()
+            unfinished = [item.key async for item in self._folder.unfinished()]
+        except OSError as error:
+            raise Unwritable(f"{self.address}: cannot be read: {error.strerror}") from error
+        return replace(content, unfinished=tuple(sorted(unfinished)))
+
+    @asynccontextmanager
+    @override
+    async def hold(self) -> AsyncIterator[None]:
+        with _locked(self._folder.root):
+            for item in [item async for item in self._folder.unfinished()]:
+                (self._folder.root / item.key).unlink(missing_ok=True)
+            await self._folder.probe()
+            yield
+
+
+@contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    """Hold the lock of a published folder."""
+    data = root / "data"
+    with ExitStack() as stack:
+        try:
+            data.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(data, wait=False))
+        except BlockingIOError:
+            raise Unwritable(
+                f"{root}: another publication is writing here; run this again when it has ended"
+            ) from None
+        except OSError as error:
+            raise Unwritable(f"{root}: cannot be written: {error.strerror}") from error
+        yield
