@@ -26,7 +26,7 @@ from storage.lake.delta_access import table_url
 from storage.lake.delta_stats import AddedFile, statistics
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.judged_units import JudgedMark
-from storage.lake.parquet_writer import MEGABYTE, Shard, batches, shard_name, shards
+from storage.lake.parquet_writer import MEGABYTE, Shard, shard_name, shards
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
 
@@ -115,8 +115,7 @@ def shard_of(table: str, unit: PlannedUnit) -> Shard:
     if table == "verdicts":
         made = to_row(verdict_on(unit))
     known = {name: value for name, value in ids.items() if name in made}
-    schema = arrow_schema(table)
-    [shard] = shards(schema, batches([made | known], schema), shard_bytes=MEGABYTE)
+    [shard] = shards(arrow_schema(table), [[made | known]], shard_bytes=MEGABYTE)
     return shard
 
 

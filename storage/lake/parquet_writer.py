@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import islice
 from typing import IO, Any, cast
 
 import pyarrow as pa
@@ -31,7 +30,7 @@ import pyarrow.parquet as pq
 from schemas.base import canonical_json
 from schemas.errors import StepmillError
 from schemas.tables import Row
-from storage.lake.row_group import PICTURE, RowBatch, RowGroup, picture_columns
+from storage.lake.row_batch import PICTURE, PictureColumn, RowBatch, picture_columns
 from storage.objects.temp_object import Draft
 
 ROW_GROUP_BYTES = 32_000_000
@@ -43,9 +42,11 @@ MEGABYTE = 1 << 20
 _PAGE_BYTES = 1 << 20
 _PICTURE_BATCH = 8
 """Values encoded before the page size is checked; a thousand pictures make a page of 100 MB."""
-_BATCH_ROWS = 64
 _FULL = 0.75
 _HF_NAMES = {"double": "float64", "float": "float32"}
+
+Rows = pa.RecordBatch | pa.Table | Sequence[Row]
+"""Rows of a table: Arrow's, with all columns of the table and no other, or records."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,7 @@ class ParquetWriter:
     """Splits a stream of rows into Parquet files of about `shard_bytes`.
 
     It holds at most one unfinished file and one row group. `write` takes rows and returns the files
-    that they filled, `close` returns the last one, or `abandon` discards it. Each file is written
+    that they filled, `close` returns the last one, and `discard` discards it. Each file is written
     to a draft that `begin` returns.
     """
 
@@ -102,7 +103,9 @@ class ParquetWriter:
         self._sink: Draft | None = None
         self._writer: pq.ParquetWriter | None = None
         self._rows = 0
-        self._pending = RowGroup(self._schema, capacity=self._group_bytes)
+        self._plain: list[pa.Table] = []
+        names = picture_columns(schema)
+        self._pictures = {name: PictureColumn(self._group_bytes) for name in names}
         self._pending_bytes = 0
 
     @property
@@ -115,24 +118,28 @@ class ParquetWriter:
         """Estimated bytes of the buffered rows, before compression."""
         return self._pending_bytes
 
-    def write(self, rows: pa.RecordBatch | pa.Table | RowBatch) -> list[Shard]:
-        """Append `rows`, of the writer's columns; return the files that are full.
+    def write(self, rows: Rows) -> list[Shard]:
+        """Append `rows`; return the files that are full.
 
         Raises:
-            ValueError: `rows` has other columns.
+            ValueError: an Arrow table has other columns than the writer.
+            pyarrow.ArrowException: a value is not of its column's type.
         """
-        batch = rows if isinstance(rows, RowBatch) else RowBatch.from_arrow(rows, self._schema)
+        if isinstance(rows, pa.RecordBatch | pa.Table):
+            batch = RowBatch.from_arrow(rows, self._schema)
+        else:
+            batch = RowBatch.from_records(rows, self._schema)
         full: list[Shard] = []
         start = 0
         for row, size in enumerate(sizes := batch.sizes()):
             if not self._fits(size):
-                self._pending.add(batch.part(start, row))
+                self._buffer(batch, start, row)
                 start = row
                 self.flush()
                 if self.file_bytes + size > self._shard_bytes * _FULL:
                     full += [shard for shard in [self._finish()] if shard is not None]
             self._pending_bytes += size
-        self._pending.add(batch.part(start, len(sizes)))
+        self._buffer(batch, start, len(sizes))
         return full
 
     def close(self) -> Shard | None:
@@ -150,21 +157,39 @@ class ParquetWriter:
                 self._writer.close()
         self._sink.close()
         self._sink, self._writer = None, None
-        self._pending.clear()
+        self._clear_buffer()
 
     def flush(self) -> None:
         """Write the buffered rows as one row group, at once: pages must not depend on the calls."""
-        if not self._pending:
+        if not self._plain:
             return
         if self._sink is None or self._writer is None:
             self._sink = self._begin()
             sink = cast("IO[bytes]", self._sink)  # it has the methods that Arrow calls
             settings = writer_settings(self._schema, picture_page_bytes=self._page_bytes)
             self._writer = pq.ParquetWriter(sink, self._schema, **settings)
-        group = self._pending.table()
+        plain = pa.concat_tables(self._plain).combine_chunks()
+        columns = [
+            self._pictures[name].array() if name in self._pictures else plain[name]
+            for name in self._schema.names
+        ]
+        group = pa.Table.from_arrays(columns, schema=self._schema)
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._rows += group.num_rows
-        self._pending.clear()
+        self._clear_buffer()
+
+    def _buffer(self, batch: RowBatch, start: int, stop: int) -> None:
+        """Append some rows of `batch` to the row group; their pictures are copied."""
+        if start == stop:
+            return
+        self._plain.append(batch.plain.slice(start, stop - start))
+        for name, column in self._pictures.items():
+            column.add(batch.pictures[name][start:stop])
+
+    def _clear_buffer(self) -> None:
+        self._plain.clear()
+        for column in self._pictures.values():
+            column.clear()
         self._pending_bytes = 0
 
     def _fits(self, size: int) -> bool:
@@ -184,7 +209,7 @@ class ParquetWriter:
 
 def shards(
     schema: pa.Schema,
-    rows: Iterable[pa.RecordBatch | pa.Table | RowBatch],
+    rows: Iterable[Rows],
     *,
     shard_bytes: int,
     group_bytes: int | None = None,
@@ -200,13 +225,6 @@ def shards(
             yield last
     finally:
         writer.discard()
-
-
-def batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[RowBatch]:
-    """Yield `rows` as rows of `schema`, in batches."""
-    source = iter(rows)
-    while batch := list(islice(source, _BATCH_ROWS)):
-        yield RowBatch.from_records(batch, schema)
 
 
 def shard_name(unit_id: str, number: int, shard: Shard) -> str:

@@ -14,7 +14,7 @@ from typing import Self
 from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema
 from storage.lake.delta_stats import AddedFile, statistics
-from storage.lake.parquet_writer import ParquetWriter, Shard, batches, shard_name
+from storage.lake.parquet_writer import ParquetWriter, Shard, shard_name
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
@@ -32,10 +32,9 @@ class TableShardWriter:
         self._store = store
         self._folder = f"tables/{table}"
         self._unit_id = unit_id
-        self._schema = arrow_schema(table)
         self._added: list[AddedFile] = []
         self._writer = ParquetWriter(
-            self._schema, shard_bytes=shard_bytes, begin=partial(store.draft, self._folder)
+            arrow_schema(table), shard_bytes=shard_bytes, begin=partial(store.draft, self._folder)
         )
 
     def __enter__(self) -> Self:
@@ -53,8 +52,8 @@ class TableShardWriter:
             Unwritable: the run cannot be written.
             Damaged: the store does not hold the bytes it was given.
         """
-        for batch in batches(rows, self._schema):
-            for shard in await asyncio.to_thread(self._writer.write, batch):
+        if rows:
+            for shard in await asyncio.to_thread(self._writer.write, rows):
                 await self._put(shard)
 
     async def finish(self) -> list[AddedFile]:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from schemas.base import content_hash
 from schemas.tables import arrow_schema, trajectory_schema
 from schemas.task import SPLITS
-from storage.lake.row_group import picture_columns
+from storage.lake.row_batch import picture_columns
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Candidate, Selection
 

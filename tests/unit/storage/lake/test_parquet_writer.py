@@ -13,7 +13,7 @@ from unit_rows import unit_rows
 from schemas.base import sha256_hex
 from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
 from storage.lake.delta_stats import statistics
-from storage.lake.parquet_writer import ParquetWriter, Shard, batches, footer, shard_name, shards
+from storage.lake.parquet_writer import ParquetWriter, Shard, footer, shard_name, shards
 
 BIG = 1 << 28
 
@@ -26,8 +26,7 @@ def rows() -> dict[str, list[Row]]:
 
 
 def write(table: str, rows: list[Row], *, shard_bytes: int = BIG) -> list[Shard]:
-    schema = arrow_schema(table)
-    return list(shards(schema, batches(rows, schema), shard_bytes=shard_bytes))
+    return list(shards(arrow_schema(table), [rows], shard_bytes=shard_bytes))
 
 
 def metadata(shard: Shard) -> pq.FileMetaData:
@@ -93,7 +92,7 @@ def test_the_pictures_of_a_small_row_group_are_one_page(rows: dict[str, list[Row
     ]
 
     def between(group_bytes: int | None) -> int:
-        [shard] = shards(schema, batches(large, schema), shard_bytes=BIG, group_bytes=group_bytes)
+        [shard] = shards(schema, [large], shard_bytes=BIG, group_bytes=group_bytes)
         group = metadata(shard).row_group(0)
         columns = [group.column(number) for number in range(group.num_columns)]
         picture = next(c for c in columns if c.path_in_schema == "screenshot.bytes")

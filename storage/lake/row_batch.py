@@ -1,15 +1,15 @@
-"""The buffer of a row group: the rows that are to be written together.
+"""Rows on their way into a Parquet file: small columns as Arrow, pictures beside them.
 
 Pictures are nearly all of a row group's bytes, and copying them is what costs time. So they are kept
 apart from the other columns: each stays in its source until its row group is known, and is copied
-once, into the memory that the Parquet writer reads. That memory is reused for the next row group.
-The other columns are small, and are kept as Arrow tables.
+once, into the memory that the Parquet writer reads (`PictureColumn`). That memory is reused for the
+next row group. The other columns are small, and are kept as Arrow tables.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from struct import pack
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,24 +19,8 @@ from schemas.tables import Row
 PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
 """The type of a column of pictures, as the `datasets` library reads it."""
 
-
 _FIXED = 8
 """Estimated bytes of a value of a fixed-width type."""
-
-
-class RowPicture(NamedTuple):
-    """A value of a column of pictures."""
-
-    data: bytes | pa.Buffer | None
-    """The file's bytes."""
-    path: str | None
-    """The file name that readers see."""
-
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        data = 0 if self.data is None else memoryview(self.data).nbytes
-        return data + len((self.path or "").encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +29,8 @@ class RowBatch:
 
     plain: pa.Table
     """Every column but the pictures."""
-    pictures: Mapping[str, Sequence[RowPicture | None]]
-    """Each column of pictures."""
+    pictures: Mapping[str, Sequence[Row | None]]
+    """Each column of pictures; a picture is its `bytes`, or an Arrow buffer of them, and its `path`."""
 
     @classmethod
     def from_records(cls, rows: Sequence[Row], schema: pa.Schema) -> "RowBatch":
@@ -56,8 +40,9 @@ class RowBatch:
             pyarrow.ArrowException: a value is not of its column's type.
         """
         names = picture_columns(schema)
-        plain = pa.Table.from_pylist(list(rows), schema=_without(schema, names))
-        return cls(plain, {name: [_to_picture(row.get(name)) for row in rows] for name in names})
+        plain = pa.schema([item for item in schema if item.name not in names])
+        pictures = {name: [row.get(name) for row in rows] for name in names}
+        return cls(pa.Table.from_pylist(list(rows), schema=plain), pictures)
 
     @classmethod
     def from_arrow(cls, table: pa.RecordBatch | pa.Table, schema: pa.Schema) -> "RowBatch":
@@ -78,61 +63,19 @@ class RowBatch:
         varying = [column for column in self.plain.columns if not _is_fixed(column.type)]
         columns = [_value_bytes(column) for column in varying]
         columns += [
-            [0 if picture is None else picture.size for picture in column]
-            for column in self.pictures.values()
+            [_picture_bytes(value) for value in column] for column in self.pictures.values()
         ]
         fixed = _FIXED * (self.plain.num_columns - len(varying))
         if not columns:
             return [fixed] * self.plain.num_rows
         return [fixed + sum(row) for row in zip(*columns, strict=True)]
 
-    def part(self, start: int, stop: int) -> "RowBatch":
-        """Return the rows from `start` up to `stop`."""
-        pictures = {name: column[start:stop] for name, column in self.pictures.items()}
-        return RowBatch(self.plain.slice(start, stop - start), pictures)
 
+class PictureColumn:
+    """A growing column of pictures, in memory that is reused.
 
-class RowGroup:
-    """A buffer of rows of `schema`, empty at first.
-
-    `capacity` is the initial size for the bytes of pictures; it grows when needed.
+    `capacity` is the initial size of that memory; it grows when needed.
     """
-
-    def __init__(self, schema: pa.Schema, *, capacity: int) -> None:
-        self._schema = schema
-        self._plain: list[pa.Table] = []
-        self._pictures = {name: _Pictures(capacity) for name in picture_columns(schema)}
-
-    def add(self, rows: RowBatch) -> None:
-        """Append `rows`; their pictures are copied, so the source may be freed."""
-        if not rows.plain.num_rows:
-            return
-        self._plain.append(rows.plain)
-        for name, pictures in rows.pictures.items():
-            self._pictures[name].add(pictures)
-
-    def __bool__(self) -> bool:
-        """Return whether it has a row."""
-        return bool(self._plain)
-
-    def table(self) -> pa.Table:
-        """Return the rows, each column in one chunk; valid until `clear`."""
-        plain = pa.concat_tables(self._plain).combine_chunks()
-        columns = [
-            self._pictures[name].array() if name in self._pictures else plain[name]
-            for name in self._schema.names
-        ]
-        return pa.Table.from_arrays(columns, schema=self._schema)
-
-    def clear(self) -> None:
-        """Remove all rows, and keep the memory."""
-        self._plain.clear()
-        for column in self._pictures.values():
-            column.clear()
-
-
-class _Pictures:
-    """A growing column of pictures, in memory that is reused."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -140,21 +83,23 @@ class _Pictures:
         self.clear()
 
     def clear(self) -> None:
+        """Remove all pictures, and keep the memory."""
         self._ends = [0]
         self._paths: list[str | None] = []
         self._absent: list[bool] = []
         self._with_data: list[bool] = []
 
-    def add(self, pictures: Iterable[RowPicture | None]) -> None:
+    def add(self, pictures: Iterable[Row | None]) -> None:
+        """Append copies of `pictures`, so that their source may be freed."""
         for picture in pictures:
-            data = None if picture is None else picture.data
+            data = None if picture is None else picture["bytes"]
             self._ends.append(self._ends[-1] if data is None else self._copy(data))
-            self._paths.append(None if picture is None else picture.path)
+            self._paths.append(None if picture is None else picture["path"])
             self._absent.append(picture is None)
             self._with_data.append(data is not None)
 
     def array(self) -> pa.StructArray:
-        """Return the column, as a view of this memory."""
+        """Return the column, as a view of this memory; valid until `clear`."""
         valid = None if all(self._with_data) else pa.array(self._with_data).buffers()[1]
         ends = pa.py_buffer(pack(f"={len(self._ends)}i", *self._ends))
         memory = self._memory or pa.py_buffer(b"")
@@ -182,20 +127,20 @@ def picture_columns(schema: pa.Schema) -> list[str]:
     return [item.name for item in schema if item.type == PICTURE]
 
 
-def _without(schema: pa.Schema, names: Sequence[str]) -> pa.Schema:
-    return pa.schema([item for item in schema if item.name not in names])
+def _picture_bytes(picture: Row | None) -> int:
+    if picture is None:
+        return 0
+    data = 0 if picture["bytes"] is None else memoryview(picture["bytes"]).nbytes
+    return data + len((picture["path"] or "").encode())
 
 
-def _to_picture(value: Any) -> RowPicture | None:
-    return None if value is None else RowPicture(value["bytes"], value["path"])
-
-
-def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[RowPicture | None]:
+def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[Row | None]:
     """Return the pictures of a column, without copying their bytes."""
     data, paths = column.flatten()
     items = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
     return [
-        RowPicture(picture.as_buffer(), path) if valid else None for valid, picture, path in items
+        {"bytes": picture.as_buffer(), "path": path} if valid else None
+        for valid, picture, path in items
     ]
 
 
