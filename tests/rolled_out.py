@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from factories import RUN_ID, make_episode, make_task
 
 from flows.job.context import JobContext, StopSignal
+from flows.job.judging import UnitJudge
+from flows.job.open import make_context
 from flows.job.plan import PlannedUnit, make_plan
 from flows.job.resume_state import ResumeState, read_resume_state
-from flows.job.unit_judge import UnitJudge
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
@@ -30,7 +31,7 @@ def context_of(
         config=config.model_dump(mode="json"),
         provenance={},
     )
-    context = JobContext.open(shop, config, run)
+    context = make_context(shop, config, run)
     return replace(context, stopping=stopping or StopSignal())
 
 

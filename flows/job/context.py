@@ -9,14 +9,11 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
 
 from flows.job.progress import ProgressCounter
-from flows.resources.resources import RunResources
 from generators.browser.slots import Slots
 from generators.verify.panel import Panel
 from schemas.base import Record
-from schemas.config import RunConfig
 from schemas.errors import NoBrowser, StepmillError, Unwritable
 from schemas.sections import AcceptSection
 from storage.lake.lake import Lake
@@ -93,24 +90,6 @@ class JobContext:
     """What the job has done so far."""
     stopping: StopSignal
     """Whether the job was asked to stop."""
-
-    @classmethod
-    def open(cls, resources: RunResources, config: RunConfig, run: RunFile) -> Self:
-        """Return the context of a job on `run`, with nothing done yet."""
-        sessions = resources.slots.limit
-        return cls(
-            url=resources.store.url,
-            run=run,
-            lake=resources.lake,
-            spool=resources.spool,
-            panel=resources.panel,
-            rule=config.accept,
-            drain_seconds=config.limits.drain_seconds,
-            slots=resources.slots,
-            attempts=asyncio.Semaphore(sessions + (sessions + 1) // 2),
-            progress=ProgressCounter(rule=config.accept),
-            stopping=StopSignal(),
-        )
 
     def fail(self, unit_id: str, error: Exception) -> UnitReport:
         """Count a unit that `error` ended, and return its report.

@@ -13,13 +13,12 @@ from functools import partial
 from typing_extensions import override
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import KnownVerdicts, latest_by_episode
+from flows.job.judging import KnownVerdicts, UnitJudge, latest_by_episode
 from flows.job.progress import Progress
 from flows.job.publish_job import Publisher
 from flows.job.report import Report
 from flows.job.resume_state import ResumeState
 from flows.job.summary import Summary, summarise
-from flows.job.unit_judge import UnitJudge
 from flows.job.unit_runner import UnitRunner
 from flows.job.worker_pool import Work, WorkerPool
 from flows.resources.engines import PolicyRuntime

@@ -1,19 +1,24 @@
-"""From episodes to committed verdicts, by the numbers of their rounds.
+"""Committed units judged by the panel, and their verdicts committed under the right rounds.
 
-What is asked is the panel's business. Here it is decided which round a unit's new verdicts are
-of: for each verifier and version the next one that the unit has none of, so that a transaction
-is never used twice for different verdicts, whichever of a unit's episodes are judged again. Where
-another worker judges the same unit, its answers stand and are not given a second time, and a round
-that it took is left to it.
+The panel decides which verifiers are asked. This module decides which round a unit's new verdicts
+belong to: for each verifier and version the next one that the unit has none of, so that no
+transaction is used twice for different verdicts, whichever of a unit's episodes are judged again.
+Where another worker judges the same unit, its answers stand and are not given a second time, and a
+round that it took is left to it.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from flows.job.context import JobContext, UnitReport, UnitState
 from generators.verify.panel import RETRIED_STATUSES, Panel
 from schemas.acceptance import latest_verdicts
 from schemas.base import content_hash
+from schemas.episode import Episode
+from schemas.errors import StepmillError
+from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake.judged_units import JudgedMark
 from storage.lake.lake import Lake
@@ -123,3 +128,60 @@ def _answered_questions(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
 
 def _question(verdict: Verdict) -> tuple[str, str, str]:
     return verdict.episode_id, verdict.verifier, verdict.verifier_version
+
+
+class UnitJudge:
+    """Judges episodes, and whole units of them."""
+
+    def __init__(self, context: JobContext) -> None:
+        self._context = context
+
+    async def judge_owed(self, unit_id: str, known: Mapping[str, KnownVerdicts]) -> UnitReport:
+        """Judge those episodes of a committed unit that owe verdicts beside the `known` ones."""
+        return await self._judge(unit_id, known, again=False)
+
+    async def judge_again(self, unit_id: str, known: Mapping[str, KnownVerdicts]) -> UnitReport:
+        """Judge all episodes of a committed unit, whatever is `known` of them."""
+        return await self._judge(unit_id, known, again=True)
+
+    async def judge_episode(
+        self, task: Task, episode: Episode, known: KnownVerdicts, *, again: bool = False
+    ) -> tuple[Verdict, ...]:
+        """Return the panel's new verdicts on one episode, and count it by all of its verdicts."""
+        new = await self._context.panel.judge(task, episode, {} if again else known)
+        self._context.progress.count_judged(episode.episode_id, {**known, **latest_verdicts(new)})
+        return tuple(new)
+
+    async def _judge(
+        self, unit_id: str, known: Mapping[str, KnownVerdicts], *, again: bool
+    ) -> UnitReport:
+        lake, panel = self._context.lake, self._context.panel
+        try:
+            tasks = {task.task_id: task for task in await lake.tasks(unit_id)}
+            episodes = await lake.episodes(unit_id)
+            async with asyncio.TaskGroup() as group:
+                judging = [
+                    group.create_task(
+                        self._unless_stopped(tasks[episode.task_id], episode, before, again=again)
+                    )
+                    for episode in episodes
+                    for before in [known.get(episode.episode_id, {})]
+                    if again or panel.needs_verdicts(before)
+                ]
+            new = [verdict for task in judging for verdict in task.result()]
+            settling = JudgedCheck(panel, {episode.episode_id for episode in episodes})
+            await commit_verdicts(lake, unit_id, new, again=again, settling=settling)
+        except (StepmillError, OSError, ExceptionGroup) as error:
+            return self._context.fail(unit_id, error)
+        stopped = self._context.stopping.asked
+        state = UnitState.INTERRUPTED if stopped else UnitState.DONE
+        return UnitReport(unit_id=unit_id, state=state)
+
+    async def _unless_stopped(
+        self, task: Task, episode: Episode, known: KnownVerdicts, *, again: bool
+    ) -> tuple[Verdict, ...]:
+        """Judge an episode in a slot for attempts; return nothing if the job is stopping."""
+        async with self._context.attempts:
+            if self._context.stopping.asked:
+                return ()
+            return await self.judge_episode(task, episode, known, again=again)

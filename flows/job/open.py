@@ -11,14 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from os import environ
 
 from flows.job.config_loader import Sources
-from flows.job.context import JobContext
+from flows.job.context import JobContext, StopSignal
 from flows.job.job import GenerateJob, JudgeJob, worker_count
+from flows.job.judging import UnitJudge
 from flows.job.plan import make_plan
+from flows.job.progress import ProgressCounter
 from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
 from flows.job.resume_state import count_work, read_resume_state
 from flows.job.stored_run import open_stored_run
-from flows.job.unit_judge import UnitJudge
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
 from flows.job.validate import ValidConfig
@@ -26,7 +27,7 @@ from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.errors import NotFound, OtherRun
-from storage.run_file import create_run, open_run
+from storage.run_file import RunFile, create_run, open_run
 
 Check = Callable[[], Awaitable[None]]
 """May refuse a command before anything is written or started."""
@@ -61,7 +62,7 @@ async def open_generation(
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, plan)
         if run_id is not None and state.pending:
             runtime = await _start(resources, check, rollouts=bool(state.missing))
-        context = JobContext.open(resources, config, run)
+        context = make_context(resources, config, run)
         count_work(context.progress, state, plan)
         judge = UnitJudge(context)
         job = GenerateJob(
@@ -102,7 +103,7 @@ async def open_judging(
         if not state.committed:
             raise NotFound(f"{resources.store.url}: holds no committed episode to judge")
         await _start(resources, check, rollouts=False)
-        context = JobContext.open(resources, config, stored.run)
+        context = make_context(resources, config, stored.run)
         count_work(context.progress, state, (), again=True)
         job = JudgeJob(
             context,
@@ -115,6 +116,24 @@ async def open_judging(
             job.pool.begin(group)
             job.begin(group)
             yield job
+
+
+def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> JobContext:
+    """Return the context of a job on `run`, with nothing done yet."""
+    sessions = resources.slots.limit
+    return JobContext(
+        url=resources.store.url,
+        run=run,
+        lake=resources.lake,
+        spool=resources.spool,
+        panel=resources.panel,
+        rule=config.accept,
+        drain_seconds=config.limits.drain_seconds,
+        slots=resources.slots,
+        attempts=asyncio.Semaphore(sessions + (sessions + 1) // 2),
+        progress=ProgressCounter(rule=config.accept),
+        stopping=StopSignal(),
+    )
 
 
 async def _start(resources: RunResources, check: Check, *, rollouts: bool) -> PolicyRuntime | None:

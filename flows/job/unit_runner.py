@@ -1,23 +1,23 @@
 """One unit from nothing, or from wherever it was left, to committed episodes and verdicts.
 
 An episode is put into the spool the moment it ends, and judged at once. When every episode of a
-unit is in the spool, the unit is committed and the verdicts follow. What cannot be read fails the
-unit and no other; where nothing can be written, or no browser starts, no further unit is begun.
-Running the same command again goes on from there. A job that is asked to stop lets rollouts in
-flight end and begins nothing new.
+unit is in the spool, the unit is committed and the verdicts follow. Its rows are made from what
+the spool holds and not from memory, because another worker may have made some of the episodes or
+committed all of them. What cannot be read fails the unit and no other; where nothing can be
+written, or no browser starts, no further unit is begun. Running the same command again goes on
+from there. A job that is asked to stop lets rollouts in flight end and begins nothing new.
 """
 
 import asyncio
+import logging
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import JudgedCheck, commit_verdicts
+from flows.job.judging import JudgedCheck, UnitJudge, commit_verdicts
 from flows.job.plan import PlannedAttempt, PlannedUnit
 from flows.job.provenance import code_version
-from flows.job.unit_commit import commit_episodes, with_goal
-from flows.job.unit_judge import UnitJudge
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots
 from generators.policy.factory import PolicyFactory
@@ -27,10 +27,18 @@ from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
 from schemas.config import RunConfig
 from schemas.episode import Episode
-from schemas.errors import StepmillError
+from schemas.errors import Conflict, StepmillError
 from schemas.sections import LimitsSection
+from schemas.task import Task
 from schemas.verdict import Verdict
+from storage.lake.lake import Lake
 from storage.objects.protocol import Missing
+from storage.spool import Spool
+
+COMMIT_TRIES = 5
+"""How often a unit is read from the spool because another worker changed it meanwhile."""
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +220,58 @@ class UnitRunner:
             [verdict for attempt in own for verdict in attempt.verdicts or ()],
             settling=JudgedCheck(context.panel, contents.keys()),
         )
+
+
+async def commit_episodes(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mapping[str, str]:
+    """Commit a unit from the spool; return the hash of each episode that the tables now hold.
+
+    Raises:
+        Conflict: other workers changed the unit at every try.
+    """
+    conflicts: list[Conflict] = []
+    while len(conflicts) < COMMIT_TRIES:
+        try:
+            committed = None
+            if not await lake.has(unit.unit_id):
+                committed = await _commit_spooled(lake, spool, unit)
+            if committed is None:
+                committed = await lake.content_hashes(unit.unit_id)
+        except Conflict as conflict:
+            LOG.info("reading unit %s again: %s", unit.unit_id, conflict)
+            conflicts.append(conflict)
+        else:
+            await spool.discard(unit.unit_id)
+            return committed
+    raise conflicts[-1]
+
+
+async def _commit_spooled(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mapping[str, str] | None:
+    """Return the hashes of what was committed; None if another worker committed the unit.
+
+    Episodes are read one at a time.
+
+    Raises:
+        Conflict: the caller is to look again.
+    """
+    contents, goals = dict[str, str](), dict[str, str]()
+    async with lake.unit(unit.unit_id) as writer:
+        for planned in unit.attempts:
+            try:
+                episode = await spool.get(unit.unit_id, planned.episode_id)
+            except Missing:
+                if await lake.has(unit.unit_id):
+                    return None
+                raise Conflict("an episode left the spool, and the unit is not committed") from None
+            if episode.instruction:
+                goals[episode.task_id] = episode.instruction
+            contents[episode.episode_id] = episode.content_sha256
+            await writer.add(episode)
+        tasks = [with_goal(task, goals.get(task.task_id, "")) for task in unit.tasks]
+        return contents if await writer.commit(tasks) else None
+
+
+def with_goal(task: Task, goal: str) -> Task:
+    """Return `task` with the goal that its page stated, where the task states none itself."""
+    if task.instruction or not goal:
+        return task
+    return task.model_copy(update={"instruction": goal})

@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 from factories import make_episode, make_task, make_verdict
 
 from flows.job.judging import assign_rounds, latest_by_episode
-from flows.job.unit_commit import with_goal
+from flows.job.unit_runner import with_goal
 from flows.orchestration.date_templates import fill_date
 from schemas.verdict import Status
 

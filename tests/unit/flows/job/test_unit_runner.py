@@ -20,10 +20,10 @@ from rolled_out import (
 from flows.job.config_loader import Sources, load
 from flows.job.context import StopSignal, UnitState
 from flows.job.job import GenerateJob
+from flows.job.judging import UnitJudge
 from flows.job.plan import PlannedUnit
 from flows.job.publish_job import Publisher
 from flows.job.resume_state import ResumeState
-from flows.job.unit_judge import UnitJudge
 from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.verdict import Verdict
