@@ -32,13 +32,12 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
-    "flows/job/open.py": ("publish.to",),
+    "flows/job/open.py": ("publish.to", "limits.drain_seconds"),
     "flows/job/unit_runner.py": _all("browser", "viewport device_scale_factor"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
     ),
-    "flows/job/context.py": ("limits.drain_seconds",),
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),

@@ -1,10 +1,18 @@
-"""How a command is added to a parser, and the flags that several commands share.
+"""The flags that several commands share, and those of `export`, `tasks` and `engine`.
 
-It loads nothing heavy: help needs it.
+Help needs them, so nothing heavy is loaded here. `stepmill export --format NAME --help` explains one
+format; without a name, all are listed.
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from storage.export.registry import PAGES, SUMMARIES, FormatName, Pictures, Shape
+
+DEFAULT_SEEDS = 20
+"""Seeds of each template that `tasks check` attempts by default."""
 
 Adder = Callable[[argparse.ArgumentParser], None]
 """Adds the flags of a command to its parser."""
@@ -55,3 +63,191 @@ def configuration_flags(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="set a key, as browser.sessions=4; VALUE is read as TOML, else taken as text",
     )
+
+
+def _whole_number(
+    text: str, *, minimum: int, maximum: int = 2**63 - 1, what: str = "a whole number"
+) -> int:
+    if not text.isascii() or not text.isdigit() or not minimum <= int(text[:20]) <= maximum:
+        raise argparse.ArgumentTypeError(
+            f"expected {what} from {minimum} to {maximum}, got '{text}'"
+        )
+    return int(text)
+
+
+_COUNT = partial(_whole_number, minimum=1)
+_SEED = partial(_whole_number, minimum=0)
+_PORT = partial(_whole_number, minimum=1, maximum=65_535, what="a port, a whole number")
+
+
+class _FormatAction(argparse.Action):
+    """Takes the name down, and makes the format's page what `--help` shows from there on."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Take the name down."""
+        del option_string
+        names = [name.value for name in FormatName]
+        if values not in names:
+            near = difflib.get_close_matches(str(values), names, n=1, cutoff=0.4)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            parser.error(f"there is no format '{values}'{hint}; there are {', '.join(names)}")
+        setattr(namespace, self.dest, values)
+        name = FormatName(str(values))
+        parser.description = PAGES[name]
+        parser.epilog = f"Example: stepmill export runs/demo --format {name} --to demo-{name}"
+
+
+def export_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `export`, and the list of formats to its help."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    listed = "\n".join(f"  {name:<10} {does}" for name, does in SUMMARIES.items())
+    about = "`--format NAME --help` says what each holds"
+    parser.description = f"{parser.description}\n\nformats ({about}):\n{listed}"
+    parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        required=True,
+        action=_FormatAction,
+        help=", ".join(FormatName),
+    )
+    parser.add_argument("--to", metavar="DIR", required=True, help="an empty folder, or a new one")
+    parser.add_argument("--dialect", metavar="NAME", help="chat: whose words; the run's own")
+    parser.add_argument(
+        "--shape", choices=[shape.value for shape in Shape], help="chat: how parts are written"
+    )
+    parser.add_argument(
+        "--pictures",
+        choices=[place.value for place in Pictures],
+        help="chat, verifiers: files beside the lines, or data URLs in them",
+    )
+    parser.add_argument(
+        "--version", type=int, metavar="N", help="the run's version; the last one by default"
+    )
+    parser.add_argument(
+        "--include-rejected",
+        action="store_true",
+        help="write what is not accepted too; what the run itself publishes does not count here",
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def tasks_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `tasks`."""
+    add_commands(parser, TASKS, dest="tasks_command", package="flows.cli.tasks")
+
+
+def _list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("globs", metavar="GLOB", nargs="*", help="only templates that match any")
+    parser.add_argument(
+        "--tag", action="append", default=[], help="only with this tag, as typing; may be repeated"
+    )
+    parser.add_argument(
+        "--source", default="miniwob", help="a task file instead: its tasks, read and checked"
+    )
+    json_flag(parser)
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("template", metavar="TEMPLATE", help="as click-test")
+    parser.add_argument("--seed", type=_SEED, default=0, metavar="N", help="which task of it (0)")
+    parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--policy", metavar="NAME", help="who acts (teacher)")
+    parser.add_argument(
+        "--seeds", type=_COUNT, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
+    )
+    parser.add_argument("--first-seed", type=_SEED, metavar="N", help="the first of them (0)")
+    parser.add_argument(
+        "--include", action="append", metavar="GLOB", help="only templates that match any"
+    )
+    parser.add_argument(
+        "--exclude", action="append", metavar="GLOB", help="no templates that match any"
+    )
+    parser.add_argument("--sessions", type=_COUNT, metavar="N", help="at once")
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+TASKS: Commands = {
+    "list": (
+        _list,
+        "list templates with what they need and an example goal, or a task file's tasks",
+        "stepmill tasks list 'click-*' --tag searching",
+    ),
+    "show": (
+        _show,
+        "open one task's real page and show its goal, address, elements and picture",
+        "stepmill tasks show book-flight --seed 3 --to flight.png",
+    ),
+    "check": (
+        _check,
+        "attempt templates with many seeds and replay what succeeded; by family, worst first",
+        "stepmill tasks check --policy teacher --seeds 20 --include 'click-*'",
+    ),
+}
+"""The subcommands of `tasks`."""
+
+
+def engine_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `engine`."""
+    add_commands(parser, ENGINE, dest="engine_command", package="flows.cli.engine")
+
+
+def _serve(parser: argparse.ArgumentParser) -> None:
+    configuration_flags(parser)
+    parser.add_argument(
+        "--port", type=_PORT, metavar="N", help="where it listens; a free one by default"
+    )
+    json_flag(parser)
+
+
+def _engine_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("url", metavar="URL", help="the endpoint, as http://127.0.0.1:8000/v1")
+    _dialect(parser)
+    parser.add_argument(
+        "--model", metavar="NAME", help="the model to ask; the only one served by default"
+    )
+    json_flag(parser)
+
+
+def _plan(parser: argparse.ArgumentParser) -> None:
+    _dialect(parser)
+    json_flag(parser)
+
+
+def _dialect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="how the model is spoken to; holotron by default"
+    )
+
+
+ENGINE: Commands = {
+    "serve": (
+        _serve,
+        "run vLLM as a configuration says, start it again when it dies, until interrupted",
+        "stepmill engine serve --config configs/laptop-vllm.toml --port 8000",
+    ),
+    "check": (
+        _engine_check,
+        "ask an endpoint everything that a run in a dialect needs, a line each with its remedy",
+        "stepmill engine check http://127.0.0.1:8000/v1 --dialect holotron",
+    ),
+    "plan": (
+        _plan,
+        "show viewports by the tokens of their pictures, by legibility and by speed",
+        "stepmill engine plan --dialect holotron",
+    ),
+}
+"""The subcommands of `engine`."""

@@ -9,10 +9,15 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from flows.cli.engine.flags import add_flags as _engine
-from flows.cli.export_flags import add_flags as _export
-from flows.cli.flags import Adder, add_commands, configuration_flags, json_flag
-from flows.cli.tasks.flags import add_flags as _tasks
+from flows.cli.flags import (
+    Adder,
+    add_commands,
+    configuration_flags,
+    engine_flags,
+    export_flags,
+    json_flag,
+    tasks_flags,
+)
 from flows.terminal import print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
@@ -64,7 +69,7 @@ def parse(argv: Sequence[str]) -> Arguments:
         parser.error(f"there is no command '{argv[0]}'{_suggestion(argv[0], names)}")
     args, unknown = parser.parse_known_args(argv)
     if unknown:
-        command = _parser_of(parser, args)
+        command: argparse.ArgumentParser = getattr(args, "parser", parser)  # the innermost
         flags = [flag for action in command._actions for flag in action.option_strings]  # noqa: SLF001
         what = unknown[0].partition("=")[0]
         kind = "flag" if what.startswith("-") else "argument"
@@ -86,12 +91,6 @@ def _refuse_bytes(word: str) -> None:
         raise BadConfig(
             f"the argument '{escaped}' is not text in this locale's encoding, {coding}"
         ) from None
-
-
-def _parser_of(parser: argparse.ArgumentParser, args: Arguments) -> argparse.ArgumentParser:
-    """Return the innermost parser that `args` came from."""
-    innermost: argparse.ArgumentParser = getattr(args, "parser", parser)
-    return innermost
 
 
 def command_of(args: Arguments) -> str:
@@ -203,10 +202,6 @@ def _show(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
-def _doctor(parser: argparse.ArgumentParser) -> None:
-    json_flag(parser)
-
-
 COMMANDS: dict[str, tuple[Adder, str, str]] = {
     "generate": (
         _generate,
@@ -229,7 +224,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill publish runs/demo --to demo-dataset",
     ),
     "export": (
-        _export,
+        export_flags,
         "write a version of a run in another program's format",
         "stepmill export runs/demo --format chat --dialect holotron --to demo-chat",
     ),
@@ -249,17 +244,17 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         "stepmill show runs/demo",
     ),
     "tasks": (
-        _tasks,
+        tasks_flags,
         "list the tasks there are, look at one, or check a policy on many",
         "stepmill tasks check --policy teacher --seeds 20",
     ),
     "engine": (
-        _engine,
+        engine_flags,
         "run vLLM under supervision, ask whether an endpoint is fit, or plan a viewport",
         "stepmill engine serve --config configs/laptop-vllm.toml",
     ),
     "doctor": (
-        _doctor,
+        json_flag,
         "show what this machine has and lacks, each line with its remedy",
         "stepmill doctor",
     ),

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from flows import signals
-from flows.cli.tasks.flags import DEFAULT_SEEDS
+from flows.cli.flags import DEFAULT_SEEDS
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
 from flows.job.validate import ValidConfig, validate
