@@ -9,7 +9,7 @@ from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
 from flows.job import open as open_module
-from flows.resources.browser_pool import SlottedSessions
+from flows.resources.browsers import SlottedSessions
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
@@ -48,7 +48,7 @@ class ScriptedWorkshop(RunResources):
         )
 
     async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
-        for fleet in (self._rollouts, self._replays):
+        for fleet in (self.rollouts, self._replays):
             fleet.add(ScriptedSessions(pages(RUNNING, RUNNING, WON)))
         return PolicyRuntime(PolicyFactory(self._config)) if rollouts else None
 

@@ -7,7 +7,7 @@ from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
-from flows.resources.sandbox import open_sandbox
+from flows.resources.browsers import open_browsers
 from flows.terminal import log_to_stderr, print_lines, print_result
 from generators.verify.replay import ReplayResult, replay
 from schemas.base import canonical_json
@@ -39,8 +39,10 @@ async def _replay(args: Arguments) -> tuple[Episode, ReplayResult]:
         task, episode = await stored.lake.episode(args.episode)
     finally:
         await stored.lake.close()
-    async with open_sandbox() as sandbox:
-        return episode, await replay(task, episode, sites=sandbox.sites, sessions=sandbox.sessions)
+    async with open_browsers() as browsers:
+        return episode, await replay(
+            task, episode, sites=browsers.sites, sessions=browsers.sessions
+        )
 
 
 def _lines(episode: Episode, replayed: ReplayResult) -> Iterator[str]:

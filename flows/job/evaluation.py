@@ -13,7 +13,7 @@ from pydantic import Field
 
 from flows.job.plan import PlannedAttempt, make_plan
 from flows.job.unit_runner import RolloutSetup
-from flows.resources.sandbox import Sandbox
+from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
@@ -100,7 +100,7 @@ class PolicyEvaluation(Record):
 
 
 async def evaluate(
-    sandbox: Sandbox,
+    browsers: Browsers,
     policies: PolicyFactory,
     config: RunConfig,
     tasks: Sequence[Task],
@@ -118,7 +118,7 @@ async def evaluate(
     attempts = (
         attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
-    checker = _Evaluator(sandbox, policies, config)
+    checker = _Evaluator(browsers, policies, config)
     shares: list[TemplateCheck] = []
     try:
         async with asyncio.TaskGroup() as group:
@@ -151,14 +151,14 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
 class _Evaluator:
     """Checks one attempt after another."""
 
-    def __init__(self, sandbox: Sandbox, policies: PolicyFactory, config: RunConfig) -> None:
+    def __init__(self, browsers: Browsers, policies: PolicyFactory, config: RunConfig) -> None:
         self._setup = RolloutSetup.of(
-            config, RUN_ID, sites=sandbox.sites, sessions=sandbox.sessions, policies=policies
+            config, RUN_ID, sites=browsers.sites, sessions=browsers.sessions, policies=policies
         )
         verifiers = make_verifiers(
             ("outcome", "replay"),
-            sites=sandbox.sites,
-            sessions=sandbox.replays,
+            sites=browsers.sites,
+            sessions=browsers.replays,
             min_reward=config.accept.min_reward,
         )
         self._panel = Panel(verifiers)

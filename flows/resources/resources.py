@@ -10,18 +10,15 @@ import logging
 from contextlib import AsyncExitStack
 from typing import Self
 
-from flows.resources.browser_pool import BrowserPool, SlottedSessions
+from flows.resources.browsers import BrowserPool, SlottedSessions, make_sites
 from flows.resources.engines import PolicyRuntime, open_policies
-from flows.resources.sandbox import make_sites
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
-from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
 from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
 from schemas.config import RunConfig
 from storage.lake.lake import Lake
-from storage.objects.protocol import ObjectStore
 from storage.objects.urls import open_store
 from storage.spool import Spool
 
@@ -42,10 +39,9 @@ class RunResources:
         self._config = config
         self._stack = AsyncExitStack()
         self._gateway = Gateway()
-        self._rollouts = BrowserPool()
         self._replays = BrowserPool()
         self._page_slots = page_slots()
-        self.store: ObjectStore = open_store(url, config.storage)
+        self.store = open_store(url, config.storage)
         """Where the run is stored."""
         self.lake = Lake(url, self.store, config.storage)
         """Its tables."""
@@ -55,6 +51,8 @@ class RunResources:
         """The limit on open sessions."""
         self.live_episodes = Slots(config.limits.live_episodes or self.slots.limit)
         """The limit on those of them that make episodes, and ask the engine."""
+        self.rollouts = BrowserPool()
+        """Sessions for rollouts; a caller takes a slot first."""
         self.sites = make_sites(self._gateway)
         """By the names that tasks call them."""
         self.panel = Panel(
@@ -66,11 +64,6 @@ class RunResources:
             )
         )
         """The verifiers of the run."""
-
-    @property
-    def rollouts(self) -> Sessions:
-        """Sessions for rollouts; a caller takes a slot first."""
-        return self._rollouts
 
     async def __aenter__(self) -> Self:
         """Own everything that is opened from here on."""
@@ -99,7 +92,7 @@ class RunResources:
             LOG.warning("%s is a full browser: it is slow with many sessions at once", browser)
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
-            await self._add_browser(self._rollouts, eager=number == 0)
+            await self._add_browser(self.rollouts, eager=number == 0)
         policies = open_policies(self._config)
         runtime = await self._stack.enter_async_context(policies) if rollouts else None
         if replays:

@@ -15,8 +15,8 @@ from flows.cli.flags import DEFAULT_SEEDS
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
 from flows.job.validate import ValidConfig, validate
+from flows.resources.browsers import open_browsers
 from flows.resources.engines import open_policies
-from flows.resources.sandbox import open_sandbox
 from flows.terminal import log_to_stderr, print_lines, print_note, print_result, table
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
@@ -64,10 +64,10 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
 async def _check(prepared: ValidConfig) -> PolicyEvaluation:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
-    async with open_sandbox() as sandbox, open_policies(config) as runtime:
+    async with open_browsers() as browsers, open_policies(config) as runtime:
         with _show_progress(episodes) as on_episode:
             return await evaluate(
-                sandbox, runtime.policies, config, prepared.tasks, on_episode=on_episode
+                browsers, runtime.policies, config, prepared.tasks, on_episode=on_episode
             )
 
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from flows import signals
 from flows.job.config_loader import Sources, load
-from flows.resources.sandbox import open_sandbox
+from flows.resources.browsers import open_browsers
 from flows.terminal import print_error, print_lines, print_result, table
 from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
@@ -70,8 +70,8 @@ def _check_writable(path: Path) -> Path:
 
 
 async def _open_page(task: Task, config: RunConfig) -> TaskPage:
-    async with open_sandbox() as sandbox:
-        site = sandbox.sites[task.site]
+    async with open_browsers() as browsers:
+        site = browsers.sites[task.site]
         visit = await site.visit(task)
         spec = SessionSpec(
             viewport_width=config.viewport[0],
@@ -80,7 +80,7 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
             allowed_origins=visit.allowed_origins,
             clock=visit.clock,
         )
-        async with sandbox.sessions.session(spec) as session:
+        async with browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)
             goal = await site.begin(visit, session)
             return TaskPage(goal=goal, observation=await session.observe())

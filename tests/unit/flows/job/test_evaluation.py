@@ -12,7 +12,7 @@ from flows.job.evaluation import (
     evaluate,
     sum_by_template,
 )
-from flows.resources.sandbox import Sandbox
+from flows.resources.browsers import Browsers
 from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyFactory
 from generators.sites.gateway import Gateway
@@ -142,10 +142,10 @@ def config_of_three() -> RunConfig:
 
 async def check_with(error: StepmillError) -> PolicyEvaluation:
     sessions = NoSessions(error)
-    sandbox = Sandbox(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
+    browsers = Browsers(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
     config = config_of_three()
     return await evaluate(
-        sandbox, PolicyFactory(config), config, load_tasks(config.tasks), on_episode=lambda _: None
+        browsers, PolicyFactory(config), config, load_tasks(config.tasks), on_episode=lambda _: None
     )
 
 

@@ -56,7 +56,7 @@ class GatheringWorkshop(ScriptedWorkshop):
 
     async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
         del rollouts
-        self._rollouts.add(self.making)
+        self.rollouts.add(self.making)
         self._replays.add(self.replaying)
         return None
 

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from scripted_rollouts import pages
 from scripted_session import ScriptedSessions
 
-from flows.resources.browser_pool import BrowserPool, SlottedSessions
+from flows.resources.browsers import BrowserPool, SlottedSessions
 from generators.browser.protocol import SessionSpec
 from generators.browser.slots import Slots
 
