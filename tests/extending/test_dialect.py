@@ -21,7 +21,7 @@ def test_a_dialect_renders_a_stored_run(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(registry.DIALECTS, "shouting", TextSettings)
-    monkeypatch.setitem(registry._WRITTEN, "shouting", Shouting)
+    monkeypatch.setitem(registry._TEXT_DIALECTS, "shouting", Shouting)
 
     said = called(
         *("export", str(run), "--format=chat", "--dialect=shouting", "--json"),

@@ -1,23 +1,43 @@
-"""What Holo1.5 and Holo2 share: the navigator that H Company's cookbook publishes.
+"""H Company's Holo families: the navigator of Holo1.5 and Holo2, and the localizer Holo1.
 
-One JSON object with a note, a thought and an action; the task and each numbered observation in
-tags of their own. The published actions are few: no key, no hover, no drag, no text without Enter.
-Unless `extended` is switched off, tools for the rest are offered after them, in the same manner
-and under names of their own; a published tool is preferred wherever it expresses all of an action.
+Source: hcompai/hai-cookbook. The navigator answers with one JSON object of a note, a thought and an
+action; the task and each numbered observation have tags of their own. The published actions are few:
+no key, no hover, no drag, no text without Enter. Unless `extended` is switched off, tools for the rest
+are offered after them, in the same form and under names of their own; a published tool is preferred
+wherever it expresses all of an action.
+
+Holo1 only locates: it answers `Click(x, y)`, in pixels of the picture as it was sent, in words or in
+JSON with `action`, `x` and `y`; Holo1.5's localizer answers in JSON.
 """
 
-from functools import partial
-from typing import Annotated
+import re
+from dataclasses import replace
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, JsonValue
+from typing_extensions import override
 
-from generators.policy.dialects.coordinates import Convention
-from generators.policy.dialects.image_size import Patched
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.image_size import Patched, PictureRule
+from generators.policy.dialects.protocol import (
+    NO_RATIONALE,
+    InexpressibleAction,
+    ParsedAction,
+    Rationale,
+    UnreadableReply,
+)
 from generators.policy.dialects.settings import HoloSettings
 from generators.policy.dialects.shared import browser_tools
 from generators.policy.dialects.shared.arguments import Scale, Text
 from generators.policy.dialects.shared.json_dialect import JsonDialect, JsonDialectSpec, ReplyKeys
+from generators.policy.dialects.shared.json_reply import find_json_object, strip_thinking
 from generators.policy.dialects.shared.prompt_text import RULES, point_rules, tool_list
+from generators.policy.dialects.shared.text_dialect import (
+    TextDialect,
+    build_action,
+    format_point,
+    parse_point,
+)
 from generators.policy.dialects.shared.tools import (
     Element,
     PageScroll,
@@ -25,6 +45,7 @@ from generators.policy.dialects.shared.tools import (
     ToolArguments,
     WaitWholeSeconds,
 )
+from schemas.action import Action, Button, Click
 
 
 class _WriteArguments(ToolArguments):
@@ -96,49 +117,121 @@ _SCHEMA = """\
 # ```
 # </output_json_format>"""
 
-Published = tuple[str, Convention, int, int, int]
-"""A generation's name, convention, its patch, and the minimum and maximum pixels of a picture."""
+
+def holo1_5(settings: HoloSettings) -> JsonDialect:
+    """Return the dialect of Holo1.5, set as `settings` say.
+
+    Source: the cookbook's `utils/navigation.py` and the Holo1.5 notebooks: points in pixels of the
+    picture as sent, Qwen2.5-VL's processor with patches of 28 px, from 56×56 to 1280×28×28 pixels.
+    """
+    processor = Patched(28, 56 * 56, 1_280 * 28 * 28)
+    return _navigator("holo1_5", Convention.RESIZED, processor, settings)
 
 
-def holo(generation: Published, settings: HoloSettings) -> JsonDialect:
-    """Return the dialect of one generation, set as `settings` say."""
-    name, convention, patch, min_pixels, max_pixels = generation
+def holo2(settings: HoloSettings) -> JsonDialect:
+    """Return the dialect of Holo2, set as `settings` say.
+
+    Source: the Holo2 notebooks: points in thousandths, Qwen3-VL's processor with patches of 32 px,
+    from 64×32×32 to 16384×32×32 pixels, and `thinking` as the chat template's switch. The navigation
+    prompt is not published; we assume that it is the one of Holo1.5.
+    """
+    if "thinking_key" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"thinking_key": "thinking"})
+    processor = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
+    return _navigator("holo2", Convention.THOUSAND, processor, settings)
+
+
+def _navigator(
+    name: str, convention: Convention, processor: Patched, settings: HoloSettings
+) -> JsonDialect:
     tools = (*PUBLISHED, *ADDED) if settings.extended else PUBLISHED
-    manner = JsonDialectSpec(
+    max_pixels = max(settings.max_pixels or processor.max_pixels, processor.min_pixels)
+
+    def system(scale: Scale) -> str:
+        return _SYSTEM.format(
+            page=", with the page's URL and title" if settings.page_line else "",
+            measured=point_rules(scale),
+            tools=tool_list(tools),
+            rules=RULES,
+        )
+
+    spec = JsonDialectSpec(
         name=name,
         version="1",
         convention=convention,
-        pictures=Patched(patch, min_pixels, max(settings.max_pixels or max_pixels, min_pixels)),
+        pictures=replace(processor, max_pixels=max_pixels),
         keys=ReplyKeys("note", "thought", "action", "action"),
         empty_note="",
         tools=tools,
-        system=partial(_system, tools, settings),
+        system=system,
         schema_block=_SCHEMA,
         task="<task>\n{}\n</task>",
-        observation=_observation,
-        done=_done,
-        failed=_failed,
+        observation=lambda step, page: (
+            f"<observation step={step}>\n{page}<screenshot>\n",
+            "\n</screenshot>\n</observation>",
+        ),
+        # The published turns say nothing of what went well.
+        done=lambda _tool, words: f"<result>\n{words}\n</result>" if words else "",
+        failed=lambda tool, words: f"<error>\n{tool}: {words}\n</error>",
     )
-    return JsonDialect(manner, settings)
+    return JsonDialect(spec, settings)
 
 
-def _system(tools: tuple[Tool, ...], settings: HoloSettings, scale: Scale) -> str:
-    return _SYSTEM.format(
-        page=", with the page's URL and title" if settings.page_line else "",
-        measured=point_rules(scale),
-        tools=tool_list(tools),
-        rules=RULES,
+_CALL = re.compile(r"Click\(\s*(-?[\d.]{1,12})\s*,\s*(-?[\d.]{1,12})\s*\)", re.IGNORECASE)
+_JSON_NAMES = ("click", "click_absolute")
+
+
+class Holo1(TextDialect):
+    """Locates only: its one action is a click."""
+
+    name = "holo1"
+    published: ClassVar[Convention] = Convention.RESIZED
+    processor: ClassVar[PictureRule] = Patched(28, 56 * 56, 1_280 * 28 * 28)
+    prompt: ClassVar[str] = (
+        "Find the element that is asked for on the screenshot, which is {wide} by {high}, and "
+        "answer where to click, as Click(x, y), counted from the left and the top edge."
     )
 
+    @override
+    def parse(self, reply: str, frame: Frame) -> ParsedAction:
+        point = _point(strip_thinking(reply))
+        fields = parse_point(point, self._scale(frame))
+        echo = f"Click({_plain_number(point[0])}, {_plain_number(point[1])})"
+        return ParsedAction(action=build_action({"type": "click", **fields}), canonical_reply=echo)
 
-def _observation(step: int, page: str) -> tuple[str, str]:
-    return f"<observation step={step}>\n{page}<screenshot>\n", "\n</screenshot>\n</observation>"
+    @override
+    def format_action(
+        self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
+    ) -> str:
+        del rationale
+        if not isinstance(action, Click) or (action.button, action.count) != (Button.LEFT, 1):
+            raise InexpressibleAction(
+                f"holo1 clicks once with the left button, and cannot '{action.type}'"
+            )
+        x, y = format_point(action.x, action.y, self._scale(frame))
+        return f"Click({_plain_number(x)}, {_plain_number(y)})"
 
 
-def _done(tool: str, words: str) -> str:
-    del tool  # the published turns say nothing of what went well
-    return f"<result>\n{words}\n</result>" if words else ""
+def _point(text: str) -> list[JsonValue]:
+    calls = set(_CALL.findall(text))
+    if len(calls) > 1:
+        raise UnreadableReply("the reply has several clicks; give exactly one Click(x, y)")
+    if calls:
+        return [_number(part) for part in calls.pop()]
+    if "{" not in text:
+        raise UnreadableReply("the reply has no Click(x, y)")
+    found = find_json_object(text, with_key="x")
+    if found.get("action", "click") not in _JSON_NAMES:
+        raise UnreadableReply("the reply's action must be click")
+    return [found["x"], found.get("y")]
 
 
-def _failed(tool: str, words: str) -> str:
-    return f"<error>\n{tool}: {words}\n</error>"
+def _number(text: str) -> JsonValue:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise UnreadableReply(f"'{text}' is no number") from error
+
+
+def _plain_number(value: JsonValue) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -7,10 +7,7 @@ from pydantic import JsonValue, ValidationError
 
 from generators.policy.dialects.claude import Claude
 from generators.policy.dialects.computer_use import ComputerUse
-from generators.policy.dialects.holo1 import Holo1
-from generators.policy.dialects.holo1_5 import NAME as HOLO1_5
-from generators.policy.dialects.holo1_5 import holo1_5
-from generators.policy.dialects.holo2 import holo2
+from generators.policy.dialects.holo import Holo1, holo1_5, holo2
 from generators.policy.dialects.holotron import holotron
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.settings import HoloSettings, HolotronSettings, TextSettings
@@ -51,15 +48,15 @@ def make_dialect(name: str | None, options: Mapping[str, JsonValue] | None = Non
         case HolotronSettings():
             made = holotron(settings)
         case HoloSettings():
-            made = holo1_5(settings) if name == HOLO1_5 else holo2(settings)
+            made = holo1_5(settings) if name == "holo1_5" else holo2(settings)
         case TextSettings():
-            made = _WRITTEN[name](settings)
+            made = _TEXT_DIALECTS[name](settings)
         case _:  # pragma: no cover - the table above names no other
             raise AssertionError(name)
     return made
 
 
-_WRITTEN: Mapping[str, Callable[[TextSettings], Dialect]] = {
+_TEXT_DIALECTS: Mapping[str, Callable[[TextSettings], Dialect]] = {
     dialect.name: dialect for dialect in (Holo1, UITars, ComputerUse, Claude)
 }
 
