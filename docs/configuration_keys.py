@@ -15,7 +15,7 @@ from columns import kind_in
 
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
-from generators.verify.make import VERIFIER_NAMES
+from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.config import RunConfig, identity
 from schemas.sections import PolicySection, RoleSection

@@ -14,8 +14,8 @@ from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
 from generators.sites.protocol import Site, Visit
-from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
+from generators.verify.verifiers import make_verifiers
 from schemas.config import RunConfig
 from schemas.task import Task
 

@@ -15,8 +15,8 @@ from flows.job.plan import PlannedAttempt, make_plan
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
-from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
+from generators.verify.verifiers import make_verifiers
 from schemas.base import Record
 from schemas.config import RunConfig
 from schemas.episode import Episode

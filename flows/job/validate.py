@@ -9,7 +9,7 @@ from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
 from generators.sites import miniwob
 from generators.tasks.sources import load_tasks
-from generators.verify.make import check_verifier_names
+from generators.verify.verifiers import check_verifier_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from schemas.sections import AcceptSection

@@ -15,8 +15,8 @@ from flows.resources.engines import PolicyRuntime, open_policies
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
-from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
+from generators.verify.verifiers import make_verifiers
 from schemas.config import RunConfig
 from storage.lake.lake import Lake
 from storage.objects.urls import open_store

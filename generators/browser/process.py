@@ -1,8 +1,13 @@
 """One browser process with its driver, from its start to its end.
 
-It counts its sessions. A browser that misbehaved once is *retired*: it gets no new session, those
-it has may end in it, and with the last of them it ends, by force if it does not answer. So one
-context that does not close costs no other session anything.
+It counts its sessions. A browser that misbehaved once is *retired*: it gets no new session, the open
+ones may end in it, and it is ended with the last of them, by force if it does not answer. So a context
+that does not close harms no other session.
+
+Playwright gives its driver the whole environment of this process, the driver passes it on to the
+browser, and there every renderer has it, beside an untrusted page. A launch takes an environment for the
+browser, but Playwright has no parameter for the driver's; so the driver is started here with only the
+variables that it and its browser need.
 """
 
 import asyncio
@@ -13,21 +18,29 @@ from pathlib import Path
 from typing import Self
 
 import psutil
-from playwright.async_api import Browser, Error, Playwright
+from playwright._impl import transport
+from playwright._impl._driver import get_driver_env
+from playwright.async_api import Browser, Error, Playwright, async_playwright
 
 from generators.browser.devtools import read_port
-from generators.browser.driver import start_driver
 from generators.browser.launch import launch_options
+from generators.child_environment import BROWSER, inherit
 from schemas.errors import NoBrowser
 
 START_SECONDS = 60.0
 """How long a start may take on a loaded machine."""
 
 END_SECONDS = 5.0
-"""How long a browser may take to end before it is ended."""
+"""How long a browser may take to close before it is killed."""
 
 PROFILE_OPTION = "--user-data-dir="
 """The option by which the driver passes a browser its profile."""
+
+_ENVIRONMENT_FUNCTION = "get_driver_env"
+"""The function that Playwright calls for the driver's environment."""
+
+_PLAYWRIGHT_VARIABLES = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY_VERSION")
+"""Variables that Playwright itself adds."""
 
 
 class BrowserProcess:
@@ -56,7 +69,7 @@ class BrowserProcess:
         driver: Playwright | None = None
         try:
             async with asyncio.timeout(START_SECONDS):
-                driver = await start_driver()
+                driver = await _start_driver()
                 browser = await driver.chromium.launch(
                     executable_path=executable, **launch_options([*flags, mark])
                 )
@@ -88,6 +101,29 @@ class BrowserProcess:
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
         await _stop(self._mark, self._driver)
+
+
+async def _start_driver() -> Playwright:
+    """Start a driver; its browsers inherit its environment.
+
+    Raises:
+        Error: it does not start.
+        NoBrowser: this version of Playwright gets its driver's environment in another way.
+    """
+    # Our function takes the place of Playwright's for good. Taking the credentials out of os.environ
+    # during a start would hide them from other threads; a PLAYWRIGHT_NODEJS_PATH that names a
+    # program which drops them would itself start with them.
+    if not hasattr(transport, _ENVIRONMENT_FUNCTION):
+        raise NoBrowser(
+            "this version of Playwright would pass the credentials of this program on to the browser; "
+            "install the version in requirements/core.txt"
+        )
+    setattr(
+        transport,
+        _ENVIRONMENT_FUNCTION,
+        lambda: inherit(get_driver_env(), (*BROWSER, *_PLAYWRIGHT_VARIABLES)),
+    )
+    return await async_playwright().start()
 
 
 async def _stop(mark: str, driver: Playwright | None) -> None:

@@ -10,17 +10,17 @@ import asyncio
 import base64
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 
 from playwright.async_api import BrowserContext, Dialog, Error, Page
 from pydantic import JsonValue
 
 from generators.browser import untrusted_text
-from generators.browser.channel import CALL_SECONDS, DocumentGone
+from generators.browser.channel import CALL_SECONDS, Channel, DocumentGone
 from generators.browser.devtools import Connection
 from generators.browser.keyboard import UnknownKey
-from generators.browser.protocol import PageReader, SessionSpec
-from generators.browser.reader import DocumentReader
+from generators.browser.protocol import Node, PageReader, SessionSpec
 from generators.browser.slots import Slots, in_slot
 from generators.browser.tab import BLANK, ActionRefused, PageTab
 from schemas.action import (
@@ -78,7 +78,7 @@ class ChromiumSession:
     @property
     def reader(self) -> PageReader:
         """The privileged view of the current tab."""
-        return DocumentReader(self._tab.channel, slot=self.slot)
+        return _DocumentReader(self._tab.channel, slot=self.slot)
 
     @property
     def browser_version(self) -> str:
@@ -261,3 +261,29 @@ class ChromiumSession:
             return
         page.on("dialog", self._answer_dialog)
         self._tabs.append(await self._attach(page, opener=self._tab))
+
+
+class _DocumentReader:
+    """A `PageReader`: reads the rendered document of a tab as a tree, in one call.
+
+    Our script runs in the isolated world, where it cannot reach the page's variables and functions, and
+    it changes nothing: it reads geometry, computed styles, attributes and the state of form controls.
+    """
+
+    def __init__(
+        self, channel: Channel, *, slot: Callable[[], AbstractAsyncContextManager[None]]
+    ) -> None:
+        """`slot` holds one of the session's page slots."""
+        self._channel = channel
+        self._slot = slot
+
+    async def read(self) -> Node:
+        async with self._slot():
+            try:
+                tree = await self._channel.call("stepmill.read()")
+            except DocumentGone as error:
+                raise RolloutFailure(
+                    FailureKind.PAGE, "the page is replaced all the time"
+                ) from error
+        with boundary(FailureKind.PAGE, "reading the page"):
+            return untrusted_text.node(tree)

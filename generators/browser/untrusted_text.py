@@ -1,8 +1,8 @@
 """Text of a page and its dialogs on its way into records: the one place where it is truncated.
 
-`page.js` has cut most of it already, so that it need not be sent; nothing here relies on that.
-Only hashes are taken over the whole. A truncated address is only a record: nothing opens it or
-compares it with an origin, since the browser and the action hold the whole one.
+What `page.js` returns is turned into records here. `page.js` has cut most texts already, so that they
+need not be sent, but nothing here relies on that. Only hashes are taken over the whole text. A truncated
+address is never opened or compared with an origin: the browser and the action have the whole one.
 """
 
 from collections.abc import Sequence
@@ -10,16 +10,24 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from generators.browser.protocol import Node
 from schemas.base import sha256_hex
 from schemas.observation import Element, PageState, Target
-from schemas.truncation import DIALOG_BYTES, LABEL_BYTES, TITLE_BYTES, URL_BYTES, truncate
+from schemas.truncation import (
+    DIALOG_BYTES,
+    GOAL_BYTES,
+    LABEL_BYTES,
+    TITLE_BYTES,
+    URL_BYTES,
+    truncate,
+)
 
 _DIALOG_PREFIX = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
 
 
 def page_state(state: dict[str, Any]) -> PageState:
-    """Return where a page stands, from what `stepmill.observe` gave."""
+    """Return the state of a page from the result of `stepmill.observe`."""
     return PageState(
         url=truncate(state["url"], URL_BYTES),
         title=truncate(state["title"], TITLE_BYTES),
@@ -32,13 +40,34 @@ def page_state(state: dict[str, Any]) -> PageState:
 
 
 def elements(raw: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
-    """Return what is on a page, from what `stepmill.observe` gave."""
+    """Return the elements of a page from the result of `stepmill.observe`."""
     return _ELEMENTS.validate_python([_labels(element) for element in raw])
 
 
 def target(raw: dict[str, Any] | None) -> Target | None:
-    """Return the element under a point, from what `stepmill.target` gave; None if there is none."""
+    """Return the element under a point from the result of `stepmill.target`; None if there is none."""
     return Target.model_validate(_labels(raw)) if raw else None
+
+
+def node(tree: dict[str, Any]) -> Node:
+    """Return an element and all below it from the result of `stepmill.read`.
+
+    A skill may quote any text of it, so all are truncated.
+    """
+    children = [node(child) for child in tree.pop("children")]
+    box, point, scroll = tree.pop("box"), tree.pop("point"), tree.pop("scroll")
+    inner, words = tree.pop("inner"), tree.pop("words")
+    return Node(
+        **{name: _truncate_texts(value) for name, value in tree.items()},
+        box=(box[0], box[1], box[2], box[3]),
+        point=(point[0], point[1]) if point else None,
+        inner=(inner[0], inner[1]),
+        scroll=(scroll[0], scroll[1], scroll[2], scroll[3]) if scroll else None,
+        words=tuple(
+            (truncate(word, LABEL_BYTES), (at[0], at[1], at[2], at[3])) for word, at in words
+        ),
+        children=children,
+    )
 
 
 def dialog(message: str) -> str:
@@ -57,10 +86,21 @@ def _labels(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _label(name: str, value: Any) -> Any:
-    """Return a text of an element, truncated; any other value as it is."""
+    """Return a text of an element truncated, and any other value unchanged."""
     if not isinstance(value, str):
         return value
     return truncate(value, URL_BYTES if name == "frame" else LABEL_BYTES)
+
+
+def _truncate_texts(value: Any) -> Any:
+    """Return a text, or a mapping of texts, truncated, and any other value unchanged."""
+    if isinstance(value, str):
+        return truncate(value, GOAL_BYTES)
+    if isinstance(value, dict):
+        return {
+            truncate(name, LABEL_BYTES): truncate(each, GOAL_BYTES) for name, each in value.items()
+        }
+    return value
 
 
 def _hash(text: str) -> str:

@@ -10,8 +10,8 @@ from scripted_rollouts import attempt_it, scripted_task
 
 from generators.browser.protocol import Session
 from generators.sites.protocol import Outcome, Threshold, Visit
-from generators.verify.make import make_verifiers
 from generators.verify.panel import Panel
+from generators.verify.verifiers import make_verifiers
 from schemas.action import Click
 from schemas.episode import StopReason
 from schemas.errors import FailureKind, RolloutFailure

@@ -1,4 +1,4 @@
-"""A verifier from outside: a class, and a row of `generators.verify.make.MAKERS`."""
+"""A verifier from outside: a class, and a row of `generators.verify.verifiers.MAKERS`."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from commands import called
 from locations import Place
 
-from generators.verify import make
+from generators.verify import verifiers
 from schemas.episode import Episode
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -27,7 +27,7 @@ class Short:
 
 
 def test_a_verifier_judges_a_stored_run(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(make.MAKERS, "short", lambda *_: Short())
+    monkeypatch.setitem(verifiers.MAKERS, "short", lambda *_: Short())
 
     said = called(
         *("verify", str(run), "--no-prefect", "--json"),

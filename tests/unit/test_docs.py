@@ -23,7 +23,7 @@ from columns import member_docs, renewed
 from source_tree import ROOT
 
 from flows.cli.parser import build_parser, parse
-from generators.verify.make import VERIFIER_NAMES
+from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.episode import Actor, StopReason, ThoughtSource
 from schemas.verdict import Acceptance
 

@@ -8,8 +8,8 @@ from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
-from generators.verify.make import VERIFIER_NAMES, make_verifiers
 from generators.verify.protocol import Verifier
+from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.base import canonical_json
 from schemas.episode import Episode, StopReason
 from schemas.errors import RolloutFailure

@@ -23,7 +23,6 @@ from unit_rows import unit_rows
 
 from generators.browser import untrusted_text
 from generators.browser.protocol import Node, SessionSpec
-from generators.browser.reader import node_of
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.rollout.attempt import Attempt
 from generators.rollout.rollout import rollout
@@ -154,7 +153,7 @@ class TalkativeSession(ScriptedSession):
 
     async def read(self) -> Node:
         words = self._said.label
-        return node_of(
+        return untrusted_text.node(
             {
                 **dict.fromkeys(("tag", "text", "own_text", "value", "selected"), words),
                 "attrs": {words: words},

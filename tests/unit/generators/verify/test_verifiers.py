@@ -10,11 +10,9 @@ from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
 from generators.sites.protocol import Threshold
-from generators.verify.make import make_verifiers
-from generators.verify.outcome import OutcomeVerifier
 from generators.verify.panel import Panel
 from generators.verify.replay import Replay
-from generators.verify.structure import Structure
+from generators.verify.verifiers import OutcomeVerifier, Structure, make_verifiers
 from schemas.acceptance import latest_verdicts
 from schemas.action import Click, NoAction
 from schemas.episode import Episode, steps_sha256
