@@ -1,23 +1,22 @@
-"""Is the episode reproducible: it is re-executed from its capsule, in a fresh context.
+"""Whether an episode is reproducible: it is re-executed from its capsule, in a fresh context.
 
-Only the recorded actions are carried out, at the recorded places; no policy is asked and nothing
-is adapted. Before each action and at the end the page must stand where it stood: URL, title, form
-state, focus, scroll and, on sites that call themselves repeatable, the whole DOM; after each
-action the site must report what it reported. Pictures are compared byte by byte: the share of equal ones is the
-score, and one that differs is evidence, not a verdict. A replay that diverges is tried once more
-before it is called diverged; one that cannot be carried out at all is an error, not a divergence.
+The replay carries out the recorded actions at the recorded places; it asks no policy and adapts nothing.
+Before each action and at the end it compares the page with the record: URL, title, form state, focus,
+scroll and, on sites that call themselves repeatable, the whole DOM; after each action it compares what
+the site reports. Pictures are compared byte by byte: the share of equal ones is the score, and one that
+differs is evidence, not a verdict. A replay that diverges is tried once more before the verifier calls
+the episode diverged; one that cannot be carried out at all is an error, not a divergence.
 """
 
 from collections.abc import Mapping
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
-from generators.sites.protocol import Outcome, Site, Visit
+from generators.sites.protocol import Site, Visit
 from schemas.action import NoAction
 from schemas.base import Record
-from schemas.episode import Episode, Step
-from schemas.observation import PageState
+from schemas.episode import Episode
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
@@ -26,29 +25,29 @@ MAX_REPLAYS = 2
 
 
 class StepReplay(Record):
-    """How one step of a replay compares."""
+    """How one step of a replay compares with the record."""
 
     step: int
-    """Which step."""
+    """Its number in the episode."""
     differs: tuple[str, ...] = ()
-    """What is not as recorded, each as `what: recorded → found`; empty if all agrees."""
+    """The differences, each as `what: recorded → found`; empty if there is none."""
     picture_equal: bool
-    """The picture is the recorded one, byte by byte."""
+    """The picture equals the recorded one byte by byte."""
 
 
 class ReplayResult(Record):
-    """How a replay compares."""
+    """How a replay compares with the record."""
 
     supported: bool
     """The episode can be replayed at all."""
     steps: tuple[StepReplay, ...] = ()
-    """Step by step, up to the first that differs."""
+    """Its steps, up to the first that differs."""
     because: str
-    """A sentence."""
+    """In a sentence, where it diverged or why it is not supported."""
 
     @property
     def reproduced(self) -> bool:
-        """Everything agreed."""
+        """The replay agrees with the record in everything that is compared."""
         return self.supported and not any(step.differs for step in self.steps)
 
     @property
@@ -62,25 +61,28 @@ class ReplayResult(Record):
 async def replay(
     task: Task, episode: Episode, *, sites: Mapping[str, Site], sessions: Sessions
 ) -> ReplayResult:
-    """Re-execute an episode once and return where it agrees and where it parts.
+    """Re-execute an episode once and return where it agrees and where it diverges.
 
     Raises:
-        RolloutFailure: it could not be carried out.
+        RolloutFailure: the replay could not be carried out.
     """
     site = sites.get(task.site)
-    plan = _read_capsule(episode)
-    if site is None or plan is None:
-        return ReplayResult(supported=False, because=_unsupported_reason(task, site))
-    visit, spec = plan
+    if site is None:
+        return ReplayResult(supported=False, because=f"unknown site '{task.site}'")
+    capsule = _read_capsule(episode)
+    if capsule is None:
+        because = "the capsule does not hold a visit in virtual time"
+        return ReplayResult(supported=False, because=because)
+    visit, spec = capsule
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
         instruction = await site.begin(visit, session)
         steps = await _replay_steps(episode, site, session, instruction)
-    parted = next((step for step in steps if step.differs), None)
+    diverged = next((step for step in steps if step.differs), None)
     because = (
         f"all {len(steps)} states agree"
-        if parted is None
-        else f"diverged at step {parted.step} because {'; '.join(parted.differs)}"
+        if diverged is None
+        else f"diverged at step {diverged.step} because {'; '.join(diverged.differs)}"
     )
     return ReplayResult(supported=True, steps=tuple(steps), because=because)
 
@@ -94,13 +96,16 @@ async def _replay_steps(
     out: list[StepReplay] = []
     for step in episode.steps:
         seen = await session.observe()
-        differs = [*start, *_compare_pages(step.page, seen.page, dom=site.repeatable)]
-        start = []
+        differs, start = start, []
+        for name, recorded in step.page:
+            if name != "dom_sha256" or site.repeatable:
+                differs += _compare(name, recorded, getattr(seen.page, name))
         if not differs and not isinstance(step.action, NoAction):
             effect = await session.act(step.action)
             after = await site.outcome(session)
             differs += _compare("error", step.action_error, effect.error)
-            differs += _compare_outcome(step, after)
+            differs += _compare("reward", step.reward, after.reward)
+            differs += _compare("done", step.terminated, after.done)
         equal = seen.screenshot.bytes == step.screenshot.bytes
         out.append(StepReplay(step=step.step, differs=tuple(differs), picture_equal=equal))
         if differs:
@@ -108,39 +113,18 @@ async def _replay_steps(
     return out
 
 
-def _compare_pages(recorded: PageState, found: PageState, *, dom: bool) -> list[str]:
-    out: list[str] = []
-    for name, was in recorded:
-        if name != "dom_sha256" or dom:
-            out += _compare(name, was, getattr(found, name))
-    return out
-
-
-def _compare_outcome(step: Step, after: Outcome) -> list[str]:
-    return [
-        *_compare("reward", step.reward, after.reward),
-        *_compare("done", step.terminated, after.done),
-    ]
-
-
 def _compare(what: str, recorded: object, found: object) -> list[str]:
     return [] if recorded == found else [f"{what}: {recorded!r} → {found!r}"]
 
 
 def _read_capsule(episode: Episode) -> tuple[Visit, SessionSpec] | None:
-    """Return the visit and session of the capsule; None if it lacks one, or if time was real."""
+    """Return the visit and session of the capsule; None if one is missing, or if time was real."""
     try:
         visit = Visit.model_validate(episode.capsule.get("visit"))
         spec = SessionSpec.model_validate(episode.capsule.get("session"))
     except ValidationError:
         return None
     return (visit, spec) if spec.clock is not None else None
-
-
-def _unsupported_reason(task: Task, site: Site | None) -> str:
-    if site is None:
-        return f"unknown site '{task.site}'"
-    return "the capsule does not hold a visit in virtual time"
 
 
 class Replay:
@@ -160,23 +144,14 @@ class Replay:
         while replayed.supported and not replayed.reproduced and tries < MAX_REPLAYS:
             replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
             tries += 1
+        decided = Status.PASSED if replayed.reproduced else Status.FAILED
         return Finding(
-            status=_status(replayed),
+            status=decided if replayed.supported else Status.UNSUPPORTED,
             score=replayed.score,
             reason=replayed.because,
-            evidence=_evidence(replayed, tries),
+            evidence={
+                "tries": tries,
+                "states": len(replayed.steps),
+                "pictures_differ_at": [s.step for s in replayed.steps if not s.picture_equal],
+            },
         )
-
-
-def _status(replayed: ReplayResult) -> Status:
-    if not replayed.supported:
-        return Status.UNSUPPORTED
-    return Status.PASSED if replayed.reproduced else Status.FAILED
-
-
-def _evidence(replayed: ReplayResult, tries: int) -> dict[str, JsonValue]:
-    return {
-        "tries": tries,
-        "states": len(replayed.steps),
-        "pictures_differ_at": [s.step for s in replayed.steps if not s.picture_equal],
-    }
