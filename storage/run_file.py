@@ -54,7 +54,7 @@ async def open_run(store: ObjectStore) -> RunFile:
     try:
         return read_run(await store.get(KEY), f"{store.url}/{KEY}")
     except Missing:
-        raise NotFound(f"{store.url}: no run lies here ({KEY} is missing)") from None
+        raise NotFound(f"{store.url}: there is no run here ({KEY} is missing)") from None
 
 
 async def create_run(

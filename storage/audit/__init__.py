@@ -1,12 +1,12 @@
-"""Proof that a run is whole, or the names of what is not.
+"""The proof that a run is complete and unaltered, or the list of what is not.
 
-`audit` lists everything that lies in a run once, replays every table's log from its first entry,
-and holds the two against each other: what the log or a version needs must be there, and what is
-there must be known. A deep audit then reads every committed byte: hashes, rows, ids, pictures.
-The published copies are held against their own manifests, in the same two depths. What a killed
-process leaves behind is told apart and is no finding.
+`audit` lists all objects of a run once, replays every table's log from its first entry, and compares
+the two: an object that the log or a version needs must exist, and an object that exists must have a
+known name. A deep audit then reads every committed byte: hashes, rows, ids, pictures. Published
+copies are compared with their own manifests, in the same two depths. What a killed process leaves
+behind is listed apart and is not a finding.
 
-It reads the stores alone, as bytes, writes nothing, and trusts no cache and no reader of Delta's.
+The audit reads the stores as bytes, writes nothing, and trusts neither a cache nor a Delta reader.
 """
 
 from storage.audit.audit import audit

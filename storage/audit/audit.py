@@ -1,23 +1,26 @@
-"""The audit from end to end: inventory, versions, histories, shards, rows, spool, copies."""
+"""The audit from end to end: inventory, versions, histories, shards, rows, spool, copies.
+
+Each published copy is checked against its own manifest, and its findings say nothing of the run.
+"""
 
 from collections.abc import Sequence
 
 from schemas import ids
 from schemas.config import RunConfig, identity
-from schemas.errors import Damaged, NotFound
+from schemas.errors import Damaged, NotFound, StepmillError
 from schemas.redaction import redact_values
 from schemas.tables import TABLES, UNIT_TABLES
 from storage import run_file
 from storage.audit.history import Histories, History, read_history
 from storage.audit.inventory import Inventory, shard_key, take_inventory
-from storage.audit.published_copies import audit_copies
-from storage.audit.report import AuditReport, Notes, Progress
+from storage.audit.report import AuditReport, Notes, Progress, PublishedCopy
 from storage.audit.shard_contents import read_committed, read_uncommitted
 from storage.lake.retention import parse_decision, retention_key
 from storage.lake.versions import Versions, parse_version, version_key
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
 from storage.publish.destinations.protocol import Destination
+from storage.publish.verify import verify_published
 from storage.spool import read_spooled
 
 
@@ -39,7 +42,7 @@ async def audit(
     notes = Notes(progress)
     inventory = await take_inventory(store, notes)
     if not inventory.run and not inventory.entries and not inventory.shards:
-        raise NotFound(f"{store.url}: no run lies here ({run_file.KEY} is missing)")
+        raise NotFound(f"{store.url}: there is no run here ({run_file.KEY} is missing)")
     objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
     notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
@@ -63,7 +66,7 @@ async def audit(
     else:
         await _check_sizes(store, inventory, histories, notes)
     await _check_spool(store, inventory, histories, run=run if deep else None, notes=notes)
-    await audit_copies(copies, run.run_id if run else None, deep=deep, notes=notes)
+    await _check_copies(copies, run.run_id if run else None, deep=deep, notes=notes)
     return notes.report()
 
 
@@ -80,7 +83,7 @@ async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None
     current = now if isinstance(now, dict) else {}
     for key in sorted(current.keys() & run.identity.keys()):
         if current[key] != run.identity[key]:
-            notes.finding(run_file.KEY, f"says two things of {key}")
+            notes.finding(run_file.KEY, f"states {key} twice, with two values")
     return run
 
 
@@ -100,7 +103,7 @@ async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes)
             notes.finding(key, "is torn or altered")
             continue
         if not version.keys() <= TABLES.keys() or any(at < 0 for at in version.values()):
-            notes.finding(key, "speaks of a table or version that cannot be")
+            notes.finding(key, "names an unknown table or an impossible version")
             continue
         if any(version.get(table, -1) < at for table, at in last.items()):
             notes.finding(key, "is older than the version before it")
@@ -117,7 +120,7 @@ async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes)
     for number in sorted(inventory.keeping):
         key = retention_key(number)
         if number not in inventory.versions:
-            notes.finding(key, "speaks of a version that is not")
+            notes.finding(key, "is of a version that does not exist")
         try:
             if not parse_decision(await store.get(key), key):
                 out.add(number)
@@ -127,23 +130,25 @@ async def _read_released(store: ObjectStore, inventory: Inventory, notes: Notes)
 
 
 def _check_units(histories: Histories, notes: Notes) -> None:
-    """Compare the tables' transactions: a unit must be in all of them, once, with the same token."""
+    """Compare the tables' transactions: each has a unit once, with the token it has in `episodes`."""
     committed = _units(histories["episodes"])
     notes.count("units", len(committed))
     for table in UNIT_TABLES:
         where = f"tables/{table}"
         for unit_id, token in _units(histories[table]).items():
             if unit_id in committed and committed[unit_id] != token:
-                notes.finding(where, f"unit {unit_id}: is of other rollouts than in episodes")
+                notes.finding(
+                    where, f"unit {unit_id}: was made from other episodes than in episodes"
+                )
             if unit_id not in committed and _is_id(unit_id):
-                notes.leftover(where, f"unit {unit_id}: is committed here, not yet in episodes")
+                notes.leftover(where, f"unit {unit_id}: is committed here and not yet in episodes")
     for unit_id in committed:
         if unit_id not in histories["tasks"].transactions and _is_id(unit_id):
             notes.finding("tables/tasks", f"unit {unit_id}: is in episodes and not here")
 
 
 def _units(history: History) -> dict[str, int]:
-    """Return a table's transactions but those of compactions, which are numbered table by table."""
+    """Return a table's transactions without those of compactions, which each table numbers itself."""
     return {key: token for key, token in history.transactions.items() if key != COMPACT}
 
 
@@ -157,7 +162,9 @@ def _check_uncommitted(inventory: Inventory, histories: Histories, notes: Notes)
             unit_id = path.partition("-")[0]
             replaced = path in history.ever or unit_id in history.transactions
             what = (
-                "was replaced by another shard" if replaced else "is a shard that nobody committed"
+                "was replaced by another shard"
+                if replaced
+                else "is a shard that was never committed"
             )
             notes.leftover(shard_key(table, path), what)
 
@@ -178,7 +185,7 @@ async def _check_sizes(
                     notes.finding(key, "is missing: a committed shard")
                     continue
             if size != file.size:
-                notes.finding(key, f"is torn: {size} bytes, the log says {file.size}")
+                notes.finding(key, f"is torn: it has {size} bytes, the log says {file.size}")
             notes.count("shards")
             notes.advance()
 
@@ -191,25 +198,68 @@ async def _check_spool(
     run: run_file.RunFile | None,
     notes: Notes,
 ) -> None:
-    """Tell spooled episodes of open units from those of committed ones; read them if `run` is given."""
+    """Count spooled episodes, and note those of committed units; read them if `run` is given."""
     committed = histories["episodes"].transactions
     for key, unit_id in inventory.spooled.items():
         if unit_id in committed:
-            notes.leftover(key, "is a spooled episode of a unit that is committed")
+            notes.leftover(key, "is a spooled episode of a committed unit")
         else:
             notes.count("spooled")
         if run is not None:
-            await _check_spooled(store, key, run, notes)
+            try:
+                episode = read_spooled(await store.get(key), key)
+                own_id = ids.episode_id(run.run_id, episode.task_id, episode.attempt)
+                if episode.episode_id != own_id:
+                    notes.finding(key, "is of another run: its id is not made from this run's")
+            except Missing:
+                pass  # its unit was committed meanwhile
+            except Damaged as error:
+                notes.finding(key, f"is torn or foreign: {error}")
         notes.advance()
 
 
-async def _check_spooled(store: ObjectStore, key: str, run: run_file.RunFile, notes: Notes) -> None:
-    try:
-        episode = read_spooled(await store.get(key), key)
-    except Missing:
-        return
-    except Damaged as error:
-        notes.finding(key, f"is torn or foreign: {error}")
-        return
-    if episode.episode_id != ids.episode_id(run.run_id, episode.task_id, episode.attempt):
-        notes.finding(key, "is of another run: its id is not that of this run, task and attempt")
+async def _check_copies(
+    copies: Sequence[Destination], run_id: str | None, *, deep: bool, notes: Notes
+) -> None:
+    """Verify every copy; a destination to which nothing was published is not a finding.
+
+    `run_id` is the run they must be of; None: it is not known.
+    """
+
+    def report_progress(done: int, total: int) -> None:
+        if done == 0:
+            notes.expect(total)
+        else:
+            notes.count("published files")
+            notes.advance()
+
+    for copy in copies:
+        where = copy.address
+        try:
+            proof = await verify_published(copy, run_id=run_id, deep=deep, progress=report_progress)
+        except StepmillError as error:
+            why = str(error).removeprefix(f"{where}: ")
+            notes.copy(
+                PublishedCopy(
+                    destination=where,
+                    version=None,
+                    files=0,
+                    bytes=0,
+                    whole=False,
+                    unproven=why,
+                    findings=(f"{where}: cannot be proven: {why}",),
+                )
+            )
+            continue
+        for path in proof.leftovers:
+            notes.leftover(f"{where}/{path}", "is part of a publication that has not ended")
+        notes.copy(
+            PublishedCopy(
+                destination=where,
+                version=proof.version,
+                files=proof.files,
+                bytes=proof.bytes,
+                whole=not proof.findings,
+                findings=tuple(f"{where}/{one.path}: {one.message}" for one in proof.findings),
+            )
+        )

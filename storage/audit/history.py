@@ -1,7 +1,7 @@
 """A table's history: its log, replayed from the first entry.
 
-The log has every entry of the last ten years, so no checkpoint has to be trusted; a checkpoint is
-compared with the entries before it.
+The log keeps every entry for ten years, so a deep audit trusts no checkpoint: it compares each one
+with the entries before it.
 """
 
 import io
@@ -24,7 +24,7 @@ from storage.maintenance.merge_shards import COMPACT
 from storage.objects.batch_get import get_many
 from storage.objects.protocol import Missing, ObjectStore
 
-_WIDE = 1_000
+_WIDE_GAP = 1_000
 _ROWS_AT_ONCE = 1_000
 _SCHEMA = "metaData.schemaString"
 _ONCE = re.compile(r"[0-9a-f]{16,}")
@@ -80,7 +80,7 @@ class History:
     transactions: dict[str, int] = field(default_factory=dict)
     """Application transactions and their tokens."""
     columns: frozenset[str] = frozenset()
-    """The columns that the log declares, less those that came later, which older files lack."""
+    """The columns that the log has declared from the start; older files lack those added later."""
 
 
 Histories = Mapping[str, History]
@@ -96,10 +96,10 @@ async def read_history(
     deep: bool,
     notes: Notes,
 ) -> History:
-    """Return a table's history; `pins` are the Delta versions that versions of the run speak of.
+    """Return a table's history; `pins` are its Delta versions in the versions of the run.
 
-    Unless the audit is `deep`, of the entries before a checkpoint only their being there is looked
-    at, but for those between a checkpoint and a pin.
+    Unless the audit is `deep`, an entry before a checkpoint only has to exist, except for those
+    between a checkpoint and a pin.
     """
     history = History(table)
     checkpoints = inventory.checkpoints[table]
@@ -127,7 +127,7 @@ async def read_history(
 
 
 def _trusted(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[int, int]:
-    """Return which checkpoint stands for each entry on the way to the next of `points`."""
+    """Return the checkpoint that replaces each entry on the way to the next of `points`."""
     out: dict[int, int] = {}
     start = 0
     for point in sorted(points):
@@ -139,10 +139,10 @@ def _trusted(checkpoints: AbstractSet[int], points: AbstractSet[int]) -> dict[in
 
 
 def _numbers(table: str, known: AbstractSet[int], notes: Notes) -> Iterator[int]:
-    """Yield every entry there should be; a gap too wide to walk is noted as a whole."""
+    """Yield the number of every expected entry; a very wide gap is noted as one finding."""
     expected = 0
     for number in sorted(known):
-        if number - expected > _WIDE:
+        if number - expected > _WIDE_GAP:
             notes.finding(entry_key(table, expected), f"is missing, and all up to {number - 1}")
             expected = number
         yield from range(expected, number + 1)
@@ -172,14 +172,16 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
     actions = [action for line in data.decode().splitlines() for action in _actions(line)]
     kinds = {kind for kind, _ in actions}
     if not kinds & {"metaData", "txn"}:
-        yield "is torn: it neither makes the table nor carries a transaction"
+        yield "is torn: it neither creates the table nor has a transaction"
     for kind, body in actions:
         if kind == "metaData":
-            yield from _declare(history, body)
+            yield from _check_schema(history, body)
         elif kind == "add":
-            added = _committed_file(body)
-            history.live[added.path] = added
-            history.ever.add(added.path)
+            path, size, stats = (body.get(name) for name in ("path", "size", "stats"))
+            if not (isinstance(path, str) and isinstance(size, int) and isinstance(stats, str)):
+                raise ValueError(f"not a file: {path}")
+            history.live[path] = CommittedFile(path, size, stats)
+            history.ever.add(path)
         elif kind == "remove":
             history.live.pop(str(body.get("path")), None)
         elif kind == "txn":
@@ -188,18 +190,6 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
             if repeated and _ONCE.fullmatch(transaction.appId):
                 yield f"commits {transaction.appId} a second time"
             history.transactions[transaction.appId] = transaction.version
-
-
-def _committed_file(body: Mapping[str, Any]) -> CommittedFile:
-    """Return the file that an entry adds.
-
-    Raises:
-        ValueError: it says nothing of the kind.
-    """
-    path, size, stats = (body.get(name) for name in ("path", "size", "stats"))
-    if not (isinstance(path, str) and isinstance(size, int) and isinstance(stats, str)):
-        raise ValueError(f"not a file: {path}")  # noqa: TRY004 - a torn file, not a type error
-    return CommittedFile(path, size, stats)
 
 
 def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -212,15 +202,15 @@ def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield kind, body
 
 
-def _declare(history: History, body: Mapping[str, Any]) -> Iterator[str]:
-    """Take down the columns the log declares; yield those that are not what the table has."""
+def _check_schema(history: History, body: Mapping[str, Any]) -> Iterator[str]:
+    """Note the columns that the log declares; yield how they differ from the table's."""
     expected = _fields(Schema.from_arrow(arrow_schema(history.table)).to_json())
     declared = _fields(str(body.get("schemaString")))
     for name in sorted(declared.keys() & expected.keys()):
         if declared[name] != expected[name]:
-            yield f"declares column {name} as {declared[name]}, not {expected[name]}"
+            yield f"declares column {name} as {declared[name]}, expected {expected[name]}"
     if body.get("partitionColumns") != []:
-        yield "declares partitions, and this table has none"
+        yield "declares partitions, expected none"
     history.columns = history.columns & declared.keys() or frozenset(declared)
 
 
@@ -229,7 +219,7 @@ def _fields(schema: str) -> dict[str, object]:
 
 
 async def _load_checkpoint(store: ObjectStore, history: History, number: int, notes: Notes) -> None:
-    """Take a table's state from a checkpoint, in the place of all entries up to it."""
+    """Read a table's state from a checkpoint instead of from the entries up to it."""
     key = checkpoint_key(history.table, number)
     notes.count("log entries")
     notes.advance()
@@ -239,7 +229,7 @@ async def _load_checkpoint(store: ObjectStore, history: History, number: int, no
         state = History(history.table, ever=history.ever)
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*columns, _SCHEMA]):
             for row in batch.to_pylist():
-                _take(state, row)
+                _apply_checkpoint_row(state, row)
     except (Missing, pa.ArrowException, OSError, ValueError, TypeError) as error:
         notes.finding(key, f"is torn or altered: {str(error).splitlines()[0]}")
         return
@@ -247,8 +237,7 @@ async def _load_checkpoint(store: ObjectStore, history: History, number: int, no
     history.columns = state.columns or history.columns
 
 
-def _take(state: History, row: Mapping[str, Any]) -> None:
-    """Take one action of a checkpoint."""
+def _apply_checkpoint_row(state: History, row: Mapping[str, Any]) -> None:
     if added := row.get("add"):
         state.live[added["path"]] = CommittedFile(added["path"], added["size"])
         state.ever.add(added["path"])
@@ -275,9 +264,9 @@ async def _check_checkpoint(
     files = {added["path"]: added["size"] for added in listed}
     apps = {row["txn"]["appId"] for row in rows if row.get("txn")}
     if files != {path: item.size for path, item in history.live.items()}:
-        notes.finding(key, "does not list the files that the log does")
+        notes.finding(key, "does not list the same files as the log")
     if apps != history.transactions.keys():
-        notes.finding(key, "does not list the transactions that the log does")
+        notes.finding(key, "does not list the same transactions as the log")
 
 
 async def _check_pointer(
@@ -290,4 +279,4 @@ async def _check_pointer(
         notes.finding(key, "is torn or altered")
         return
     if number not in checkpoints:
-        notes.finding(checkpoint_key(table, number), f"is missing, and {key} points at it")
+        notes.finding(checkpoint_key(table, number), f"is missing, and {key} points to it")

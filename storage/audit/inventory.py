@@ -1,7 +1,7 @@
-"""Everything that lies in a run, told apart by name in one flat listing.
+"""All objects of a run, sorted by their names, from one flat listing.
 
-A run consists of a handful of kinds of object and each has names of its own; whatever fits none
-of them is foreign.
+A run has a handful of kinds of objects, each with names of its own. An object with any other name is
+foreign.
 """
 
 import re
@@ -28,35 +28,35 @@ _SPOOLED = re.compile(r"spool/(?P<unit>[0-9a-f]{16,})/[0-9a-f]{16,}")
 
 @dataclass
 class Inventory:
-    """What lies in a run."""
+    """The objects of a run, by kind."""
 
     run: bool = False
-    """There is a `run.json`."""
+    """Whether there is a `run.json`."""
     versions: set[int] = field(default_factory=set)
     """Numbers of the versions."""
     keeping: set[int] = field(default_factory=set)
-    """Numbers of the versions of which it is said whether they are kept."""
+    """Numbers of the versions for which it is decided whether they are kept."""
     entries: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Numbers of the log entries, by table."""
     checkpoints: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     """Numbers of the log's checkpoints, by table."""
     pointers: set[str] = field(default_factory=set)
-    """Tables whose log points at its last checkpoint."""
+    """Tables whose log has a pointer to its last checkpoint."""
     shards: defaultdict[str, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
-    """Path and size of the shards, by table."""
+    """Size of every shard, by table and path."""
     spooled: dict[str, str] = field(default_factory=dict)
-    """Key to unit of the spooled episodes."""
+    """The unit of every spooled episode, by key."""
 
 
 async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
-    """Return what lies in `store`, and note what is foreign or was never finished."""
+    """Return the objects in `store`; note those that are foreign and writes that never ended."""
     inventory = Inventory()
     objects = size = 0
     async for found in store.list():
         objects += 1
         size += found.size
-        if not _sort_in(inventory, found.key, found.size, notes):
-            notes.finding(found.key, "is foreign: no part of a run is called so")
+        if not _add(inventory, found.key, found.size, notes):
+            notes.finding(found.key, "is foreign: no part of a run has such a name")
     notes.count("objects", objects)
     notes.count("bytes", size)
     async for found in store.unfinished():
@@ -64,8 +64,8 @@ async def take_inventory(store: ObjectStore, notes: Notes) -> Inventory:
     return inventory
 
 
-def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
-    """Sort an object in; return False if a run has none of such a name."""
+def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
+    """Add an object; return False if no object of a run has such a name."""
     # Nearly everything is a shard or an entry.
     if match := _SHARD.fullmatch(key):
         inventory.shards[match["table"]][match["path"]] = size
@@ -91,15 +91,15 @@ def _sort_in(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
 
 
 def entry_key(table: str, number: int) -> str:
-    """Return where a table's log entry lies."""
+    """Return the key of an entry of a table's log."""
     return f"tables/{table}/_delta_log/{number:020d}.json"
 
 
 def checkpoint_key(table: str, number: int) -> str:
-    """Return where a checkpoint of a table's log lies."""
+    """Return the key of a checkpoint of a table's log."""
     return f"tables/{table}/_delta_log/{number:020d}.checkpoint.parquet"
 
 
 def shard_key(table: str, path: str) -> str:
-    """Return where a table's shard lies."""
+    """Return the key of a table's shard."""
     return f"tables/{table}/{path}"

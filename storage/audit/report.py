@@ -10,41 +10,41 @@ Progress = Callable[[int, int], None]
 
 
 class PublishedCopy(Record):
-    """What an audit saw of a published copy."""
+    """The result of checking a published copy."""
 
     destination: str
-    """Where it lies."""
+    """Its URL or path."""
     version: int | None
-    """The version that it is; None: none can be seen there."""
+    """The version that was published; None: no publication has ended there, or it cannot be read."""
     files: int
     """Files that its manifest lists."""
     bytes: int
     """Their size."""
     whole: bool
-    """It was looked at, and nothing was found that is not as it should be."""
+    """It was checked, and there are no findings."""
     unproven: str | None = None
-    """Why it could not be looked at, so that nothing is known of it; None if it could."""
+    """Why it could not be checked; None if it could."""
     findings: tuple[str, ...] = ()
-    """What is not as it should be there, or why it could not be looked at, each naming where."""
+    """What is wrong with it, or why it could not be checked; each names the file."""
 
 
 class AuditReport(Record):
-    """What an audit saw."""
+    """The result of an audit."""
 
     findings: tuple[str, ...]
-    """What is not whole, each naming the object: the run's own, then its published copies'."""
+    """What is wrong, each naming the object: first in the run, then in its published copies."""
     run_findings: tuple[str, ...]
-    """Those of the findings that are the run's own; empty for a run that is whole."""
+    """The findings in the run alone; empty if it is complete and unaltered."""
     leftovers: tuple[str, ...]
-    """What killed processes left behind, each naming the object; no finding."""
+    """What killed processes left behind, each naming the object; these are not findings."""
     counts: dict[str, int]
-    """What was looked at."""
+    """How many objects and rows of each kind were checked."""
     published: tuple[PublishedCopy, ...] = ()
     """The published copies, in the order of `publish.to`."""
 
 
 class Notes:
-    """What an audit has seen so far."""
+    """What an audit has found so far."""
 
     def __init__(self, progress: Progress | None) -> None:
         self._findings: dict[str, None] = {}  # of the run; a copy has its own
@@ -56,33 +56,33 @@ class Notes:
         self._total = 0
 
     def finding(self, where: str, what: str) -> None:
-        """Write down that the object `where` of the run is not as it should be."""
+        """Note that something is wrong with the object `where` of the run."""
         self._findings[f"{where}: {what}"] = None
 
     def leftover(self, where: str, what: str) -> None:
-        """Write down that the object `where` is what a killed process left."""
+        """Note that a killed process left the object `where` behind."""
         self._leftovers[f"{where}: {what}"] = None
 
     def count(self, what: str, number: int = 1) -> None:
-        """Add to the number of `what` that was looked at."""
+        """Add `number` to how many of `what` were checked."""
         self._counts[what] += number
 
-    def copy(self, seen: PublishedCopy) -> None:
-        """Write down what was seen of a published copy, its findings included."""
-        self._copies.append(seen)
+    def copy(self, result: PublishedCopy) -> None:
+        """Add the result of a published copy."""
+        self._copies.append(result)
 
     def expect(self, objects: int) -> None:
-        """Announce so many more objects to check."""
+        """Add `objects` to the number of objects to check."""
         self._total += objects
 
     def advance(self) -> None:
-        """Report that one more object was checked."""
+        """Count one more object as checked, and report it to `progress`."""
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, max(self._done, self._total))
 
     def report(self) -> AuditReport:
-        """Return everything written down."""
+        """Return the report."""
         own = tuple(self._findings)
         of_copies = (finding for copy in self._copies for finding in copy.findings)
         return AuditReport(

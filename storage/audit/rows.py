@@ -1,16 +1,26 @@
-"""The rows of a run, held against each other: ids, counts, references.
+"""The rows of a run, checked against each other: ids, counts, references, steps, pictures.
 
-Fed file by file, `episodes` first and `steps` after it, each in the order the unit was written
-in. What is kept in memory is one small record an episode, and the rows of the episode whose
-steps are coming in, without their pictures.
+The caller passes them file by file: table by table in `ORDER`, and each table in the order in
+which its units were written. In memory are one small record for each episode, and the steps,
+without pictures, of the episodes that are not complete yet.
+
+The steps of an episode are checked as soon as the last one has come: they are numbered from 0 and
+one more than its actions, each picture has the size and hash that its row states, and together they
+have the hash in the episode's row. Each step has one observation, and calls are numbered from 0.
 """
 
+import io
+import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from PIL import Image, UnidentifiedImageError
+
 from schemas import ids
-from schemas.episode import Episode, StopReason
+from schemas.base import sha256_hex
+from schemas.call import Call
+from schemas.episode import Episode, Step, StopReason, steps_sha256
 from schemas.tables import Row, from_row
 from schemas.task import Task
 from schemas.verdict import Review, Verdict
@@ -18,177 +28,273 @@ from storage.audit.report import Notes
 from storage.run_file import RunFile
 
 ORDER = ("episodes", "tasks", "prompts", "steps", "observations", "calls", "verdicts", "reviews")
-"""The order in which tables are to be fed."""
+"""The order in which the tables must be passed."""
+
+_NO_PICTURE = {"bytes": b"", "path": ""}
 
 
 @dataclass(slots=True)
-class Head:
-    """What is remembered of an episode."""
+class EpisodeHead:
+    """The part of an episode's row that later rows are checked against."""
 
     key: str
-    """Where its row lies."""
+    """The key of the file with its row."""
     unit_id: str
     task_id: str
-    attempt: int
     n_steps: int
     content_sha256: str
-    broke: bool
+    failed: bool
     """Its rollout failed, so its last picture may be missing."""
     rows: int = 0
-    """Rows of `steps` seen."""
-
-    @property
-    def complete(self) -> frozenset[int]:
-        """How many rows of `steps` it may have."""
-        whole = self.n_steps + 1
-        return frozenset({whole - 1, whole} if self.broke else {whole})
+    """Rows of `steps` so far."""
 
 
-class Unread:
-    """The units that may have rows in files that could not be read."""
-
-    def __init__(self) -> None:
-        self._spans: set[tuple[str, str]] = set()
-
-    def add(self, first: str, last: str) -> None:
-        """Add the units from `first` to `last`."""
-        self._spans.add((first, last))
-
-    def __contains__(self, unit_id: str) -> bool:
-        """Say whether a unit is one of them."""
-        return any(first <= unit_id <= last for first, last in self._spans)
-
-    def __bool__(self) -> bool:
-        """Say whether there are any."""
-        return bool(self._spans)
-
-
-class Rows:
-    """Every row that was seen, and what follows from them together."""
+class RowChecks:
+    """Checks each row of a run, and then all of them together."""
 
     def __init__(self, run: RunFile | None, notes: Notes) -> None:
-        self.notes = notes
-        self.heads: dict[str, Head] = {}
-        self.prompts: set[str] = set()
-        self.unread = Unread()
+        self.unread: set[tuple[str, str]] = set()
+        """The first and the last unit that may have rows in each file that could not be read."""
         self._run = run
+        self._notes = notes
+        self._episodes: dict[str, EpisodeHead] = {}
+        self._attempts: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)  # by unit, task
+        self._unit_keys: dict[str, str] = {}
         self._tasks: set[str] = set()
-        self._units: defaultdict[str, dict[str, set[int]]] = defaultdict(dict)
-        self._where: dict[str, str] = {}
+        self._prompts: set[str] = set()
+        self._prompt_uses: dict[str, str] = {}  # to the key of a file that refers to it
+        self._steps: defaultdict[str, list[Step]] = defaultdict(list)
+        self._step_keys: dict[str, str] = {}
+        self._observed: defaultdict[str, set[int]] = defaultdict(set)
+        self._calls: defaultdict[str, set[int]] = defaultdict(set)
         self._verdicts: set[int] = set()
-        self._wanted: dict[str, str] = {}
-        self._takers: Mapping[str, Callable[[str, Row], None]] = {
-            "episodes": self._episode,
-            "tasks": self._task,
-            "prompts": self._prompt,
-            "verdicts": self._verdict,
-            "reviews": self._review,
+        self._checks: Mapping[str, Callable[[str, Row], None]] = {
+            "episodes": self._check_episode,
+            "tasks": self._check_task,
+            "prompts": lambda _, row: self._prompts.add(row["prompt_sha256"]),
+            "steps": self._check_step,
+            "observations": self._check_observation,
+            "calls": self._check_call,
+            "verdicts": self._check_verdict,
+            "reviews": self._check_review,
+        }
+        self._ends: Mapping[str, Callable[[], None]] = {
+            "steps": self._end_steps,
+            "observations": self._end_observations,
+            "calls": self._end_calls,
         }
 
-    def take(self, table: str, key: str, row: Row) -> None:
-        """Take a row of the file `key`, of any table but those that belong to an episode."""
+    def check(self, table: str, key: str, row: Row) -> None:
+        """Check a row of the file `key`."""
         try:
-            self._takers[table](key, row)
+            self._checks[table](key, row)
         except ValueError as error:
-            self.notes.finding(key, f"holds a row that is none of {table}: {error}")
+            self._notes.finding(key, f"a row is not one of {table}: {error}")
 
-    def refer(self, key: str, prompt_sha256: str | None) -> None:
-        """Remember that a row of `key` refers to a prompt."""
-        if prompt_sha256 is not None:
-            self._wanted.setdefault(prompt_sha256, key)
+    def end_table(self, table: str) -> None:
+        """Check what all rows of a table show together; it has no more."""
+        if table in self._ends:
+            self._ends[table]()
 
-    def owner(self, key: str, row: Row) -> Head | None:
-        """Return the episode a row of `key` belongs to; None, noted, if there is none."""
-        head = self.heads.get(row["episode_id"])
-        if head is None:
-            if row["unit_id"] in self._units:
-                self.notes.finding(key, f"holds a row of episode {row['episode_id']}, which is not")
-            elif row["unit_id"] not in self.unread:
-                self.notes.leftover(key, f"holds rows of unit {row['unit_id']}, not committed yet")
-        elif head.unit_id != row["unit_id"]:
-            self.notes.finding(
-                key, f"says episode {row['episode_id']} is of another unit than {head.key} says"
-            )
-        return head
-
-    def close(self) -> None:
-        """Note what only all rows together show."""
-        for unit_id, attempts in self._units.items():
-            self._close_unit(unit_id, attempts)
-        for episode_id, head in self.heads.items():
-            if head.task_id not in self._tasks and head.unit_id not in self.unread:
-                self.notes.finding(
+    def end(self) -> None:
+        """Check what the rows of all tables show together."""
+        for unit_id, attempts in self._attempts.items():
+            self._check_unit(unit_id, attempts)
+        for episode_id, head in self._episodes.items():
+            if head.task_id not in self._tasks and not self._is_unread(head.unit_id):
+                self._notes.finding(
                     head.key, f"episode {episode_id}: its task {head.task_id} has no row"
                 )
-        for prompt, key in self._wanted.items():
-            if prompt not in self.prompts and not self.unread:
-                self.notes.finding(key, f"refers to the prompt {prompt}, which has no row")
+        for prompt, key in self._prompt_uses.items():
+            if prompt not in self._prompts and not self.unread:
+                self._notes.finding(key, f"refers to the prompt {prompt}, which has no row")
 
-    def _close_unit(self, unit_id: str, attempts: Mapping[str, set[int]]) -> None:
-        if self._run is None or unit_id in self.unread:
+    def _check_unit(self, unit_id: str, attempts: Mapping[str, set[int]]) -> None:
+        if self._run is None or self._is_unread(unit_id):
             return
         number = self._run.identity.get("tasks.attempts")
         expected = ids.unit_id(
             self._run.run_id, list(attempts), number if isinstance(number, int) else 1
         )
-        where = self._where[unit_id]
+        key = self._unit_keys[unit_id]
         if expected != unit_id:
-            self.notes.finding(where, f"unit {unit_id}: its id is not that of its tasks")
+            self._notes.finding(key, f"unit {unit_id}: its id is not that of its tasks")
         for task_id, made in attempts.items():
             if isinstance(number, int) and made != set(range(number)):
-                self.notes.finding(
-                    where, f"unit {unit_id}: task {task_id} has the attempts {sorted(made)}"
+                self._notes.finding(
+                    key, f"unit {unit_id}: task {task_id} has the attempts {sorted(made)}"
                 )
 
-    def _episode(self, key: str, row: Row) -> None:
+    def _check_episode(self, key: str, row: Row) -> None:
         episode = from_row(Episode, row)
         name = f"episode {episode.episode_id}"
-        made = self._units[episode.unit_id].setdefault(episode.task_id, set())
-        self._where.setdefault(episode.unit_id, key)
-        if episode.episode_id in self.heads or episode.attempt in made:
-            self.notes.finding(key, f"{name}: is there a second time")
+        made = self._attempts[episode.unit_id].setdefault(episode.task_id, set())
+        self._unit_keys.setdefault(episode.unit_id, key)
+        if episode.episode_id in self._episodes or episode.attempt in made:
+            self._notes.finding(key, f"{name}: has a second row")
         made.add(episode.attempt)
         address = (episode.run_id, episode.task_id)
         if ids.episode_id(*address, episode.attempt) != episode.episode_id:
-            self.notes.finding(key, f"{name}: its id is not that of its run, task and attempt")
+            self._notes.finding(key, f"{name}: its id is not that of its run, task and attempt")
         if ids.group_id(*address) != episode.group_id:
-            self.notes.finding(key, f"{name}: its group is not that of its run and task")
+            self._notes.finding(key, f"{name}: its group is not that of its run and task")
         if self._run is not None and episode.run_id != self._run.run_id:
-            self.notes.finding(key, f"{name}: is of another run, {episode.run_id}")
-        self.refer(key, episode.prompt_sha256)
-        self.heads[episode.episode_id] = Head(
+            self._notes.finding(key, f"{name}: is of another run, {episode.run_id}")
+        self._add_prompt_use(key, episode.prompt_sha256)
+        self._episodes[episode.episode_id] = EpisodeHead(
             key=key,
             unit_id=episode.unit_id,
             task_id=episode.task_id,
-            attempt=episode.attempt,
             n_steps=episode.n_steps,
             content_sha256=episode.content_sha256,
-            broke=episode.stop_reason is StopReason.FAILED,
+            failed=episode.stop_reason is StopReason.FAILED,
         )
 
-    def _task(self, key: str, row: Row) -> None:
+    def _check_task(self, key: str, row: Row) -> None:
         task = from_row(Task, row)
         if task.task_id in self._tasks:
-            self.notes.finding(key, f"task {task.task_id}: is there a second time")
+            self._notes.finding(key, f"task {task.task_id}: has a second row")
         self._tasks.add(task.task_id)
 
-    def _prompt(self, key: str, row: Row) -> None:
-        del key
-        self.prompts.add(row["prompt_sha256"])
+    def _check_step(self, key: str, row: Row) -> None:
+        head = self._episode_of(key, row)
+        episode_id = row["episode_id"]
+        name = f"episode {episode_id}, step {row['step']}"
+        for problem in _picture_problems(row):
+            self._notes.finding(key, f"{name}: {problem}")
+        self._notes.count("pictures")
+        if head is None:
+            return
+        try:
+            step = from_row(Step, row | {"screenshot": _NO_PICTURE})
+        except ValueError as error:
+            self._notes.finding(key, f"{name}: is not a step: {error}")
+            return
+        self._steps[episode_id].append(step)
+        self._step_keys[episode_id] = key
+        head.rows += 1
+        if head.rows > head.n_steps and not head.failed:
+            self._check_steps(episode_id, head)
 
-    def _verdict(self, key: str, row: Row) -> None:
+    def _check_steps(self, episode_id: str, head: EpisodeHead) -> None:
+        """Check the steps of an episode together, and forget them."""
+        steps = sorted(self._steps.pop(episode_id, []), key=lambda step: step.step)
+        key = self._step_keys.pop(episode_id, head.key)
+        if self._is_unread(head.unit_id):
+            return
+        name = f"episode {episode_id}"
+        if [step.step for step in steps] != list(range(len(steps))):
+            self._notes.finding(key, f"{name}: its steps are not numbered 0, 1, 2, …")
+        elif steps_sha256(tuple(steps)) != head.content_sha256:
+            self._notes.finding(key, f"{name}: its steps do not have the hash in {head.key}")
+
+    def _end_steps(self) -> None:
+        for episode_id in list(self._steps):
+            self._check_steps(episode_id, self._episodes[episode_id])
+        for episode_id, head in self._episodes.items():
+            complete = head.rows == head.n_steps + 1 or (head.failed and head.rows == head.n_steps)
+            if not complete and not self._is_unread(head.unit_id):
+                self._notes.finding(
+                    head.key,
+                    f"episode {episode_id}: {head.rows} rows of steps for {head.n_steps} actions",
+                )
+
+    def _check_observation(self, key: str, row: Row) -> None:
+        if self._episode_of(key, row) is None:
+            return
+        name = f"episode {row['episode_id']}, step {row['step']}"
+        try:
+            json.loads(row["elements"])
+        except ValueError:
+            self._notes.finding(key, f"{name}: its elements are not JSON")
+        observed = self._observed[row["episode_id"]]
+        if row["step"] in observed:
+            self._notes.finding(key, f"{name}: has a second observation")
+        observed.add(row["step"])
+
+    def _end_observations(self) -> None:
+        for episode_id, head in self._episodes.items():
+            observed = self._observed.pop(episode_id, set())
+            if observed != set(range(head.rows)) and not self._is_unread(head.unit_id):
+                self._notes.finding(
+                    head.key,
+                    f"episode {episode_id}: {len(observed)} observations for {head.rows} steps",
+                )
+
+    def _check_call(self, key: str, row: Row) -> None:
+        head = self._episode_of(key, row)
+        if head is None:
+            return
+        name = f"episode {row['episode_id']}, call {row['call']}"
+        try:
+            call = from_row(Call, row)
+        except ValueError as error:
+            self._notes.finding(key, f"{name}: is not a call: {error}")
+            return
+        if not 0 <= call.step <= head.n_steps:
+            self._notes.finding(key, f"{name}: is of step {call.step}, which does not exist")
+        made = self._calls[row["episode_id"]]
+        if call.call in made:
+            self._notes.finding(key, f"{name}: has a second row")
+        made.add(call.call)
+        self._add_prompt_use(key, call.prompt_sha256)
+
+    def _end_calls(self) -> None:
+        for episode_id, made in self._calls.items():
+            head = self._episodes[episode_id]
+            if made != set(range(len(made))) and not self._is_unread(head.unit_id):
+                self._notes.finding(head.key, f"episode {episode_id}: calls are missing")
+        self._calls.clear()
+
+    def _check_verdict(self, key: str, row: Row) -> None:
         verdict = from_row(Verdict, row)
         name = f"{verdict.verifier}'s verdict on episode {verdict.episode_id}"
-        if verdict.episode_id in self.heads:
-            self.owner(key, row)
-        elif verdict.unit_id not in self.unread:
-            self.notes.finding(key, f"{name}: there is no such episode")
+        if verdict.episode_id in self._episodes:
+            self._episode_of(key, row)
+        elif not self._is_unread(verdict.unit_id):
+            self._notes.finding(key, f"{name}: there is no such episode")
         address = (verdict.episode_id, verdict.verifier, verdict.verifier_version, verdict.round)
         if hash(address) in self._verdicts:
-            self.notes.finding(key, f"{name}: is there a second time in round {verdict.round}")
+            self._notes.finding(key, f"{name}: has a second row in round {verdict.round}")
         self._verdicts.add(hash(address))
 
-    def _review(self, key: str, row: Row) -> None:
+    def _check_review(self, key: str, row: Row) -> None:
         review = from_row(Review, row)
-        if review.episode_id not in self.heads and not self.unread:
-            self.notes.finding(key, f"reviews episode {review.episode_id}, which is not")
+        if review.episode_id not in self._episodes and not self.unread:
+            self._notes.finding(key, f"reviews episode {review.episode_id}, which does not exist")
+
+    def _is_unread(self, unit_id: str) -> bool:
+        return any(first <= unit_id <= last for first, last in self.unread)
+
+    def _add_prompt_use(self, key: str, prompt_sha256: str | None) -> None:
+        if prompt_sha256 is not None:
+            self._prompt_uses.setdefault(prompt_sha256, key)
+
+    def _episode_of(self, key: str, row: Row) -> EpisodeHead | None:
+        """Return the episode a row of `key` belongs to; None, noted, if there is none."""
+        episode_id, unit_id = row["episode_id"], row["unit_id"]
+        head = self._episodes.get(episode_id)
+        if head is None:
+            if unit_id in self._attempts:
+                self._notes.finding(key, f"has a row of episode {episode_id}, which does not exist")
+            elif not self._is_unread(unit_id):
+                self._notes.leftover(key, f"has rows of unit {unit_id}, which is not committed yet")
+        elif head.unit_id != unit_id:
+            self._notes.finding(
+                key, f"a row of episode {episode_id} is of another unit than in {head.key}"
+            )
+        return head
+
+
+def _picture_problems(row: Row) -> Iterator[str]:
+    """Yield what is wrong with the picture of a row of `steps`."""
+    data = (row["screenshot"] or {}).get("bytes") or b""
+    if sha256_hex(data) != row["screenshot_sha256"]:
+        yield "the picture's hash is not the one in its row"
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.load()
+            if image.size != (row["width"], row["height"]):
+                yield f"the picture is {image.width}×{image.height}, its row says otherwise"
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
+        yield f"the picture does not decode: {error}"

@@ -202,7 +202,7 @@ def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_pa
 def _ended(said: Said) -> int:
     """Return how many episodes `show` found that have ended; 0 where there is no run yet."""
     if said.code:
-        assert "no run lies here" in said.err
+        assert "there is no run here" in said.err
         return 0
     made = said.answer["made"]
     assert isinstance(made, dict)

@@ -82,7 +82,7 @@ async def test_a_moved_run_is_the_same_run(tmp_path: Path) -> None:
 
 
 async def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=f"{tmp_path}: no run lies here"):
+    with pytest.raises(NotFound, match=f"{tmp_path}: there is no run here"):
         await open_run(LocalStore(tmp_path))
 
 

@@ -310,6 +310,6 @@ def test_a_run_file_that_is_torn(here: Path, capsys: pytest.CaptureFixture[str])
 def test_a_run_that_does_not_exist(
     argv: tuple[str, ...], here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "nowhere: no run lies here" in _refused(capsys, *argv)
+    assert "nowhere: there is no run here" in _refused(capsys, *argv)
     assert contents(here) == {}
     assert os.listdir(here) == []  # noqa: PTH208 - folders count too

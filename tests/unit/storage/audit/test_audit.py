@@ -234,7 +234,7 @@ async def test_a_spooled_episode_of_another_run_is_named(run: MadeRun) -> None:
 async def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     await LocalStore(tmp_path).put("notes.txt", b"mine")
 
-    with pytest.raises(NotFound, match="no run lies here"):
+    with pytest.raises(NotFound, match="there is no run here"):
         await audit(LocalStore(tmp_path), deep=True)
 
 
@@ -321,7 +321,7 @@ async def test_versions_that_go_backwards_are_named(run: MadeRun) -> None:
 async def test_a_run_file_that_says_two_things_is_named(run: MadeRun) -> None:
     rewrite(run, "run.json", lambda text: text.replace('"attempts": 2', '"attempts": 3'))
 
-    assert "run.json: says two things of tasks.attempts" in (await look(run)).findings
+    assert "run.json: states tasks.attempts twice, with two values" in (await look(run)).findings
 
 
 async def test_progress_is_told_to_the_end(run: MadeRun) -> None:

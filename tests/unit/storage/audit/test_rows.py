@@ -58,7 +58,7 @@ async def findings(run: MadeRun, unit: Unit) -> list[str]:
 WRONG: dict[str, tuple[Change, str]] = {
     "hash of the steps": (
         lambda unit: first(unit, content_sha256="0" * 64),
-        "its steps are not those",
+        "its steps do not have the hash",
     ),
     "a step missing at the end": (
         lambda unit: stepped(unit, unit.episodes[0].steps[:-1]),
@@ -66,21 +66,21 @@ WRONG: dict[str, tuple[Change, str]] = {
     ),
     "a step missing in the middle": (
         lambda unit: stepped(unit, unit.episodes[0].steps[::2], n_steps=1),
-        "its steps are not 0, 1, 2",
+        "its steps are not numbered 0, 1, 2",
     ),
     "no step": (lambda unit: stepped(unit, ()), "0 rows of steps for 2 actions"),
     "a step too many": (lambda unit: first(unit, n_steps=1), "3 rows of steps for 1 actions"),
     "a step twice": (
         lambda unit: stepped(unit, (unit.episodes[0].steps[0], *unit.episodes[0].steps), n_steps=3),
-        "its steps are not 0, 1, 2",
+        "its steps are not numbered 0, 1, 2",
     ),
     "another picture": (
         lambda unit: picture(unit, make_screenshot(9_999), rehash=False),
-        "step 0: the picture's hash is another one",
+        "step 0: the picture's hash is not the one in its row",
     ),
     "a picture of another size": (
         lambda unit: picture(unit, make_screenshot(9_999, width=50), rehash=True),
-        "step 0: the picture is (50, 48)",
+        "step 0: the picture is 50×48",
     ),
     "no picture": (
         lambda unit: picture(unit, Screenshot(bytes=b"no picture", path=""), rehash=True),
@@ -122,14 +122,14 @@ WRONG: dict[str, tuple[Change, str]] = {
     ),
     "a call twice": (
         lambda unit: first(unit, calls=unit.episodes[0].calls[:1] * 2),
-        "call 0: is there a second time",
+        "call 0: has a second row",
     ),
     "the step of a call": (
         lambda unit: first(
             unit,
             calls=tuple(c.model_copy(update={"step": 40}) for c in unit.episodes[0].calls),
         ),
-        "is of step 40, which is not",
+        "is of step 40, which does not exist",
     ),
 }
 
@@ -181,15 +181,23 @@ async def commit_but(run: MadeRun, unit: Unit, table: str, rows: list[Row]) -> N
     ("table", "change", "expected"),
     [
         ("tasks", lambda rows: rows[1:], "has no row"),
-        ("tasks", lambda rows: [*rows, rows[0]], "is there a second time"),
+        ("tasks", lambda rows: [*rows, rows[0]], "has a second row"),
         ("observations", lambda rows: rows[1:], "2 observations for 3 steps"),
-        ("observations", lambda rows: [*rows, rows[0]], "was observed a second time"),
-        ("observations", lambda rows: [{**rows[0], "elements": "["}, *rows[1:]], "be read"),
-        ("steps", lambda rows: [{**rows[0], "episode_id": "e" * 32}, *rows], "eee, which is not"),
+        ("observations", lambda rows: [*rows, rows[0]], "has a second observation"),
+        ("observations", lambda rows: [{**rows[0], "elements": "["}, *rows[1:]], "are not JSON"),
+        (
+            "steps",
+            lambda rows: [{**rows[0], "episode_id": "e" * 32}, *rows],
+            "eee, which does not exist",
+        ),
         ("steps", lambda rows: [{**rows[0], "unit_id": "e" * 32}, *rows[1:]], "of another unit"),
-        ("steps", lambda rows: [{**rows[0], "action": "{}"}, *rows[1:]], "is no step"),
-        ("episodes", lambda rows: [*rows, rows[0]], "is there a second time"),
-        ("episodes", lambda rows: [{**rows[0], "stop_reason": "bored"}, *rows[1:]], "is none of"),
+        ("steps", lambda rows: [{**rows[0], "action": "{}"}, *rows[1:]], "is not a step"),
+        ("episodes", lambda rows: [*rows, rows[0]], "has a second row"),
+        (
+            "episodes",
+            lambda rows: [{**rows[0], "stop_reason": "bored"}, *rows[1:]],
+            "is not one of",
+        ),
     ],
     ids=[
         "task missing",
@@ -227,7 +235,7 @@ async def test_an_attempt_made_by_two_units_is_named(run: MadeRun) -> None:
 
     report = await audit(run.store, deep=True)
 
-    assert any("is there a second time" in finding for finding in report.findings)
+    assert any("has a second row" in finding for finding in report.findings)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +274,7 @@ async def test_a_verdict_given_twice_in_a_round_is_named(run: MadeRun) -> None:
 
     [finding] = (await audit(run.store, deep=True)).findings
 
-    assert "is there a second time in round 0" in finding
+    assert "has a second row in round 0" in finding
 
 
 async def test_a_unit_in_several_shards_is_whole(run: MadeRun) -> None:
