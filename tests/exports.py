@@ -11,7 +11,7 @@ from memory_run import RULE, MemorySnapshot, tables_of
 from schemas.base import JsonObject
 from schemas.episode import Episode
 from schemas.verdict import Acceptance
-from storage.export.chat import Rendered, Segment, Shown, Turn
+from storage.export.chat import ChatMessage, MessagePicture, Rendered, Segment
 from storage.export.export import ExportReport, export
 from storage.export.protocol import ExportedEpisode, Format
 
@@ -59,13 +59,13 @@ class Parrot:
         """Say an episode."""
         steps = episode.steps[: episode.n_steps]
         segments: list[Segment] = []
-        told = [Turn("system", ("You are a parrot.",))]
+        told = [ChatMessage("system", ("You are a parrot.",))]
         for step in steps:
             told += [
-                Turn("user", ("Look: ", Shown(step.step, step.screenshot.bytes))),
-                Turn("assistant", (step.action.type,), learnt=True),
+                ChatMessage("user", ("Look: ", MessagePicture(step.step, step.screenshot.bytes))),
+                ChatMessage("assistant", (step.action.type,), learnt=True),
             ]
             if step.step % 2 or step is steps[-1]:
                 segments.append(Segment(len(segments), (step.step,), tuple(told)))
-                told = [Turn(turn.role, turn.parts) for turn in told]
+                told = [ChatMessage(turn.role, turn.parts) for turn in told]
         return Rendered(tuple(segments))

@@ -15,7 +15,7 @@ from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
 from storage.export.factory import check_options, make_format
 from storage.export.protocol import Format
-from storage.export.registry import FormatName, Pictures, Shape
+from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
 
@@ -71,7 +71,7 @@ def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
     return make_format(
         name,
         renderer=renderer,
-        shape=Shape(args.shape or Shape.OPENAI),
+        shape=MessageShape(args.shape or MessageShape.OPENAI),
         pictures=Pictures(args.pictures or Pictures.FILES),
     )
 

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from storage.export.registry import PAGES, SUMMARIES, FormatName, Pictures, Shape
+from storage.export.registry import PAGES, SUMMARIES, FormatName, MessageShape, Pictures
 
 DEFAULT_SEEDS = 20
 """Seeds of each template that `tasks check` attempts by default."""
@@ -120,7 +120,9 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="DIR", required=True, help="an empty folder, or a new one")
     parser.add_argument("--dialect", metavar="NAME", help="chat: whose words; the run's own")
     parser.add_argument(
-        "--shape", choices=[shape.value for shape in Shape], help="chat: how parts are written"
+        "--shape",
+        choices=[shape.value for shape in MessageShape],
+        help="chat: how parts are written",
     )
     parser.add_argument(
         "--pictures",

@@ -36,7 +36,7 @@ from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import ENGINE_POLICIES, EngineSection, PolicySection
-from storage.export.chat import Rendered, Renderer, Segment, Shown, Turn
+from storage.export.chat import ChatMessage, MessagePicture, Rendered, Renderer, Segment
 
 
 def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
@@ -238,15 +238,16 @@ def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:
     for number in sorted({item.segment for item in asked}):
         own = [item for item in asked if item.segment == number]
         turns = [_turn(message) for message in own[-1].messages]
-        turns.append(Turn(role="assistant", parts=(own[-1].reply,)))
+        turns.append(ChatMessage(role="assistant", parts=(own[-1].reply,)))
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
         for place, item in zip(replies[-len(own) :], own, strict=True):
             turns[place] = replace(turns[place], learnt=item.learnt)
         yield Segment(number, tuple(item.step for item in own), tuple(turns))
 
 
-def _turn(message: Message) -> Turn:
+def _turn(message: Message) -> ChatMessage:
     parts = tuple(
-        Shown(part.step, part.jpeg) if isinstance(part, Picture) else part for part in message.parts
+        MessagePicture(part.step, part.jpeg) if isinstance(part, Picture) else part
+        for part in message.parts
     )
-    return Turn(role=message.role.value, parts=parts)
+    return ChatMessage(role=message.role.value, parts=parts)

@@ -31,11 +31,11 @@ from storage.export.protocol import (
     Piece,
     picture_path,
 )
-from storage.export.registry import FormatName, Pictures, Shape
+from storage.export.registry import FormatName, MessageShape, Pictures
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MessagePicture:
     """A picture in a message."""
 
     step: int
@@ -45,12 +45,12 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChatMessage:
     """A message."""
 
     role: str
     """system, user or assistant."""
-    parts: tuple[str | Shown, ...]
+    parts: tuple[str | MessagePicture, ...]
     """Texts and pictures in order."""
     learnt: bool = False
     """The loss counts it: a reply that belongs to this segment."""
@@ -64,7 +64,7 @@ class Segment:
     """From 0."""
     steps: tuple[int, ...]
     """The steps whose replies belong to it."""
-    turns: tuple[Turn, ...]
+    turns: tuple[ChatMessage, ...]
     """Every message."""
 
 
@@ -96,7 +96,7 @@ class Chat(Format):
 
     name = FormatName.CHAT
 
-    def __init__(self, renderer: Renderer, *, shape: Shape, pictures: Pictures) -> None:
+    def __init__(self, renderer: Renderer, *, shape: MessageShape, pictures: Pictures) -> None:
         self._renderer = renderer
         self._shape = shape
         self._pictures = pictures
@@ -149,8 +149,8 @@ class Chat(Format):
             record["images"] = places
         return record
 
-    def _message(self, turn: Turn, episode_id: str) -> JsonObject:
-        if self._shape is Shape.QWEN:
+    def _message(self, turn: ChatMessage, episode_id: str) -> JsonObject:
+        if self._shape is MessageShape.QWEN:
             return {"role": turn.role, "content": self._parts(turn, episode_id)}
         [first, *more] = turn.parts
         plain = isinstance(first, str) and not more
@@ -160,7 +160,7 @@ class Chat(Format):
         message: JsonObject = {"role": turn.role, "content": content}
         return message | {"weight": int(turn.learnt)} if turn.role == "assistant" else message
 
-    def _parts(self, turn: Turn, episode_id: str) -> list[JsonValue]:
+    def _parts(self, turn: ChatMessage, episode_id: str) -> list[JsonValue]:
         return [
             {"type": "text", "text": part}
             if isinstance(part, str)
@@ -168,19 +168,21 @@ class Chat(Format):
             for part in turn.parts
         ]
 
-    def _picture(self, shown: Shown, episode_id: str) -> JsonObject:
+    def _picture(self, shown: MessagePicture, episode_id: str) -> JsonObject:
         place = (
             data_url(shown.jpeg)
             if self._pictures is Pictures.DATA
             else picture_path(episode_id, shown.step)
         )
-        if self._shape is Shape.QWEN:
+        if self._shape is MessageShape.QWEN:
             return {"type": "image", "image": place}
         return {"type": "image_url", "image_url": {"url": place}}
 
 
-def _pictures_of(segment: Segment) -> list[Shown]:
-    return [part for turn in segment.turns for part in turn.parts if isinstance(part, Shown)]
+def _pictures_of(segment: Segment) -> list[MessagePicture]:
+    return [
+        part for turn in segment.turns for part in turn.parts if isinstance(part, MessagePicture)
+    ]
 
 
 def data_url(jpeg: bytes) -> str:

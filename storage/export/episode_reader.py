@@ -15,7 +15,7 @@ from schemas.tables import Row, arrow_schema, episode_from_rows, from_row
 from schemas.task import Task
 from storage.export.protocol import ExportedEpisode
 from storage.lake.readers import read_prompts
-from storage.publish.plan.row_index import Located
+from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection
 
@@ -30,7 +30,7 @@ class Reader:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._located = {
-            name: Located(tables.datasets[name], "task_id" if name == "tasks" else "episode_id")
+            name: RowIndex(tables.datasets[name], "task_id" if name == "tasks" else "episode_id")
             for name in ("tasks", "episodes", *_OWNED)
             if name in tables.datasets
         }

@@ -7,7 +7,7 @@ from storage.export.atif import Atif
 from storage.export.chat import Chat, Renderer
 from storage.export.grounding import Grounding
 from storage.export.protocol import Format
-from storage.export.registry import FormatName, Pictures, Shape
+from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.export.verifiers import Verifiers
 
 _TAKES: dict[FormatName, frozenset[str]] = {
@@ -34,7 +34,7 @@ def make_format(
     name: FormatName,
     *,
     renderer: Renderer | None = None,
-    shape: Shape = Shape.OPENAI,
+    shape: MessageShape = MessageShape.OPENAI,
     pictures: Pictures = Pictures.FILES,
 ) -> Format:
     """Return the format of that name; `chat` needs a renderer."""

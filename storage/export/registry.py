@@ -21,7 +21,7 @@ class FormatName(StrEnum):
     """Traces of the verifiers library."""
 
 
-class Shape(StrEnum):
+class MessageShape(StrEnum):
     """How a conversation's parts are written."""
 
     OPENAI = "openai"

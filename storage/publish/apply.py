@@ -1,30 +1,50 @@
 """Applies a plan to a destination, with as few writes as possible.
 
 The order is the same for every kind of destination: missing data files, then plots and the card, then
-the manifest, then the files that the plan no longer has are removed. A file that exists already is not
+the manifest; files that the plan no longer has are removed last. A file that exists already is not
 written again. After a kill the next publication writes what is missing, and ends in the same bytes;
 until the card is replaced, readers of the card see the previous version.
 
-A file is built in a draft and put from there: only a row group is in memory, however large the file.
+A file is built in a draft and put from there, so only a row group is in memory, however large the file.
+Every row is checked on its way: an episode's steps are contiguous and complete, pictures are the ones
+recorded, and no episode has two rows.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
+
+import pyarrow as pa
 
 from schemas.base import Record
-from schemas.errors import Unfinished, Unwritable
-from storage.lake.parquet_writer import Shard
-from storage.publish.destinations.listing import OwnedListing
-from storage.publish.destinations.ownership import MARK
+from schemas.errors import Damaged, Unfinished, Unwritable
+from schemas.tables import arrow_schema, to_row
+from storage.lake.parquet_writer import Shard, shards
+from storage.objects.temp_object import Draft
+from storage.publish.destinations.ownership import MARK, OwnedListing
 from storage.publish.destinations.protocol import Destination, hash_in_name
-from storage.publish.plan.build import build
 from storage.publish.plan.manifest import MANIFEST, TEXTS, PublishedFile
-from storage.publish.plan.plan import Plan, PlannedFile
-from storage.publish.plan.rows import Tables
+from storage.publish.plan.plan import PlannedFile, PublishPlan, config_schema, row_bytes
+from storage.publish.plan.rows import (
+    RowRequest,
+    Tables,
+    check_pictures,
+    check_steps,
+    drop_repeats,
+    read_rows,
+    table_errors,
+)
+from storage.publish.plan.selection import Candidate
+
+GROUP_BYTES = 16 << 20
+"""The maximum size of a published row group: a remote reader of one row reads one group."""
+
+_KEYS = {"tasks": "task_id", "prompts": "prompt_sha256"}
+"""The column that identifies a row, in configs that are not by episode."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of planned files at the destination and the number of all."""
@@ -33,15 +53,15 @@ Describe = Callable[[Sequence[PublishedFile]], Mapping[str, bytes]]
 """Makes the texts that go with the data files, by path, the manifest last."""
 
 
-class Outcome(Record):
+class Applied(Record):
     """What a publication changed."""
 
     files: tuple[PublishedFile, ...]
     """Every data file of the destination."""
     texts: int
-    """How many files describe them, the manifest not counted."""
+    """The number of files that describe them, without the manifest."""
     text_bytes: int
-    """Their size."""
+    """The size of these."""
     put: int = 0
     """Files written, the texts and the manifest included."""
     deleted: int = 0
@@ -50,67 +70,66 @@ class Outcome(Record):
 
 @dataclass(frozen=True)
 class Publication:
-    """A plan, what it is made from, and how it is described."""
+    """A plan, the tables it is made from, and its description."""
 
-    plan: Plan
+    plan: PublishPlan
     """The files that the destination should have."""
     tables: Tables
-    """The rows it is made of."""
+    """The tables with their rows."""
     describe: Describe
     """Makes the texts."""
 
-    async def apply(self, destination: Destination, *, progress: Progress | None = None) -> Outcome:
+    async def apply(self, destination: Destination, *, progress: Progress | None = None) -> Applied:
         """Make `destination` hold exactly the planned files, with as few writes as possible.
 
         Raises:
-            Unfinished: it cannot be written any longer.
+            Unfinished: the publication had begun, and the destination cannot be written any longer.
         """
-        stock = await destination.owned_listing(self.plan.run_id)
-        unchanged = self._unchanged(stock)
+        unchanged = self._unchanged(await destination.owned_listing(self.plan.run_id))
         if unchanged is not None:
             await destination.finish(self.plan.version)
             return unchanged
         async with destination.hold():
-            stock = await destination.owned_listing(self.plan.run_id)
+            existing = await destination.owned_listing(self.plan.run_id)
             try:
-                outcome = await self._apply(destination, stock, progress)
+                applied = await self._write(destination, existing, progress)
                 await destination.finish(self.plan.version)
             except Unwritable as error:
                 raise Unfinished(str(error)) from error
-            return outcome
+            return applied
 
-    def _unchanged(self, stock: OwnedListing) -> Outcome | None:
-        """Return the outcome if nothing has to be written; else None."""
-        existing = _complete_files(stock)
-        files = [file for planned in self.plan.files for file in existing.get(planned.recipe, ())]
-        complete = all(planned.recipe in existing for planned in self.plan.files)
-        if not complete or stock.unfinished or _stale(stock, files):
+    def _unchanged(self, existing: OwnedListing) -> Applied | None:
+        """Return the result if the destination is complete; None if anything has to be written."""
+        built = _files_by_recipe(existing)
+        files = [file for planned in self.plan.files for file in built.get(planned.recipe, ())]
+        complete = all(planned.recipe in built for planned in self.plan.files)
+        if not complete or existing.unfinished or _stale(existing, files):
             return None
         texts = self.describe(files)
-        return _outcome(files, texts, stock) if stock.texts == texts else None
+        return _applied(files, texts, existing) if existing.texts == texts else None
 
-    async def _apply(
-        self, destination: Destination, stock: OwnedListing, progress: Progress | None
-    ) -> Outcome:
-        if stock.manifest is None and MARK not in stock.sizes:
+    async def _write(
+        self, destination: Destination, existing: OwnedListing, progress: Progress | None
+    ) -> Applied:
+        if existing.manifest is None and MARK not in existing.sizes:
             await destination.put(MARK, self.plan.run_id.encode())
-        existing = _complete_files(stock)
+        built = _files_by_recipe(existing)
         files: list[PublishedFile] = []
         for number, planned in enumerate(self.plan.files, start=1):
-            files += existing.get(planned.recipe) or await self._make(planned, destination, stock)
+            files += built.get(planned.recipe) or await self._build(planned, destination, existing)
             if progress is not None:
                 progress(number, len(self.plan.files))
         texts = self.describe(files)
         for path, text in texts.items():
-            if stock.texts.get(path) != text:
+            if existing.texts.get(path) != text:
                 await destination.put(path, text)
-        stale = _stale(stock, files)
-        mark = [MARK] if stock.manifest is None and MARK not in stale else []
+        stale = _stale(existing, files)
+        mark = [MARK] if existing.manifest is None and MARK not in stale else []
         await destination.delete([*stale, *mark])
-        return _outcome(files, texts, stock)
+        return _applied(files, texts, existing)
 
-    async def _make(
-        self, planned: PlannedFile, destination: Destination, stock: OwnedListing
+    async def _build(
+        self, planned: PlannedFile, destination: Destination, existing: OwnedListing
     ) -> list[PublishedFile]:
         """Build a planned file and put those parts of it that do not exist yet."""
         files: list[PublishedFile] = []
@@ -123,77 +142,137 @@ class Publication:
         with closing(parts):
             while (shard := await _next(parts)) is not None:
                 with closing(shard.draft):
-                    files.append(_published_file(planned, len(files), shard))
-                    if not _has_file(stock, files[-1]):
-                        await destination.put(files[-1].path, shard.draft)
+                    file = PublishedFile(
+                        path=planned.path(len(files), shard.sha256),
+                        config=planned.config,
+                        split=planned.split,
+                        rows=shard.rows,
+                        bytes=len(shard.draft),
+                        sha256=shard.sha256,
+                        recipe=planned.recipe,
+                    )
+                    files.append(file)
+                    if not _has_file(existing, file):
+                        await destination.put(file.path, shard.draft)
         return files
 
 
 async def _next(parts: Iterator[Shard]) -> Shard | None:
     """Return the next of `parts`; a thread cannot be stopped, so a cancellation waits for it."""
-    making = asyncio.ensure_future(asyncio.to_thread(next, parts, None))
+    building = asyncio.ensure_future(asyncio.to_thread(next, parts, None))
     try:
-        return await asyncio.shield(making)
+        return await asyncio.shield(building)
     except asyncio.CancelledError:
-        await asyncio.wait([making])
-        made = None if making.exception() else making.result()
-        if made is not None:
-            made.draft.close()
+        await asyncio.wait([building])
+        shard = None if building.exception() else building.result()
+        if shard is not None:
+            shard.draft.close()
         raise
 
 
-def _published_file(planned: PlannedFile, part: int, shard: Shard) -> PublishedFile:
-    sha256 = shard.sha256
-    return PublishedFile(
-        path=planned.path(part, sha256),
-        config=planned.config,
-        split=planned.split,
-        rows=shard.rows,
-        bytes=len(shard.draft),
-        sha256=sha256,
-        recipe=planned.recipe,
-    )
-
-
-def _complete_files(stock: OwnedListing) -> dict[str, list[PublishedFile]]:
-    """Return the complete files, by the recipe they were built by."""
+def _files_by_recipe(existing: OwnedListing) -> dict[str, list[PublishedFile]]:
+    """Return the complete files by their recipe."""
     recipes: defaultdict[str, list[PublishedFile]] = defaultdict(list)
-    for file in stock.manifest.files if stock.manifest else ():
+    for file in existing.manifest.files if existing.manifest else ():
         if file.recipe is not None:
             recipes[file.recipe].append(file)
     return {
         recipe: parts
         for recipe, parts in recipes.items()
-        if all(_has_file(stock, part) for part in parts)
+        if all(_has_file(existing, part) for part in parts)
     }
 
 
-def _has_file(stock: OwnedListing, file: PublishedFile) -> bool:
-    """Return whether the destination has a complete file, by what its listing shows."""
-    digest = stock.digests.get(file.path, file.sha256)
-    return stock.sizes.get(file.path) == file.bytes and digest == file.sha256
+def _has_file(existing: OwnedListing, file: PublishedFile) -> bool:
+    """Return whether the listing shows a complete file."""
+    digest = existing.digests.get(file.path, file.sha256)
+    return existing.sizes.get(file.path) == file.bytes and digest == file.sha256
 
 
-def _stale(stock: OwnedListing, files: Sequence[PublishedFile]) -> list[str]:
+def _stale(existing: OwnedListing, files: Sequence[PublishedFile]) -> list[str]:
     """Return the files of earlier publications that the plan does not have."""
-    listed = {file.path for file in stock.manifest.files} if stock.manifest else set()
+    listed = {file.path for file in existing.manifest.files} if existing.manifest else set()
     keep = {*TEXTS} | {file.path for file in files}
     return sorted(
         path
-        for path in stock.sizes
+        for path in existing.sizes
         if path not in keep and (path in listed or path == MARK or hash_in_name(path))
     )
 
 
-def _outcome(
-    files: Sequence[PublishedFile], texts: Mapping[str, bytes], stock: OwnedListing
-) -> Outcome:
-    put = [file for file in files if not _has_file(stock, file)]
+def _applied(
+    files: Sequence[PublishedFile], texts: Mapping[str, bytes], existing: OwnedListing
+) -> Applied:
+    put = [file for file in files if not _has_file(existing, file)]
     described = [text for path, text in texts.items() if path != MANIFEST]
-    return Outcome(
+    return Applied(
         files=tuple(files),
         texts=len(described),
         text_bytes=sum(map(len, described)),
-        put=len(put) + sum(stock.texts.get(path) != text for path, text in texts.items()),
-        deleted=sum(path != MARK for path in _stale(stock, files)),
+        put=len(put) + sum(existing.texts.get(path) != text for path, text in texts.items()),
+        deleted=sum(path != MARK for path in _stale(existing, files)),
     )
+
+
+def build(
+    tables: Tables,
+    planned: PlannedFile,
+    *,
+    shard_bytes: int,
+    begin: Callable[[], Draft] = Draft.in_memory,
+) -> Generator[Shard]:
+    """Yield the Parquet files of `planned`: one, unless its estimated size was too low.
+
+    Each is written to a draft that `begin` returns, group by group. The plan and the tables alone
+    decide its bytes.
+
+    Raises:
+        Damaged: the tables lack a row, or hold one that is not what was recorded.
+        Unwritable: a draft cannot be written, or the run's store refuses to be read.
+    """
+    with table_errors(f"version {tables.version} of the run's `{planned.config}`"):
+        yield from shards(
+            config_schema(planned.config),
+            _rows(tables, planned),
+            shard_bytes=shard_bytes,
+            group_bytes=GROUP_BYTES,
+            begin=begin,
+        )
+
+
+def _rows(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
+    """Yield the file's rows in order, with every step and picture checked."""
+    config, episodes = planned.config, planned.episodes
+    is_trajectories = config == "trajectories"
+    wanted = RowRequest(
+        table="episodes" if is_trajectories else config,
+        key=_KEYS.get(config, "episode_id"),
+        ids=planned.ids,
+        weigh=lambda place: row_bytes(config, episodes[place]) if episodes else 0,
+    )
+    if is_trajectories:
+        yield from _trajectories(tables, wanted, episodes)
+        return
+    expected = {c.episode_id: c.n_steps + 1 for c in episodes if c.whole}
+    for table in read_rows(tables, wanted, config_schema(config)):
+        if config == "steps":
+            check_steps(table, expected)
+            check_pictures(table)
+        yield table if episodes else drop_repeats(table, wanted.key)
+
+
+def _trajectories(
+    tables: Tables, wanted: RowRequest, candidates: Sequence[Candidate]
+) -> Iterator[pa.Table]:
+    """Yield the rows of `episodes` with the columns of the rule's result."""
+    schema, own = config_schema("trajectories"), arrow_schema("episodes")
+    added = pa.schema([field for field in schema if field.name not in own.names])
+    remaining = iter(candidates)
+    for table in read_rows(tables, wanted, own):
+        judged = list(islice(remaining, table.num_rows))
+        if table["episode_id"].to_pylist() != [c.episode_id for c in judged]:
+            raise Damaged(
+                f"version {tables.version}: an episode has more than one row in `episodes`"
+            )
+        columns = pa.Table.from_pylist([to_row(c.acceptance) for c in judged], schema=added)
+        yield pa.Table.from_arrays([*table.columns, *columns.columns], schema=schema)

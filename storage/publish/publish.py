@@ -12,9 +12,9 @@ from schemas.base import Record, sha256_hex
 from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
-from storage.publish.apply import Outcome, Progress, Publication
+from storage.publish.apply import Applied, Progress, Publication
 from storage.publish.card.card import CardFacts, make_card
-from storage.publish.card.loading_snippets import loading_lines
+from storage.publish.card.loading import loading_lines
 from storage.publish.card.plots import length_plot, yield_plot
 from storage.publish.destinations.protocol import Destination
 from storage.publish.destinations.store import FolderDestination, StoreDestination
@@ -27,7 +27,7 @@ from storage.publish.plan.manifest import (
     make_manifest,
     rows_by_config,
 )
-from storage.publish.plan.plan import Plan, make_plan
+from storage.publish.plan.plan import PublishPlan, plan_files
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
 from storage.run_file import RunFile
@@ -41,7 +41,7 @@ class PublishReport(Record):
     version: int
     """The version of the run published."""
     episodes: int
-    """Committed in this version."""
+    """Episodes committed in this version."""
     accepted: int
     """Of these, episodes that meet the rule."""
     rejected: int
@@ -51,7 +51,7 @@ class PublishReport(Record):
     rows: dict[str, int]
     """Rows by config."""
     files: int
-    """Files of the dataset, the card and its plots included and the manifest not."""
+    """Files of the dataset, with the card and its plots and without the manifest."""
     bytes: int
     """Their size."""
     put: int
@@ -144,19 +144,12 @@ async def publish_to(
     )
 
     def describe(files: Sequence[PublishedFile]) -> Mapping[str, bytes]:
-        facts = CardFacts(
-            plan=plan,
-            files=files,
-            run=run_file,
-            rule=rule,
-            name=destination.name,
-            license=terms.license,
-        )
+        facts = CardFacts(plan, files, run_file, rule, destination.name, terms.license)
         return _texts(facts)
 
     publication = Publication(plan=plan, tables=tables, describe=describe)
-    outcome = await publication.apply(destination, progress=progress)
-    return _report(plan, outcome, destination)
+    applied = await publication.apply(destination, progress=progress)
+    return _report(plan, applied, destination)
 
 
 def _plan(
@@ -166,10 +159,10 @@ def _plan(
     run_id: str,
     include_rejected: bool,
     shard_bytes: int,
-) -> Plan:
+) -> PublishPlan:
     with table_errors(f"version {tables.version} of the run"):
-        chosen = select(tables, rule, include_rejected=include_rejected)
-        return make_plan(tables, chosen, run_id=run_id, shard_bytes=shard_bytes)
+        selection = select(tables, rule, include_rejected=include_rejected)
+        return plan_files(tables, selection, run_id=run_id, shard_bytes=shard_bytes)
 
 
 def _texts(facts: CardFacts) -> Mapping[str, bytes]:
@@ -179,25 +172,25 @@ def _texts(facts: CardFacts) -> Mapping[str, bytes]:
         LENGTH_PLOT: length_plot(facts.plan.selection),
         CARD: make_card(facts).encode(),
     }
-    files = [*facts.files, *(_text_file(path, text) for path, text in texts.items())]
-    return texts | {MANIFEST: make_manifest(facts.plan, facts.rule, files).to_bytes()}
+    described = [
+        PublishedFile(
+            path=path,
+            config=None,
+            split=None,
+            rows=0,
+            bytes=len(text),
+            sha256=sha256_hex(text),
+            recipe=None,
+        )
+        for path, text in texts.items()
+    ]
+    manifest = make_manifest(facts.plan, facts.rule, [*facts.files, *described])
+    return texts | {MANIFEST: manifest.to_bytes()}
 
 
-def _text_file(path: str, text: bytes) -> PublishedFile:
-    return PublishedFile(
-        path=path,
-        config=None,
-        split=None,
-        rows=0,
-        bytes=len(text),
-        sha256=sha256_hex(text),
-        recipe=None,
-    )
-
-
-def _report(plan: Plan, outcome: Outcome, destination: Destination) -> PublishReport:
+def _report(plan: PublishPlan, applied: Applied, destination: Destination) -> PublishReport:
     rows = {
-        config: sum(splits.values()) for config, splits in rows_by_config(outcome.files).items()
+        config: sum(splits.values()) for config, splits in rows_by_config(applied.files).items()
     }
     return PublishReport(
         destination=destination.address,
@@ -207,9 +200,9 @@ def _report(plan: Plan, outcome: Outcome, destination: Destination) -> PublishRe
         rejected=plan.selection.count(AcceptanceStatus.REJECTED),
         unjudged=plan.selection.count(AcceptanceStatus.UNJUDGED),
         rows=rows,
-        files=len(outcome.files) + outcome.texts,
-        bytes=sum(file.bytes for file in outcome.files) + outcome.text_bytes,
-        put=outcome.put,
-        deleted=outcome.deleted,
-        loading=tuple(loading_lines(outcome.files, destination.local_name)),
+        files=len(applied.files) + applied.texts,
+        bytes=sum(file.bytes for file in applied.files) + applied.text_bytes,
+        put=applied.put,
+        deleted=applied.deleted,
+        loading=tuple(loading_lines(applied.files, destination.local_name)),
     )

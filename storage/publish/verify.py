@@ -12,8 +12,7 @@ from functools import partial
 
 from schemas.base import Record
 from schemas.errors import Damaged
-from storage.publish.destinations.listing import Listing
-from storage.publish.destinations.ownership import MARK
+from storage.publish.destinations.ownership import MARK, Listing
 from storage.publish.destinations.protocol import Destination, hash_in_name, is_published_path
 from storage.publish.plan.manifest import (
     MANIFEST,

@@ -26,7 +26,7 @@ from storage.publish.plan.manifest import CARD, MANIFEST, read_manifest
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
-CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
+DATASET_CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The files of the dataset, one each, in the order in which they are put."""
 
 
@@ -55,7 +55,7 @@ FIRST = {
         f"after the file of {config}": Point(
             f"remove to/data/{config}", f"after put to/data/{config}"
         )
-        for config in (CONFIGS if THOROUGH else CONFIGS[1:2])
+        for config in (DATASET_CONFIGS if THOROUGH else DATASET_CONFIGS[1:2])
     },
     "before the card": Point("rename to", "before put to"),
     "before the manifest": Point("link to", "before put_new to", last=True),

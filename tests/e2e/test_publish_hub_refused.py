@@ -61,7 +61,7 @@ def _other_began(hub: LocalHub) -> None:
     ("make", "kind", "message"),
     [
         (_foreign, Unwritable, r"is not empty .*thesis\.txt"),
-        (_foreign_manifest, Unwritable, r"is no manifest of a dataset"),
+        (_foreign_manifest, Unwritable, r"is not a manifest of a dataset"),
         (_public, BadConfig, r"is public, and publish\.private is true"),
         (_other_run, OtherRun, rf"another run \({_THEIRS}"),
         (_other_began, OtherRun, rf"another run \({_THEIRS}"),

@@ -38,7 +38,7 @@ NOTICED = 0.3
 
 SMALLER = {
     "storage.publish.plan.rows.PIECE_BYTES": 8_000_000,
-    "storage.publish.plan.build.GROUP_BYTES": 4_000_000,
+    "storage.publish.apply.GROUP_BYTES": 4_000_000,
     "storage.objects.s3.uploads.MULTIPART_BYTES": 16_000_000,
     "storage.objects.s3.uploads.PART_BYTES": 6_000_000,
 }

@@ -1,10 +1,9 @@
-"""The card: `README.md`, by which the Hub and `datasets` know what lies where, and people why.
+"""The dataset card, `README.md`: from it the Hub and `datasets` know the files, and people the data.
 
-The front matter is `front_matter`'s. The prose says
-what the dataset holds, how it was made and how well each template went. It is a pure function of
-the plan and its files: no day, no machine, no place but the name readers use. No licence is
-invented: what the pages, the tasks and the model allow is for the publisher to say, and the card
-repeats it.
+`loading` writes the front matter. The text says what the dataset contains, how it was made and how well
+each template went. The card is a pure function of the plan and its files: it names no day, no machine
+and no place except the name that readers use. It invents no licence: the publisher has to say what the
+pages, the tasks and the model allow, and the card repeats it.
 """
 
 from collections import Counter, defaultdict
@@ -16,20 +15,19 @@ from schemas.base import canonical_json
 from schemas.sections import AcceptSection
 from schemas.task import SPLITS
 from storage.publish.card.escape import markdown
-from storage.publish.card.front_matter import front_matter
-from storage.publish.card.loading_snippets import DatasetName, loading_lines
+from storage.publish.card.loading import DatasetName, front_matter, loading_lines
 from storage.publish.plan.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
-from storage.publish.plan.plan import Plan
+from storage.publish.plan.plan import PublishPlan
 from storage.publish.plan.selection import Selection
 from storage.run_file import RunFile
 
 MAX_TEMPLATES = 300
-"""Templates listed in the yield table."""
+"""The maximum number of templates in the yield table."""
 
 MAX_REASON_CHARS = 400
-"""Of why a template has a threshold of its own."""
+"""The maximum length of the reason why a template has a threshold of its own."""
 
-_HOLDS = {
+_CONTENTS = {
     "trajectories": "one row an episode: the task in words, who acted, how it ended, "
     "what the verifiers made of it",
     "steps": "one row a step, the final state included: the screenshot before the action, "
@@ -52,26 +50,26 @@ _ORIGINS = {
 
 @dataclass(frozen=True, slots=True)
 class CardFacts:
-    """All that a card is made of."""
+    """Everything that a card is made from."""
 
-    plan: Plan
-    """The plan carried out."""
+    plan: PublishPlan
+    """The plan of the dataset."""
     files: Sequence[PublishedFile]
-    """The data files it came to."""
+    """The data files."""
     run: RunFile
-    """The run behind it."""
+    """The run that the dataset is from."""
     rule: AcceptSection
-    """What an episode had to meet."""
+    """The rule of acceptance."""
     name: DatasetName
-    """What readers call the dataset."""
+    """The name by which readers load it."""
     license: str | None
-    """The publisher's word on it; None if there is none."""
+    """The licence that the publisher states; None if there is none."""
 
 
 def make_card(facts: CardFacts) -> str:
     """Return the text of `README.md`."""
     head = front_matter(_title(facts.run), facts.files, license_name=facts.license)
-    return "\n".join(["---", *head, "---", "", *_prose(facts), ""])
+    return "\n".join(["---", *head, "---", "", *_text(facts), ""])
 
 
 def _title(run: RunFile) -> str:
@@ -80,8 +78,8 @@ def _title(run: RunFile) -> str:
     return name if isinstance(name, str) and name.strip() else "stepmill"
 
 
-def _prose(facts: CardFacts) -> Iterator[str]:
-    chosen = facts.plan.selection
+def _text(facts: CardFacts) -> Iterator[str]:
+    selection = facts.plan.selection
     yield f"# {markdown(_title(facts.run))}"
     yield ""
     yield "Web-agent trajectories made by Stepmill: real pages in a real browser, every attempt"
@@ -96,13 +94,17 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield ""
     yield "## What it holds"
     yield ""
-    yield from _contents(facts.files)
+    yield f"| config | {' | '.join(SPLITS)} | holds |"
+    yield f"|---|{'---:|' * len(SPLITS)}---|"
+    for config, splits in rows_by_config(facts.files).items():
+        counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
+        yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
     yield ""
     yield "Splits are disjoint by task template: all seeds of one template share a split."
     yield ""
     yield "## What was accepted"
     yield ""
-    yield from _acceptance(chosen, facts.rule)
+    yield from _acceptance(selection, facts.rule)
     yield ""
     yield "## Yield by template, worst first"
     yield ""
@@ -110,67 +112,63 @@ def _prose(facts: CardFacts) -> Iterator[str]:
     yield ""
     yield f"![How many actions the published episodes took]({LENGTH_PLOT})"
     yield ""
-    yield from _yields(chosen)
+    yield from _yields(selection)
     yield ""
     yield "## How it was made"
     yield ""
     yield from _provenance(facts)
 
 
-def _contents(files: Sequence[PublishedFile]) -> Iterator[str]:
-    yield f"| config | {' | '.join(SPLITS)} | holds |"
-    yield f"|---|{'---:|' * len(SPLITS)}---|"
-    for config, splits in rows_by_config(files).items():
-        counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
-        yield f"| `{config}` | {counts} | {_HOLDS[config]} |"
-
-
-def _acceptance(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
-    accepted, rejected, unjudged = (f"{chosen.count(where):,}" for where in AcceptanceStatus)
-    yield f"Of {len(chosen.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
+def _acceptance(selection: Selection, rule: AcceptSection) -> Iterator[str]:
+    accepted, rejected, unjudged = (f"{selection.count(where):,}" for where in AcceptanceStatus)
+    yield f"Of {len(selection.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
     yield f"{unjudged} were not judged to the end."
-    if chosen.include_rejected:
+    if selection.include_rejected:
         yield "Those that were not accepted are here too: see `accepted` and `rejected_because`."
     else:
         yield "Only the accepted ones are here."
     passed = ", ".join(markdown(name) for name in rule.passed) or "none"
     yield f"An episode is accepted when these verifiers passed it: {passed};"
-    yield from _thresholds(chosen, rule)
-    for name, least in sorted(rule.min_scores.items()):
-        yield f"The score of {markdown(name)} must be at least {least:g}."
-    yield from _own_thresholds(chosen)
-    reasons = _reasons(chosen)
+    yield from _thresholds(selection, rule)
+    for name, minimum in sorted(rule.min_scores.items()):
+        yield f"The score of {markdown(name)} must be at least {minimum:g}."
+    yield from _own_thresholds(selection)
+    reasons = Counter(
+        ": ".join(reason.split(": ")[:2])  # the verifier and how it stood in the way
+        for item in selection.candidates
+        for reason in item.acceptance.rejected_because
+    )
     if reasons:
         yield ""
         yield "| what stood in the way | episodes |"
         yield "|---|---:|"
-        for reason, count in reasons:
+        for reason, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
             yield f"| {markdown(reason)} | {count:,} |"
 
 
-def _thresholds(chosen: Selection, rule: AcceptSection) -> Iterator[str]:
-    """Yield what counted as success where no template says otherwise, as it was judged."""
+def _thresholds(selection: Selection, rule: AcceptSection) -> Iterator[str]:
+    """Yield the thresholds by which episodes were judged whose template has none of its own."""
     judged = Counter(
         item.acceptance.min_reward
-        for item in chosen.candidates
+        for item in selection.candidates
         if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is None
     )
     if len(judged) > 1:
         shown = ", ".join(
-            f"{least:g} ({count:,} episodes)" for least, count in sorted(judged.items())
+            f"{minimum:g} ({count:,} episodes)" for minimum, count in sorted(judged.items())
         )
         yield "a raw reward counted as success from here on, by when an episode was judged:"
         yield f"{shown}; see `min_reward` in each row."
         return
-    [least] = judged or [rule.min_reward]
-    yield f"a raw reward of {least:g} or more counts as success."
+    [minimum] = judged or [rule.min_reward]
+    yield f"a raw reward of {minimum:g} or more counts as success."
 
 
-def _own_thresholds(chosen: Selection) -> Iterator[str]:
-    """Yield the templates that have a threshold of their own, and why."""
+def _own_thresholds(selection: Selection) -> Iterator[str]:
+    """Yield the templates that have a threshold of their own, with the reason."""
     own = {
         (item.template_id, item.acceptance.min_reward, item.acceptance.min_reward_reason)
-        for item in chosen.candidates
+        for item in selection.candidates
         if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is not None
     }
     if own:
@@ -180,23 +178,14 @@ def _own_thresholds(chosen: Selection) -> Iterator[str]:
         yield ""
         yield "| template | success from | why |"
         yield "|---|---:|---|"
-    for template, least, why in sorted(own):
-        yield f"| {markdown(template)} | {least:g} | {markdown(why, max_chars=MAX_REASON_CHARS)} |"
+    for template, minimum, why in sorted(own):
+        reason = markdown(why, max_chars=MAX_REASON_CHARS)
+        yield f"| {markdown(template)} | {minimum:g} | {reason} |"
 
 
-def _reasons(chosen: Selection) -> list[tuple[str, int]]:
-    """Return how often each verifier stood in the way and how, the most frequent first."""
-    counts = Counter(
-        ": ".join(reason.split(": ")[:2])
-        for item in chosen.candidates
-        for reason in item.acceptance.rejected_because
-    )
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _yields(chosen: Selection) -> Iterator[str]:
+def _yields(selection: Selection) -> Iterator[str]:
     tallies: dict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
-    for item in chosen.candidates:
+    for item in selection.candidates:
         tallies[item.template_id][item.status] += 1
     worst = sorted(
         tallies.items(),
@@ -217,11 +206,11 @@ def _provenance(facts: CardFacts) -> Iterator[str]:
     origins: Mapping[str, Counter[str]] = facts.plan.selection.origins
     yield "| | |"
     yield "|---|---|"
-    for column, words in _ORIGINS.items():
+    for column, title in _ORIGINS.items():
         values = sorted((v, n) for v, n in origins.get(column, Counter()).items() if v)
         if values:
             shown = ", ".join(f"{markdown(value)} ({count:,})" for value, count in values)
-            yield f"| {words} (episodes) | {shown} |"
+            yield f"| {title} (episodes) | {shown} |"
     yield f"| Run | {markdown(facts.plan.run_id)}, version {facts.plan.version} |"
     yield f"| Begun | {facts.run.created_at:%Y-%m-%d} |"
     for key, value in sorted(facts.run.provenance.items()):

@@ -1,22 +1,22 @@
-"""Foreign text made safe to stand in a card: in Markdown, in YAML and in a Python literal.
+"""Escapes foreign text for a card: in Markdown, in YAML and in a Python literal.
 
-Names of templates, sites, models and runs come from pages, task files and people. They are data:
-whatever they hold is shown as it is and can neither end a table cell nor start a heading, a link,
-a tag or another key.
+Names of templates, sites, models and runs come from pages, task files and people. They are data: their
+characters are shown as they are, and can neither end a table cell nor start a heading, a link, a tag or
+another key.
 """
 
 import json
 import unicodedata
 
 MAX_CHARS = 80
-"""Longer text is cut in Markdown, with an ellipsis, unless more is asked for."""
+"""Longer text is cut in Markdown, with an ellipsis, unless the caller allows more."""
 
 _UNPRINTABLE = {"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"}
-"""Unicode categories of what cannot be seen: controls, direction marks, surrogates, separators."""
+"""Unicode categories of invisible characters: controls, direction marks, surrogates, separators."""
 
 
 def visible(text: str) -> str:
-    """Return `text` on one line, with what cannot be seen replaced."""
+    """Return `text` on one line, with invisible characters replaced."""
     line = " ".join(text.split())
     return "".join(
         "\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in _UNPRINTABLE else char
@@ -25,7 +25,7 @@ def visible(text: str) -> str:
 
 
 def markdown(text: str, *, max_chars: int = MAX_CHARS) -> str:
-    """Return `text` as literal Markdown, for a sentence or a table cell; `most` characters of it."""
+    """Return at most `max_chars` of `text` as literal Markdown, for a sentence or a table cell."""
     shown = visible(text)
     if len(shown) > max_chars:
         shown = shown[: max_chars - 1] + "…"
@@ -33,7 +33,7 @@ def markdown(text: str, *, max_chars: int = MAX_CHARS) -> str:
 
 
 def _literal(text: str, place: int) -> str:
-    """Return one character so that it stands for itself and nothing else."""
+    """Return the character at `place`, escaped unless Markdown gives it no meaning there."""
     char = text[place]
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
     harmless = {

@@ -1,7 +1,7 @@
-"""The plots beside the card, as SVG written out by hand: the same rows draw the same bytes.
+"""The plots beside the card, as SVG: the same rows always give the same bytes.
 
-Two pictures: how each template's episodes stand, and how long the published episodes are. Names
-of templates are foreign text and are escaped; nothing else in a picture is anybody's but ours.
+One shows the status of each template's episodes, the other the lengths of the published episodes.
+Names of templates are foreign text and are escaped; there is no other foreign text in a plot.
 """
 
 from collections import Counter, defaultdict
@@ -14,10 +14,10 @@ from storage.publish.card.escape import visible
 from storage.publish.plan.selection import Selection
 
 MAX_BARS = 40
-"""Templates drawn, the worst first."""
+"""The maximum number of templates drawn, the lowest yield first."""
 
 MAX_LENGTHS = 40
-"""Bars of the lengths' plot; the last one holds all that is longer."""
+"""The last bar of the lengths' plot; it also counts longer episodes."""
 
 _COLOURS = {
     AcceptanceStatus.ACCEPTED: "#2a7f62",
@@ -29,43 +29,41 @@ _HEIGHT, _BASE = 220, 180
 _NAME_CHARS = 32
 
 
-def yield_plot(chosen: Selection) -> bytes:
-    """Return the picture of how the episodes of each template stand, the worst first."""
+def yield_plot(selection: Selection) -> bytes:
+    """Return the plot of the status of each template's episodes, the lowest yield first."""
     tallies: defaultdict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
-    for item in chosen.candidates:
+    for item in selection.candidates:
         tallies[item.template_id][item.status] += 1
     worst = sorted(
         tallies.items(),
         key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
     )[:MAX_BARS]
     title = "Episodes by template, the lowest yield first"
-    body = [*_legend(), *(line for row, pair in enumerate(worst) for line in _bar(row, *pair))]
+    body: list[str] = []
+    for place, (status, colour) in enumerate(_COLOURS.items()):
+        left = _LEFT + place * 110
+        body += [_box(left, 32, 10, 10, colour), _text(left + 15, 41, status.value)]
+    for row, (template, tally) in enumerate(worst):
+        body += _bar(row, template, tally)
     return _drawing(title, body, height=_TOP + _ROW * len(worst) + 12)
 
 
-def length_plot(chosen: Selection) -> bytes:
-    """Return the picture of how many actions the published episodes took."""
-    counts = Counter(min(item.n_steps, MAX_LENGTHS) for item in chosen.published)
-    most = max(counts.values(), default=1)
+def length_plot(selection: Selection) -> bytes:
+    """Return the plot of the published episodes by number of actions."""
+    counts = Counter(min(item.n_steps, MAX_LENGTHS) for item in selection.published)
+    highest = max(counts.values(), default=1)
     width = (_WIDTH - 80) / (MAX_LENGTHS + 1)
     body = [_text(_WIDTH / 2, _HEIGHT - 8, "actions", anchor="middle")]
     for actions in range(MAX_LENGTHS + 1):
-        left, height = 50 + actions * width, (_BASE - _TOP) * counts[actions] / most
+        left, height = 50 + actions * width, (_BASE - _TOP) * counts[actions] / highest
         body.append(
             _box(left, _BASE - height, width - 2, height, _COLOURS[AcceptanceStatus.ACCEPTED])
         )
         if actions % 5 == 0:
             label = f"{actions}+" if actions == MAX_LENGTHS else str(actions)
             body.append(_text(left + width / 2, _BASE + 16, label, anchor="middle"))
-    body.append(_text(44, _TOP + 8, f"{most:,}", anchor="end"))
+    body.append(_text(44, _TOP + 8, f"{highest:,}", anchor="end"))
     return _drawing("Published episodes by number of actions", body, height=_HEIGHT)
-
-
-def _legend() -> Iterator[str]:
-    for place, (status, colour) in enumerate(_COLOURS.items()):
-        left = _LEFT + place * 110
-        yield _box(left, 32, 10, 10, colour)
-        yield _text(left + 15, 41, status.value)
 
 
 def _bar(row: int, template: str, tally: Counter[AcceptanceStatus]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Which run a destination belongs to: the one that its manifest or its mark names.
+"""The files at a destination, and the run they belong to: the one that the manifest or the mark names.
 
 A destination is accepted only if it is empty or holds a dataset of the same run; anything else is
 refused before a byte is written. The manifest names the run of a finished publication. Until there
@@ -6,13 +6,35 @@ is one, the mark does: a publication writes it first and removes it last.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from schemas.errors import Damaged, OtherRun, Unwritable
-from storage.publish.destinations.listing import Listing, OwnedListing
 from storage.publish.plan.manifest import MANIFEST, Manifest, read_manifest
 
 MARK = ".publishing"
 """A file with the run's id, which exists until the first publication has ended."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files at a destination, of any owner."""
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """The size of every file in bytes, by path."""
+    digests: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of the files for which the destination gives it at no cost, by path."""
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """The bytes of those of `TEXTS` and the mark that exist, by path."""
+    unfinished: tuple[str, ...] = ()
+    """Unfinished files of a killed publication."""
+
+
+@dataclass(frozen=True)
+class OwnedListing(Listing):
+    """The files at a destination that is empty or belongs to the run."""
+
+    manifest: Manifest | None = None
+    """The manifest; None before the first publication has ended."""
 
 
 def check_owner(address: str, run_id: str, content: Listing) -> OwnedListing:
@@ -22,8 +44,12 @@ def check_owner(address: str, run_id: str, content: Listing) -> OwnedListing:
         OtherRun: it holds the dataset of another run.
         Unwritable: it holds files that name no run.
     """
-    texts = content.texts
-    manifest = _manifest(address, texts)
+    texts, manifest = content.texts, None
+    if MANIFEST in texts:
+        try:
+            manifest = read_manifest(texts[MANIFEST], f"{address}/{MANIFEST}")
+        except Damaged as error:
+            raise Unwritable(f"{error}; publish to an empty place") from None
     owner = manifest.run if manifest else texts.get(MARK, run_id.encode()).decode(errors="replace")
     if owner != run_id:
         raise OtherRun(
@@ -42,12 +68,3 @@ def check_owner(address: str, run_id: str, content: Listing) -> OwnedListing:
         unfinished=content.unfinished,
         manifest=manifest,
     )
-
-
-def _manifest(address: str, texts: Mapping[str, bytes]) -> Manifest | None:
-    if MANIFEST not in texts:
-        return None
-    try:
-        return read_manifest(texts[MANIFEST], f"{address}/{MANIFEST}")
-    except Damaged as error:
-        raise Unwritable(f"{error}; publish to an empty place") from None

@@ -14,14 +14,13 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import DatasetName
-from storage.publish.destinations.listing import Listing, OwnedListing
-from storage.publish.destinations.ownership import MARK
+from storage.publish.card.loading import DatasetName
+from storage.publish.destinations.ownership import MARK, Listing, OwnedListing
 from storage.publish.plan.manifest import TEXTS
-from storage.publish.plan.plan import CONFIGS
+from storage.publish.plan.plan import DATASET_CONFIGS
 
 _OURS = re.compile(
-    rf"data/({'|'.join(CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-([0-9a-f]{{16}})\.parquet"
+    rf"data/({'|'.join(DATASET_CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-([0-9a-f]{{16}})\.parquet"
 )
 
 

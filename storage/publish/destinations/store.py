@@ -25,9 +25,8 @@ from storage.objects.durable_files import locked
 from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import DatasetName
-from storage.publish.destinations.listing import Listing, OwnedListing
-from storage.publish.destinations.ownership import MARK, check_owner
+from storage.publish.card.loading import DatasetName
+from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
 from storage.publish.destinations.protocol import Destination
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 from storage.run_file import refuse_run_folder

@@ -1,8 +1,8 @@
 """`manifest.json`: what a published dataset consists of, to the byte.
 
-It is written after everything it lists, so it is the proof that a publication ended, and what the
-next one compares its plan with. It says nothing of where the dataset lies or when it was
-published: the same version makes the same manifest everywhere.
+A publication writes it after everything it lists, so it proves that the publication ended, and the
+next one compares its plan with it. It names neither the destination nor the time of publication: the
+same version makes the same manifest everywhere.
 """
 
 from collections import defaultdict
@@ -15,22 +15,22 @@ from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
-from storage.publish.plan.plan import CONFIGS, Plan
+from storage.publish.plan.plan import DATASET_CONFIGS, PublishPlan
 
 MANIFEST = "manifest.json"
-"""Where it lies."""
+"""The manifest's path."""
 
 CARD = "README.md"
-"""Where the card lies."""
+"""The card's path."""
 
 YIELD_PLOT = "plots/yield.svg"
-"""Where the plot of the yield by template lies."""
+"""The path of the plot of the yield by template."""
 
 LENGTH_PLOT = "plots/length.svg"
-"""Where the plot of the episodes' lengths lies."""
+"""The path of the plot of the episodes' lengths."""
 
 TEXTS = (YIELD_PLOT, LENGTH_PLOT, CARD, MANIFEST)
-"""What describes the data files, in the order it is written."""
+"""The files that describe the data files, in the order in which they are written."""
 
 
 class PublishedFile(Record):
@@ -47,22 +47,22 @@ class PublishedFile(Record):
     bytes: int = Field(ge=0)
     """Its size."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    """Of its bytes."""
+    """Hash of its bytes."""
     recipe: str | None
-    """Hash of what it was made from; None for the card and its plots."""
+    """Hash of all that it was made from; None for the card and its plots."""
 
 
 class Counts(Record):
-    """How many of what there are."""
+    """How many episodes and rows there are."""
 
     episodes: int
-    """Committed in this version, whatever became of them."""
+    """Episodes committed in this version."""
     accepted: int
-    """Meet the rule."""
+    """Episodes that meet the rule."""
     rejected: int
-    """Do not."""
+    """Episodes that do not."""
     unjudged: int
-    """Nothing failed, but something required was not judged."""
+    """Episodes of which nothing failed, but something required was not judged."""
     trajectories: int
     """Published episodes."""
     steps: int
@@ -75,21 +75,21 @@ class Manifest(Record):
     """What a published dataset consists of."""
 
     kind: Literal["stepmill dataset"] = "stepmill dataset"
-    """Tells it from any other manifest."""
+    """Distinguishes it from any other manifest."""
     layout: Literal[1] = 1
-    """Grows when the meaning of this file changes."""
+    """Incremented when the meaning of this file changes."""
     run: str
     """The run's id."""
     version: int
     """The version of the run's tables."""
     rule: JsonObject
-    """What an episode had to meet."""
+    """The rule of acceptance."""
     include_rejected: bool
-    """Episodes that do not meet it are here too, labelled."""
+    """Whether episodes that do not meet the rule are included, labelled."""
     counts: Counts
-    """How many of what there are."""
+    """Its episodes and rows."""
     files: tuple[PublishedFile, ...]
-    """Every file but this one, by path."""
+    """Every file except this one, by path."""
 
     def to_bytes(self) -> bytes:
         """Return the file's content."""
@@ -100,18 +100,20 @@ def read_manifest(data: bytes, where: str) -> Manifest:
     """Return the manifest that `data` holds.
 
     Raises:
-        Damaged: it holds none of ours; `where` is named.
+        Damaged: it holds none; the error names `where`.
     """
     try:
         return Manifest.model_validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise Damaged(f"{where}: is no manifest of a dataset: {place}: {first['msg']}") from None
+        raise Damaged(f"{where}: is not a manifest of a dataset: {place}: {first['msg']}") from None
 
 
-def make_manifest(plan: Plan, rule: AcceptSection, files: Sequence[PublishedFile]) -> Manifest:
-    """Return the manifest of `plan` carried out as `files`."""
+def make_manifest(
+    plan: PublishPlan, rule: AcceptSection, files: Sequence[PublishedFile]
+) -> Manifest:
+    """Return the manifest of `plan`, whose files came out as `files`."""
     chosen = plan.selection
     rows = rows_by_config(files)
     return Manifest(
@@ -133,9 +135,9 @@ def make_manifest(plan: Plan, rule: AcceptSection, files: Sequence[PublishedFile
 
 
 def rows_by_config(files: Sequence[PublishedFile]) -> Mapping[str, Mapping[str, int]]:
-    """Return the rows of each config and split, in the order of `CONFIGS`."""
+    """Return the rows of each config and split, in the order of `DATASET_CONFIGS`."""
     out: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for config in CONFIGS:
+    for config in DATASET_CONFIGS:
         for file in files:
             if file.config == config and file.split is not None:
                 out[config][file.split] += file.rows

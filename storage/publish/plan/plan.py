@@ -1,18 +1,20 @@
-"""The plan: which files a version's published dataset is made of, and what each is made from.
+"""The plan: which files the published dataset of a version consists of, and what each is made from.
 
-A file holds the rows of one config and one split for a stretch of episodes. Where a stretch ends
-is decided over **all** episodes of the split, in the order of `selection`, by an estimate of their
-size: judging an episode anew therefore changes the files that hold it and no other, and a later
-version only lengthens the last stretch and adds more. An estimate is enough, so that planning
-reads no picture; files come out near the size asked for, not at it. A system prompt is a row in
-every split whose episodes used it, so that a split can be read alone.
+A file holds the rows of one config and one split for a stretch of episodes. Where a stretch ends is
+decided over **all** episodes of the split, in the order of `selection`, by an estimate of their size.
+So when an episode is judged again, only the files that hold it change, and a later version only
+lengthens the last stretch and adds more. Because the size is estimated, planning reads no picture, and
+files come out near the configured size. A system prompt is a row in every split whose episodes used
+it, so that a split can be read alone.
 
-A planned file has a recipe, the hash of all that decides its bytes. A destination that already
-has a file of the same recipe needs no other, so publishing again builds nothing.
+A planned file has a recipe, the hash of all that decides its bytes. A destination that already has a
+file of that recipe needs no other, so a second publication builds nothing.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
 from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -24,11 +26,11 @@ from storage.lake.row_batch import picture_columns
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Candidate, Selection
 
-CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
+DATASET_CONFIGS = ("trajectories", "steps", "tasks", "observations", "calls", "prompts")
 """The published tables, in the order of the card."""
 
 LAYOUT = 2
-"""Grows when the same rows would be written otherwise: it is part of every recipe."""
+"""Part of every recipe: incremented when the same rows are written differently."""
 
 _T = TypeVar("_T")
 
@@ -39,54 +41,54 @@ _ROW_BYTES = {
     "observations": 2_048,
     "calls": 4_096,
 }
-"""What a row comes to in a file, about, pictures apart."""
+"""Estimated bytes of a row in a file, without its picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """One file that should exist; more than one where its rows come out larger than estimated."""
+    """One file that the destination should have; several if its rows are larger than estimated."""
 
     config: str
-    """One of `CONFIGS`."""
+    """One of `DATASET_CONFIGS`."""
     split: str
     """One of the splits."""
     index: int
-    """Its stretch of the split's episodes; missing where nothing of one is published."""
+    """The number of its stretch; a stretch of which nothing is published has no file."""
     ids: tuple[str, ...]
-    """Of the episodes, tasks or prompts it holds, in order."""
+    """The ids of its episodes, tasks or prompts, in order."""
     episodes: tuple[Candidate, ...]
-    """The episodes it holds rows of; empty for tasks and prompts."""
+    """Its episodes; empty for tasks and prompts."""
     recipe: str
     """Hash of all that decides its bytes."""
 
     @property
     def folder(self) -> str:
-        """Where its parts lie."""
+        """The folder of its parts."""
         return f"data/{self.config}"
 
     def path(self, part: int, sha256: str) -> str:
-        """Return where a part of it lies, its content's hash being known."""
+        """Return the path of a part, whose name contains its hash."""
         return f"{self.folder}/{self.split}-{self.index:05d}-{part:03d}-{sha256[:16]}.parquet"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What should lie at a destination for one version of a run."""
+class PublishPlan:
+    """The files that a destination should have for one version of a run."""
 
     run_id: str
     """The run."""
     version: int
     """The version."""
     selection: Selection
-    """The episodes behind it."""
+    """The episodes it is made from."""
     files: tuple[PlannedFile, ...]
     """Every data file, by config, split and stretch."""
     shard_bytes: int
-    """The size a file is cut at."""
+    """The size above which a file is split."""
 
 
-class _Cut(NamedTuple):
-    """Where a file belongs, and the size it is cut at."""
+class _FileGroup(NamedTuple):
+    """The files of one config and split, and the size above which they are split."""
 
     config: str
     split: str
@@ -94,21 +96,18 @@ class _Cut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Holdings:
-    """Which episodes have rows in the tables that not every episode has rows in."""
+class _RowOwners:
+    """Which episodes have rows in the tables in which not every episode has some."""
 
     steps: Collection[str]
-    """Episodes that broke under way and have steps all the same."""
+    """Failed episodes that have steps all the same."""
     observations: Collection[str]
     calls: Collection[str]
     prompts: dict[str, set[str]]
     """The prompts that an episode's calls used."""
 
-    def publish(self, selection: Selection, config: str, episode: Candidate) -> bool:
-        """Tell whether `selection` publishes rows of `episode` in `config`."""
-        return selection.publishes(episode) and self._has(config, episode)
-
-    def _has(self, config: str, episode: Candidate) -> bool:
+    def has_rows(self, config: str, episode: Candidate) -> bool:
+        """Return whether `episode` has rows in `config`."""
         if config == "steps":
             return episode.whole or episode.episode_id in self.steps
         if config == "observations":
@@ -116,42 +115,46 @@ class _Holdings:
         return config != "calls" or episode.episode_id in self.calls
 
 
-def schema_of(config: str) -> pa.Schema:
+def config_schema(config: str) -> pa.Schema:
     """Return the columns of a published config."""
     own = trajectory_schema() if config == "trajectories" else arrow_schema(config)
     pictures = picture_columns(own)
-    # `datasets` knows an image by the footer only where the column may be null, as its own are
+    # `datasets` recognises an image by the footer only if the column is nullable, as its own are
     return pa.schema([f.with_nullable(nullable=True) if f.name in pictures else f for f in own])
 
 
 def row_bytes(config: str, episode: Candidate) -> int:
-    """Return what the rows of `episode` in `config` come to, about."""
+    """Return the estimated bytes of the rows of `episode` in `config`."""
     if config == "trajectories":
         return _ROW_BYTES[config]
     picture = episode.picture_bytes if config == "steps" else 0
     return (episode.n_steps + 1) * (_ROW_BYTES[config] + picture)
 
 
-def make_plan(tables: Tables, selection: Selection, *, run_id: str, shard_bytes: int) -> Plan:
-    """Return what `selection` is published as, in files of about `shard_bytes`."""
-    holdings = _holdings(tables, selection)
+def plan_files(
+    tables: Tables, selection: Selection, *, run_id: str, shard_bytes: int
+) -> PublishPlan:
+    """Return the files that `selection` is published as, each of about `shard_bytes`."""
+    owners = _row_owners(tables, selection)
     members = {
         split: [c for c in selection.candidates if c.acceptance.split == split] for split in SPLITS
     }
     files: list[PlannedFile] = []
-    for cut in (_Cut(config, split, shard_bytes) for config in CONFIGS for split in SPLITS):
-        if cut.config == "tasks":
-            files += _task_files(cut, members[cut.split])
-        elif cut.config == "prompts":
-            published = filter(selection.publishes, members[cut.split])
-            files += _prompt_files(cut, published, holdings=holdings)
+    for config, split in product(DATASET_CONFIGS, SPLITS):
+        group = _FileGroup(config, split, shard_bytes)
+        if config == "tasks":
+            files += _task_files(group, members[split])
+        elif config == "prompts":
+            published = filter(selection.publishes, members[split])
+            ids = {prompt for episode in published for prompt in _prompts(episode, owners)}
+            files += [_planned_file(group, 0, ids=sorted(ids))] if ids else []
         else:
-            files += [
-                _file(cut, index, episodes=held)
-                for index, stretch in enumerate(_episode_stretches(cut, members[cut.split]))
-                if (held := [c for c in stretch if holdings.publish(selection, cut.config, c)])
-            ]
-    return Plan(
+            stretches = _stretches(members[split], partial(row_bytes, config), limit=shard_bytes)
+            for index, stretch in enumerate(stretches):
+                published = filter(selection.publishes, stretch)
+                episodes = [c for c in published if owners.has_rows(config, c)]
+                files += [_planned_file(group, index, episodes=episodes)] if episodes else []
+    return PublishPlan(
         run_id=run_id,
         version=tables.version,
         selection=selection,
@@ -160,41 +163,38 @@ def make_plan(tables: Tables, selection: Selection, *, run_id: str, shard_bytes:
     )
 
 
-def _episode_stretches(cut: _Cut, members: Sequence[Candidate]) -> Iterator[Sequence[Candidate]]:
-    return _stretches(members, lambda c: row_bytes(cut.config, c), limit=cut.shard_bytes)
-
-
-def _task_files(cut: _Cut, members: Sequence[Candidate]) -> Iterator[PlannedFile]:
+def _task_files(group: _FileGroup, members: Sequence[Candidate]) -> Iterator[PlannedFile]:
     """Plan the tasks of all episodes, accepted or not, in the order they were first attempted."""
     ids = tuple(dict.fromkeys(c.task_id for c in members))
-    stretches = _stretches(ids, lambda _: _ROW_BYTES["tasks"], limit=cut.shard_bytes)
+    stretches = _stretches(ids, lambda _: _ROW_BYTES["tasks"], limit=group.shard_bytes)
     for index, stretch in enumerate(stretches):
-        yield _file(cut, index, ids=stretch)
+        yield _planned_file(group, index, ids=stretch)
 
 
-def _prompt_files(
-    cut: _Cut, published: Iterable[Candidate], *, holdings: _Holdings
-) -> Iterator[PlannedFile]:
-    ids: set[str] = set()
-    for episode in published:
-        ids |= holdings.prompts.get(episode.episode_id, set())
-        ids |= {episode.prompt_sha256} if episode.prompt_sha256 else set()
-    if ids:
-        yield _file(cut, 0, ids=sorted(ids))
+def _prompts(episode: Candidate, owners: _RowOwners) -> set[str]:
+    own = {episode.prompt_sha256} if episode.prompt_sha256 else set()
+    return own | owners.prompts.get(episode.episode_id, set())
 
 
-def _file(
-    cut: _Cut, index: int, *, episodes: Sequence[Candidate] = (), ids: Sequence[str] = ()
+def _planned_file(
+    group: _FileGroup,
+    index: int,
+    *,
+    episodes: Sequence[Candidate] = (),
+    ids: Sequence[str] = (),
 ) -> PlannedFile:
-    stamps: list[object] = [*(_stamp(cut.config, c) for c in episodes), *ids]
-    columns = [[f.name, str(f.type), f.nullable] for f in schema_of(cut.config)]
+    sources: list[object] = [*ids]
+    for episode in episodes:  # an episode is never edited, but it may be judged again
+        judged = [episode.acceptance.model_dump_json()] if group.config == "trajectories" else []
+        sources.append([episode.episode_id, episode.content_sha256, *judged])
+    columns = [[f.name, str(f.type), f.nullable] for f in config_schema(group.config)]
     return PlannedFile(
-        config=cut.config,
-        split=cut.split,
+        config=group.config,
+        split=group.split,
         index=index,
         ids=tuple(ids) or tuple(c.episode_id for c in episodes),
         episodes=tuple(episodes),
-        recipe=content_hash([LAYOUT, *cut, index, columns, stamps]),
+        recipe=content_hash([LAYOUT, *group, index, columns, sources]),
     )
 
 
@@ -213,38 +213,25 @@ def _stretches(
         yield items[start:]
 
 
-def _stamp(config: str, episode: Candidate) -> list[object]:
-    """Return what decides an episode's rows in `config`: it is never edited, its judgement is."""
-    stamp: list[object] = [episode.episode_id, episode.content_sha256]
-    if config == "trajectories":
-        stamp.append(episode.acceptance.model_dump_json())
-    return stamp
-
-
-def _holdings(tables: Tables, selection: Selection) -> _Holdings:
+def _row_owners(tables: Tables, selection: Selection) -> _RowOwners:
     published = {c.episode_id for c in selection.published}
-    broken = {c.episode_id for c in selection.published if not c.whole}
+    failed = {c.episode_id for c in selection.published if not c.whole}
+    steps = _distinct(tables, "steps", ["episode_id"]) if failed else ()
+    observations = _distinct(tables, "observations", ["episode_id"]) if published else ()
     prompts: dict[str, set[str]] = {}
     for episode, prompt in _distinct(tables, "calls", ["episode_id", "prompt_sha256"]):
         if episode in published:
             prompts.setdefault(episode, set()).update([prompt] if prompt else [])
-    return _Holdings(
-        steps=_owners(tables, "steps", among=broken),
-        observations=_owners(tables, "observations", among=published),
+    return _RowOwners(
+        steps=failed.intersection(episode for (episode,) in steps),
+        observations=published.intersection(episode for (episode,) in observations),
         calls=prompts.keys(),
         prompts=prompts,
     )
 
 
-def _owners(tables: Tables, table: str, *, among: set[str]) -> set[str]:
-    """Return which episodes of `among` have rows in `table`."""
-    if not among:
-        return set()
-    return {e for (e,) in _distinct(tables, table, ["episode_id"]) if e in among}
-
-
 def _distinct(tables: Tables, table: str, columns: list[str]) -> Iterator[tuple[str, ...]]:
-    """Yield the combinations of values that some columns have, some of them more than once."""
+    """Yield the combinations of values in some columns; some of them more than once."""
     dataset = tables.datasets.get(table)
     if dataset is None:
         return

@@ -1,8 +1,8 @@
-"""Where in a table's files the rows of each id lie, so that a few ids can be read without the rest.
+"""The row groups of each id in a table's files, so that a few ids can be read without the rest.
 
-The tables' files lie as commits and compaction left them: a file a unit, or many units in one.
-`locate` reads one column of a table once and notes for every id the row groups it is in; what is
-kept are numbers, no file's metadata, so that ten thousand files weigh little.
+A file of a table holds one unit after a commit and many after a compaction. `RowIndex` reads one column
+of a table once and keeps the row groups of every id: numbers alone and no file's metadata, so that the
+index of ten thousand files is small.
 """
 
 from collections import defaultdict
@@ -13,37 +13,37 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-Spot = tuple[int, int]
-"""A fragment's and a row group's number; a fragment that has no row groups is one."""
+_RowGroupId = tuple[int, int]
+"""The numbers of a fragment and of a row group in it; a fragment without row groups counts as one."""
 
 
-class Located:
-    """A table's rows, found by id."""
+class RowIndex:
+    """An index of a table's rows by one of its columns."""
 
     def __init__(self, dataset: ds.Dataset, key: str) -> None:
         self._schema = dataset.schema
         self._key = key
         self._fragments: list[ds.Fragment] = list(dataset.get_fragments())
-        self._spots: dict[str, list[Spot]] = {}
+        self._row_groups: dict[str, list[_RowGroupId]] = {}
         for number in range(len(self._fragments)):
             for group, ids in enumerate(self._ids(number)):
                 for item in ids:
-                    self._spots.setdefault(item, []).append((number, group))
+                    self._row_groups.setdefault(item, []).append((number, group))
 
     def __contains__(self, item: str) -> bool:
-        return item in self._spots
+        return item in self._row_groups
 
     def read(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
-        """Return the rows of `ids`, in no order, with those of `columns` that the table has."""
+        """Return the rows of `ids`, in any order, with those of `columns` that the table has."""
         groups: defaultdict[int, set[int]] = defaultdict(set)
         for item in ids:
-            for number, group in self._spots[item]:
+            for number, group in self._row_groups[item]:
                 groups[number].add(group)
-        here = [name for name in columns if name in self._schema.names]
+        existing = [name for name in columns if name in self._schema.names]
         return pa.concat_tables(
             self._open(number, sorted(found)).to_table(
                 schema=self._schema,
-                columns=here,
+                columns=existing,
                 filter=pc.field(self._key).isin(pa.array(ids, pa.string())),
             )
             for number, found in sorted(groups.items())
@@ -62,7 +62,7 @@ class Located:
             yield {str(item) for item in column.to_pylist()}
 
     def _open(self, number: int, groups: Sequence[int] | None = None) -> ds.Fragment:
-        """Return a fragment, a fresh one: one that was read keeps its metadata for ever."""
+        """Return a new handle of a fragment: a handle that was read keeps the file's metadata."""
         fragment = self._fragments[number]
         if not isinstance(fragment, ds.ParquetFileFragment):
             return fragment

@@ -1,10 +1,10 @@
-"""Rows of a pinned version's tables, in an order that the caller gives, in pieces of bounded size.
+"""Rows of a version's tables, in the order that the caller gives, in pieces of bounded size.
 
-The rows are in files as commits and compaction wrote them; a published file holds the rows of many
-episodes in the order of publication. `in_order` reads a few episodes' worth of row groups at a time
-(see `row_index`) and puts them in order; only one piece and one row group are in memory, however
-large the table or a unit is. Only complete episodes are returned: a missing step, or a picture that
-is not the one recorded, stops the publication.
+Commits and compaction wrote the rows in an order of their own; a published file holds the rows of many
+episodes in the order of publication. `read_rows` reads the row groups of a few episodes at a time (see
+`row_index`) and sorts them, so only one piece and one row group are in memory, however large the table
+or a unit is. `check_steps` and `check_pictures` stop the publication at a missing step, or at a picture
+that is not the one recorded.
 """
 
 import hashlib
@@ -20,15 +20,15 @@ import pyarrow.dataset as ds
 
 from schemas.errors import Damaged
 from storage.objects.error_messages import read_error
-from storage.publish.plan.row_index import Located
+from storage.publish.plan.row_index import RowIndex
 
 PIECE_BYTES = 32 << 20
 """Rows are read and written in pieces of about this size."""
 
 PIECE_KEYS = 256
-"""The maximum of ids in a piece, for rows without pictures."""
+"""The maximum number of ids in a piece; rows without pictures reach it first."""
 
-_ORDER = ("step", "call")
+_SORT_COLUMNS = ("step", "call")
 
 
 class SnapshotTables(Protocol):
@@ -50,9 +50,9 @@ class Tables:
     def __init__(self, version: int, datasets: Mapping[str, ds.Dataset]) -> None:
         self.version = version
         self.datasets = datasets
-        self._located: tuple[str, Located] | None = None
+        self._index: tuple[str, RowIndex] | None = None
 
-    def located(self, table: str, key: str) -> Located:
+    def row_index(self, table: str, key: str) -> RowIndex:
         """Return the index of the rows of `table` by the column `key`.
 
         Raises:
@@ -60,10 +60,10 @@ class Tables:
         """
         if table not in self.datasets:
             raise Damaged(f"version {self.version} of the run has no table `{table}`")
-        if self._located is None or self._located[0] != table:  # files are built table by table
-            self._located = None
-            self._located = (table, Located(self.datasets[table], key))
-        return self._located[1]
+        if self._index is None or self._index[0] != table:  # files are built table by table
+            self._index = None  # frees the memory of the last one before the next is built
+            self._index = (table, RowIndex(self.datasets[table], key))
+        return self._index[1]
 
 
 @contextmanager
@@ -107,22 +107,22 @@ class RowRequest:
     """Estimates the bytes of the rows of an id, by its index in `ids`; 0 if unknown."""
 
 
-def in_order(tables: Tables, wanted: RowRequest, schema: pa.Schema) -> Iterator[pa.Table]:
+def read_rows(tables: Tables, wanted: RowRequest, schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows of `wanted` with the columns of `schema`, those of an id together.
 
     Raises:
         Damaged: an id has no row.
     """
-    located = tables.located(wanted.table, wanted.key)
-    start, heavier = 0, 1.0
+    index = tables.row_index(wanted.table, wanted.key)
+    start, underestimate = 0, 1.0
     while start < len(wanted.ids):
-        stop, weight = _stretch(wanted, start, limit=PIECE_BYTES / heavier)
+        stop, weight = _stretch(wanted, start, limit=PIECE_BYTES / underestimate)
         ids = wanted.ids[start:stop]
-        missing = next((item for item in ids if item not in located), None)
+        missing = next((item for item in ids if item not in index), None)
         if missing is not None:
-            raise Damaged(f"{wanted.table}: no row of {wanted.key} {missing}")
-        piece = _piece(located, wanted.key, ids, schema)
-        start, heavier = stop, max(1.0, piece.nbytes / max(1, weight))
+            raise Damaged(f"table `{wanted.table}` has no row with {wanted.key} {missing}")
+        piece = _read_piece(index, wanted.key, ids, schema)
+        start, underestimate = stop, max(1.0, piece.nbytes / max(1, weight))
         yield piece
 
 
@@ -137,20 +137,20 @@ def _stretch(wanted: RowRequest, start: int, *, limit: float) -> tuple[int, int]
     return min(start + PIECE_KEYS, len(wanted.ids)), size
 
 
-def _piece(located: Located, key: str, ids: Sequence[str], schema: pa.Schema) -> pa.Table:
-    """Return the rows of `ids` in their order, as `schema` has them."""
-    table = located.read(ids, schema.names)
+def _read_piece(index: RowIndex, key: str, ids: Sequence[str], schema: pa.Schema) -> pa.Table:
+    """Return the rows of `ids` in their order, with the columns of `schema`."""
+    table = index.read(ids, schema.names)
     rank = pc.index_in(table[key], value_set=pa.array(ids, pa.string()))
-    keys = [name for name in _ORDER if name in table.column_names]
+    keys = [name for name in _SORT_COLUMNS if name in table.column_names]
     ranks = zip(rank.to_pylist(), *(table[name].to_pylist() for name in keys), strict=True)
     places = [place for _, place in sorted((ranked, at) for at, ranked in enumerate(ranks))]
-    # Pictures are not copied: an episode's rows lie together, so a piece is a few slices.
+    # Slices do not copy the pictures, and an episode's rows are adjacent, so there are few slices.
     slices = [table.slice(start, stop - start) for start, stop in _runs(places)]
-    return conform(pa.concat_tables(slices) if slices else table, schema)
+    return _conform(pa.concat_tables(slices) if slices else table, schema)
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the stretches of consecutive numbers that `places` is made of."""
+    """Yield the ranges of consecutive numbers in `places`."""
     start = 0
     for end in range(1, len(places) + 1):
         if end == len(places) or places[end] != places[end - 1] + 1:
@@ -158,8 +158,8 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
             start = end
 
 
-def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return `table` with exactly the columns of `schema`; null where it has none."""
+def _conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return `table` with exactly the columns of `schema`; those that it lacks are null."""
     columns = [
         table[field.name].cast(field.type)
         if field.name in table.column_names
@@ -169,8 +169,8 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def first_of_each(table: pa.Table, key: str) -> pa.Table:
-    """Return `table`, whose rows of one `key` lie together, with the first of each."""
+def drop_repeats(table: pa.Table, key: str) -> pa.Table:
+    """Return the first row of each `key` of `table`, whose rows of one key are adjacent."""
     values = table[key].to_pylist()
     first = [place == 0 or value != values[place - 1] for place, value in enumerate(values)]
     return table.filter(pa.array(first, pa.bool_()))
@@ -180,7 +180,7 @@ def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
     """Check that the steps of each episode are contiguous and as many as `expected`.
 
     Raises:
-        Damaged: they are not; the episode is named.
+        Damaged: they are not; the error names the episode.
     """
     steps: Counter[str] = Counter()
     for row in table.select(["episode_id", "step"]).to_pylist():
@@ -190,14 +190,14 @@ def check_steps(table: pa.Table, expected: Mapping[str, int]) -> None:
         steps[episode] += 1
     for episode, count in steps.items():
         if count != expected.get(episode, count):
-            raise Damaged(f"episode {episode}: it has {count} of its {expected[episode]} steps")
+            raise Damaged(f"episode {episode}: expected {expected[episode]} steps, got {count}")
 
 
 def check_pictures(table: pa.Table) -> None:
     """Check that every picture is the one recorded.
 
     Raises:
-        Damaged: one is not; its episode and step are named.
+        Damaged: one is not; the error names its episode and step.
     """
     pictures = pc.struct_field(table["screenshot"], "bytes")
     recorded = table["screenshot_sha256"].to_pylist()

@@ -1,11 +1,10 @@
 """Which episodes a version of a run publishes, and in which order.
 
-`select` joins every committed episode with its task and its verdicts and asks the run's rule what
-whether it accepts them. It reads narrow columns only: no pictures, and of the verdicts' evidence only
-that of `outcome`, which has the threshold, and of `duplicates`, which has the original. The order depends on the
-episodes alone: units by when their last episode ended, then task and attempt. Units that are
-committed later ended later, so what a later version adds comes at the end, however the
-tables were compacted.
+`select` joins every committed episode with its task and its verdicts and asks the run's rule whether
+it accepts the episode. It reads narrow columns only: no pictures, and only the evidence of `outcome`,
+which has the threshold, and of `duplicates`, which has the original. The order depends on the episodes
+alone: units by when their last episode ended, then task and attempt. Units that are committed later
+ended later, so a later version adds its episodes at the end, however the tables were compacted.
 """
 
 from collections import Counter
@@ -29,12 +28,12 @@ from schemas.verdict import Acceptance, Verdict
 from storage.publish.plan.rows import Tables
 
 BYTES_PER_PIXEL = 0.15
-"""The usual maximum for a JPEG of a web page; it decides only where files are cut."""
+"""The usual maximum for a JPEG of a web page; it decides only where files are split."""
 
 _BATCH_ROWS = 4_096
 
 ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
-"""Columns of `episodes` with the origin of an episode."""
+"""Columns of `episodes` that say where an episode comes from."""
 
 _EVIDENCE_OF = ("outcome", "duplicates")
 """Verifiers whose evidence becomes columns."""
@@ -68,27 +67,27 @@ class Candidate:
     """A committed episode as publication sees it."""
 
     episode_id: str
-    """Which episode."""
+    """The episode's id."""
     unit_id: str
     """The unit it was committed with."""
     task_id: str
     """The task attempted."""
     attempt: int
-    """Which attempt at it."""
+    """The number of the attempt."""
     template_id: str
     """The task's template."""
     content_sha256: str
-    """Over its step rows."""
+    """Hash over its step rows."""
     prompt_sha256: str | None
-    """Its system prompt; None without one."""
+    """Hash of its system prompt; None without one."""
     n_steps: int
     """Actions taken."""
     whole: bool
-    """Its steps must number one more than its actions; False where it broke under way."""
+    """Whether it must have one step more than actions; False if it failed before its end."""
     picture_bytes: int
-    """What one of its pictures comes to, estimated from the viewport."""
+    """Estimated size of one of its pictures, from the viewport."""
     status: AcceptanceStatus
-    """What the rule makes of it."""
+    """Its status under the rule."""
     acceptance: Acceptance
     """The columns with the rule's result."""
     unit_ended_at: datetime
@@ -102,9 +101,9 @@ class Selection:
     candidates: tuple[Candidate, ...]
     """Every episode, accepted or not."""
     include_rejected: bool
-    """Those that are not accepted are published too, labelled."""
+    """Whether episodes that are not accepted are published too, labelled."""
     origins: Mapping[str, Counter[str]]
-    """By column of `episodes`: how many published episodes each of its values has."""
+    """By column of `ORIGINS`: the number of published episodes with each value."""
 
     @property
     def published(self) -> Iterator[Candidate]:
@@ -115,9 +114,9 @@ class Selection:
         """Return whether `candidate` is published."""
         return self.include_rejected or candidate.acceptance.accepted
 
-    def count(self, where: AcceptanceStatus) -> int:
-        """Return how many episodes have the status `where`."""
-        return sum(item.status is where for item in self.candidates)
+    def count(self, status: AcceptanceStatus) -> int:
+        """Return how many episodes have a status."""
+        return sum(item.status is status for item in self.candidates)
 
 
 def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:
@@ -136,7 +135,8 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
         )
     templates = _templates_of(tables, table)
     judgements = _judgements(tables, rule, templates)
-    ended = _unit_ends(table)
+    ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
+    ended = {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
     candidates = []
     for row in _rows(table):
@@ -171,12 +171,6 @@ def _templates_of(tables: Tables, episodes: pa.Table) -> dict[str, str]:
             )
         out[row["episode_id"]] = known[row["task_id"]]
     return out
-
-
-def _unit_ends(episodes: pa.Table) -> dict[str, datetime]:
-    """Return when the last episode of each unit ended."""
-    ends = episodes.group_by("unit_id").aggregate([("ended_at", "max")])
-    return {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
 
 
 def _judgements(

@@ -21,14 +21,12 @@ from schemas.base import sha256_hex
 from schemas.errors import BadConfig, Conflict, NotFound, Unwritable
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.card.loading_snippets import DatasetName
+from storage.publish.card.loading import DatasetName
+from storage.publish.destinations.hub.checks import MAIN, parse_url, refuse_read_only
 from storage.publish.destinations.hub.errors import Busy, pauses, wait
-from storage.publish.destinations.hub.names import MAIN, parse_url, tag_names
-from storage.publish.destinations.hub.permissions import refuse_read_only
 from storage.publish.destinations.hub.repository import Repository, RepoState
 from storage.publish.destinations.hub.transfers import Addition, RemoteFile
-from storage.publish.destinations.listing import Listing, OwnedListing
-from storage.publish.destinations.ownership import MARK, check_owner
+from storage.publish.destinations.ownership import MARK, Listing, OwnedListing, check_owner
 from storage.publish.destinations.protocol import Destination, is_published_path
 from storage.publish.plan.manifest import MANIFEST, TEXTS
 
@@ -44,13 +42,13 @@ class HubDestination(Destination):
     def __init__(self, url: str, terms: PublishSection, *, endpoint: str | None = None) -> None:
         self._repository_name, self._branch = parse_url(url)
         branch = None if self._branch == MAIN else self._branch
-        self._called = DatasetName(self._repository_name, branch=branch)
+        self._dataset_name = DatasetName(self._repository_name, branch=branch)
         self._terms = terms
         self._repository = Repository(
             self._repository_name, self._branch, address=self.address, endpoint=endpoint
         )
         self._run_id = ""
-        self._look: RepoState | None = None
+        self._state: RepoState | None = None
         self._content: Listing | None = None
         self._entries: dict[str, RemoteFile] = {}
         self._manifest = b""
@@ -67,29 +65,33 @@ class HubDestination(Destination):
     @property
     def name(self) -> DatasetName:
         """The repository's name."""
-        return self._called
+        return self._dataset_name
 
     @property
     def local_name(self) -> DatasetName:
         """The repository's name."""
-        return self._called
+        return self._dataset_name
 
     @override
     async def listing(self) -> Listing:
         # The files of a commit are read once.
-        before, self._look = self._look, await self._repository.state()
-        if self._look is None:
+        previous, self._state = self._state, await self._repository.state()
+        if self._state is None:
             return Listing()
-        self._refuse_exposure(self._look)
-        if self._look.head is None:
+        if self._terms.private and not self._state.private:
+            raise BadConfig(
+                f"{self.address}: is public, and publish.private is true; make the repository "
+                "private, or set publish.private = false"
+            )
+        if self._state.head is None:
             return Listing()
-        if self._content is None or before is None or before.head != self._look.head:
-            self._content = await self._read(self._look.head)
+        if self._content is None or previous is None or previous.head != self._state.head:
+            self._content = await self._read(self._state.head)
         return self._content
 
     @override
     async def digest(self, path: str) -> str | None:
-        # Of the commit that `content` read.
+        # Of the commit that `listing` read.
         try:
             return await self._repository.digest(path, self._branch_state().head or "")
         except NotFound:
@@ -98,10 +100,10 @@ class HubDestination(Destination):
     @override
     async def owned_listing(self, run_id: str) -> OwnedListing:
         self._run_id = run_id
-        stock = check_owner(self.address, run_id, await self.listing())
-        self._refuse_edits(stock)
-        self._manifest = stock.texts.get(MANIFEST, b"")
-        return stock
+        owned = check_owner(self.address, run_id, await self.listing())
+        self._refuse_edits(owned)
+        self._manifest = owned.texts.get(MANIFEST, b"")
+        return owned
 
     async def _read(self, head: str) -> Listing:
         """Return the files of a commit."""
@@ -119,11 +121,12 @@ class HubDestination(Destination):
     @override
     async def hold(self) -> AsyncIterator[None]:
         # Nothing is locked: each commit shows whether another writer was faster.
-        if self._look is None:
+        if self._state is None:
             await self._repository.create(private=self._terms.private)
         await self._gate()
-        if self._look is None or self._look.head is None:
-            await self._make_branch()
+        missing = self._state is None or self._state.head is None
+        if missing and self._branch != MAIN:
+            await self._repository.create_branch()
         self._additions, self._committed, self._deletions = {}, {}, set()
         yield
 
@@ -161,27 +164,23 @@ class HubDestination(Destination):
         # Nothing is written: the Hub says what the token allows.
         refuse_read_only(await self._repository.token_owner(), self._repository_name, self.address)
 
-    async def _make_branch(self) -> None:
-        if self._branch != MAIN:
-            await self._repository.create_branch()
-
     async def _gate(self) -> None:
-        wanted, look = self._terms.gated, self._look
-        if wanted is not None and (look is None or look.gated != wanted.value):
+        wanted, state = self._terms.gated, self._state
+        if wanted is not None and (state is None or state.gated != wanted.value):
             await self._repository.gate(wanted)
-            if look is not None:
-                self._look = replace(look, gated=wanted.value)
+            if state is not None:
+                self._state = replace(state, gated=wanted.value)
 
     async def _commit(self, message: str) -> None:
         """Commit what is pending, exactly once, even if a response is lost."""
         head: str | None = None
         for pause in pauses():
-            look = self._branch_state()
+            state = self._branch_state()
             try:
                 head = await self._repository.commit(
                     list(self._additions.values()),
                     sorted(self._deletions),
-                    parent=look.head or "",
+                    parent=state.head or "",
                     message=message,
                 )
             except (Busy, Conflict) as error:
@@ -189,7 +188,7 @@ class HubDestination(Destination):
                 head = await self._pending_commit()
             if head is not None:
                 break
-        self._look = replace(self._branch_state(), head=head)
+        self._state = replace(self._branch_state(), head=head)
         self._committed |= self._additions
         self._entries = {p: e for p, e in self._entries.items() if p not in self._deletions}
         self._content, self._additions, self._deletions = None, {}, set()
@@ -200,28 +199,24 @@ class HubDestination(Destination):
         Raises:
             Conflict: another writer's commit changed files of ours.
         """
-        look = await self._repository.state()
-        if look is None or look.head is None:
+        state = await self._repository.state()
+        if state is None or state.head is None:
             raise NotFound(f"{self.address}: was removed while it was being published to")
-        if look.head == self._branch_state().head:
+        if state.head == self._branch_state().head:
             return None
-        tree = await self._repository.tree(look.head)
-        if self._is_in(tree):
-            return look.head
-        self._refuse_foreign_changes(tree, look.head)
-        self._look, self._entries = look, tree
+        tree = await self._repository.tree(state.head)
+        added = all(addition.is_at(tree.get(path)) for path, addition in self._additions.items())
+        if added and not self._deletions & tree.keys():
+            return state.head
+        self._refuse_foreign_changes(tree, state.head)
+        self._state, self._entries = state, tree
         self._deletions &= tree.keys()
         return None
 
     def _branch_state(self) -> RepoState:
-        if self._look is None or self._look.head is None:
+        if self._state is None or self._state.head is None:
             raise Unwritable(f"{self.address}: was created and is gone; run this again")
-        return self._look
-
-    def _is_in(self, tree: Mapping[str, RemoteFile]) -> bool:
-        """Return whether a tree has everything that is pending."""
-        added = all(addition.is_at(tree.get(path)) for path, addition in self._additions.items())
-        return added and not self._deletions & tree.keys()
+        return self._state
 
     def _refuse_foreign_changes(self, tree: Mapping[str, RemoteFile], head: str) -> None:
         """Refuse another writer's commit that changed files of ours.
@@ -245,22 +240,15 @@ class HubDestination(Destination):
         gone = entry is None and path in self._deletions
         return gone or (path not in self._committed and entry == self._entries.get(path))
 
-    def _refuse_exposure(self, look: RepoState) -> None:
-        if self._terms.private and not look.private:
-            raise BadConfig(
-                f"{self.address}: is public, and publish.private is true; make the repository "
-                "private, or set publish.private = false"
-            )
-
-    def _refuse_edits(self, stock: OwnedListing) -> None:
+    def _refuse_edits(self, owned: OwnedListing) -> None:
         """Refuse a dataset that was changed since it was published.
 
         Raises:
             Conflict: a file is not the one published; deleted ones are restored.
         """
-        for file in stock.manifest.files if stock.manifest else ():
-            size = stock.sizes.get(file.path, file.bytes)
-            if (size, stock.digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
+        for file in owned.manifest.files if owned.manifest else ():
+            size = owned.sizes.get(file.path, file.bytes)
+            if (size, owned.digests.get(file.path, file.sha256)) != (file.bytes, file.sha256):
                 raise Conflict(
                     f"{self.address}: {file.path} was changed since it was published; "
                     "revert that commit, or delete the file to have it written again"
@@ -269,7 +257,8 @@ class HubDestination(Destination):
     async def _tag(self, version: int) -> None:
         """Tag the commit with the version, unless a tag of the version has the same dataset."""
         tags = await self._repository.tags()
-        for name in tag_names(self._branch, version, len(tags)):
+        first = f"v{version}" if self._branch == MAIN else f"{self._branch}-v{version}"
+        for name in (first, *(f"{first}.{number}" for number in range(1, len(tags) + 1))):
             if name not in tags:
                 await self._repository.tag(name, self._branch_state().head or "")
                 return

@@ -1,8 +1,9 @@
-"""The Hub's refusals in our words, and when a request is retried.
+"""Translates the errors of the Hub's client, and decides when a request is retried.
 
-The client's errors are translated here: what is not allowed, what to do about it, and whether a
-retry may help. Nothing of a request is repeated, and a token in a response is redacted. `pauses` and `wait` are the one layer of retries around what the client itself does not
-retry; the wait is as long as the Hub asks for, up to a limit.
+An error says what is not allowed and what to do about it, and its class whether a
+retry may help. No error repeats any part of a request, and a token in a response is redacted. `pauses`
+and `wait` are the one layer of retries around what the client itself does not retry; a pause is as long
+as the Hub asks for, up to a limit.
 """
 
 import asyncio
@@ -85,7 +86,7 @@ def translated_errors(where: str) -> Iterator[None]:
     Raises:
         Busy: no answer, or one that asks for another try.
         Conflict: another writer was faster.
-        Absent: no such repository.
+        RepositoryMissing: no such repository.
         NoBranch: no such branch.
         NotFound: no such file.
         BadConfig: the token does not allow it, or the request is refused for good.
@@ -105,7 +106,7 @@ def translated_errors(where: str) -> Iterator[None]:
             f"{where}: there is no such repository, or the token may not see it"
         ) from error
     except HfHubHTTPError as error:
-        raise _answer(where, error) from error
+        raise _translated_status(where, error) from error
     except HTTPError as error:
         raise Busy(
             f"{where}: the Hub does not answer: {_line(str(error) or 'no reason')}"
@@ -114,13 +115,16 @@ def translated_errors(where: str) -> Iterator[None]:
         raise BadConfig(f"{where}: the Hub refuses this: {_line(str(error))}") from error
 
 
-def _answer(where: str, error: HfHubHTTPError) -> StepmillError:
-    status, message = error.response.status_code, _message(error)
+def _translated_status(where: str, error: HfHubHTTPError) -> StepmillError:
+    status = error.response.status_code
+    text = error.server_message or error.response.headers.get("X-Error-Message") or ""
+    message = f": {_line(text)}" if text.strip() else ""
     if status in _CONFLICTS:
         return Conflict(f"{where}: another writer changed it at the same time{message}")
     if status in _BUSY or status >= _SERVER:
         why = "has had enough requests or commits for now" if status == 429 else "is not well"  # noqa: PLR2004 - the one every reader knows
-        return Busy(f"{where}: the Hub {why} ({status}){message}", _seconds(error.response.headers))
+        seconds = _requested_seconds(error.response.headers)
+        return Busy(f"{where}: the Hub {why} ({status}){message}", seconds)
     if status == 401:  # noqa: PLR2004
         return BadConfig(
             f"{where}: the Hub does not know the token{message}; set HF_TOKEN to one that is valid, "
@@ -136,16 +140,11 @@ def _answer(where: str, error: HfHubHTTPError) -> StepmillError:
     return BadConfig(f"{where}: the Hub refuses this ({status}){message}")
 
 
-def _message(error: HfHubHTTPError) -> str:
-    text = error.server_message or error.response.headers.get("X-Error-Message") or ""
-    return f": {_line(text)}" if text.strip() else ""
-
-
 def _line(text: str) -> str:
     return _TOKEN.sub("***", " ".join(text.split()))[:_MAX_CHARS]
 
 
-def _seconds(headers: Mapping[str, str]) -> float | None:
+def _requested_seconds(headers: Mapping[str, str]) -> float | None:
     """Return the pause that the Hub asks for; None if it names none."""
     seconds = headers.get("Retry-After", "")
     if seconds.isdigit():

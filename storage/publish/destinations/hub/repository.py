@@ -82,11 +82,11 @@ class Repository:
     async def state(self) -> RepoState | None:
         """Return the state of the repository; None if it does not exist."""
         try:
-            return await self._retry(lambda: self._look(self._branch))
+            return await self._retry(lambda: self._read_state(self._branch))
         except RepositoryMissing:
             return None
         except NoBranch:
-            main = await self._retry(lambda: self._look(None))
+            main = await self._retry(lambda: self._read_state(None))
             return RepoState(head=None, private=main.private, gated=main.gated)
 
     async def token_owner(self) -> dict[str, object]:
@@ -194,7 +194,7 @@ class Repository:
             )
         )
 
-    def _look(self, branch: str | None) -> RepoState:
+    def _read_state(self, branch: str | None) -> RepoState:
         info = self._api.dataset_info(self._name, revision=branch)
         gated = info.gated if isinstance(info.gated, str) else None
         return RepoState(head=info.sha, private=bool(info.private), gated=gated)
@@ -203,7 +203,15 @@ class Repository:
         items = self._api.list_repo_tree(
             self._name, recursive=True, revision=revision, repo_type=_KIND
         )
-        return {item.path: _entry(item) for item in items if isinstance(item, RepoFile)}
+        return {
+            item.path: RemoteFile(
+                size=item.size,
+                digest=item.blob_id if item.lfs is None else item.lfs.sha256,
+                large=item.lfs is not None,
+            )
+            for item in items
+            if isinstance(item, RepoFile)
+        }
 
     def _read(self, path: str, revision: str) -> bytes:
         answer = get_session().get(self._url(path, revision), headers=headers())
@@ -241,15 +249,5 @@ class Repository:
 
 @cache
 def _set_client_timeouts() -> None:
-    """Configure the client's connections, once: doing it again closes those in use."""
-    set_client_factory(_client)
-
-
-def _client() -> httpx2.Client:
-    """Return the HTTP client; the library's own has no time-out."""
-    return httpx2.Client(follow_redirects=True, timeout=_SECONDS)
-
-
-def _entry(item: RepoFile) -> RemoteFile:
-    digest = item.blob_id if item.lfs is None else item.lfs.sha256
-    return RemoteFile(size=item.size, digest=digest, large=item.lfs is not None)
+    """Give the library's HTTP client a time-out, once: doing it again closes connections in use."""
+    set_client_factory(lambda: httpx2.Client(follow_redirects=True, timeout=_SECONDS))

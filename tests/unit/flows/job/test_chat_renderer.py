@@ -19,7 +19,7 @@ from schemas.episode import Actor, Episode, PolicyKind, Step
 from schemas.errors import BadConfig
 from schemas.observation import Target
 from schemas.sections import BrowserSection, PolicyName, PolicySection
-from storage.export.chat import Rendered, Segment, Shown, Turn
+from storage.export.chat import ChatMessage, MessagePicture, Rendered, Segment
 
 Said = tuple[str, tuple[str | tuple[int, bytes], ...]]
 """A message, however it is kept."""
@@ -91,10 +91,13 @@ def sent(messages: Sequence[Message]) -> list[Said]:
     ]
 
 
-def shown(turns: Sequence[Turn]) -> list[Said]:
+def shown(turns: Sequence[ChatMessage]) -> list[Said]:
     """Return what was rendered."""
     return [
-        (turn.role, tuple((p.step, p.jpeg) if isinstance(p, Shown) else p for p in turn.parts))
+        (
+            turn.role,
+            tuple((p.step, p.jpeg) if isinstance(p, MessagePicture) else p for p in turn.parts),
+        )
         for turn in turns
     ]
 
@@ -194,7 +197,7 @@ def test_a_picture_is_sent_at_the_dialect_s_size() -> None:
     browser = BrowserSection(viewport=(SIDE, SIDE))
     renderer = make_renderer(RunConfig(browser=browser), "holo1_5")
     [segment] = renderer.render(taught(Click(x=1, y=1))).segments
-    [picture] = [p for turn in segment.turns for p in turn.parts if isinstance(p, Shown)]
+    [picture] = [p for turn in segment.turns for p in turn.parts if isinstance(p, MessagePicture)]
 
     assert picture.jpeg != seen(0).screenshot.bytes
 

@@ -11,10 +11,10 @@ from factories import make_screenshot
 from memory_run import MemoryRun, commit_unit, small_run
 
 from storage.export.chat import Chat, Rendered
-from storage.export.registry import Pictures, Shape
+from storage.export.registry import MessageShape, Pictures
 
 
-def chat(shape: Shape = Shape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:
+def chat(shape: MessageShape = MessageShape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:
     """Return the format with a renderer that knows no dialect."""
     return Chat(Parrot(), shape=shape, pictures=pictures)
 
@@ -62,7 +62,7 @@ def test_in_openai_s_shape_a_single_text_stands_alone_and_pictures_are_urls(tmp_
 
 
 def test_in_qwen_s_shape_every_message_is_a_list_that_arrow_reads(tmp_path: Path) -> None:
-    exported(long_run().seal(), chat(Shape.QWEN), tmp_path)
+    exported(long_run().seal(), chat(MessageShape.QWEN), tmp_path)
     read = pyarrow.json.read_json(tmp_path / "train.jsonl").to_pylist()
     [system, user, *_] = read[0]["messages"]
 
@@ -71,12 +71,12 @@ def test_in_qwen_s_shape_every_message_is_a_list_that_arrow_reads(tmp_path: Path
     assert user["content"][1]["image"] == read[0]["images"][0]
 
 
-@pytest.mark.parametrize("shape", list(Shape))
-def test_pictures_can_be_in_the_lines(tmp_path: Path, shape: Shape) -> None:
+@pytest.mark.parametrize("shape", list(MessageShape))
+def test_pictures_can_be_in_the_lines(tmp_path: Path, shape: MessageShape) -> None:
     report = exported(long_run().seal(), chat(shape, Pictures.DATA), tmp_path)
     line = next(lines(tmp_path))
     part: dict[str, Any] = line["messages"][1]["content"][1]
-    url = part["image"] if shape is Shape.QWEN else part["image_url"]["url"]
+    url = part["image"] if shape is MessageShape.QWEN else part["image_url"]["url"]
 
     assert report.files == 0
     assert "images" not in line
@@ -92,7 +92,7 @@ def test_what_cannot_be_said_is_counted(tmp_path: Path) -> None:
             kept = whole.segments if episode.attempt else ()
             return Rendered(kept, ended="unsaid_select")
 
-    format_ = Chat(Speechless(), shape=Shape.OPENAI, pictures=Pictures.FILES)
+    format_ = Chat(Speechless(), shape=MessageShape.OPENAI, pictures=Pictures.FILES)
     report = exported(small_run().seal(), format_, tmp_path)
 
     assert report.counts == {

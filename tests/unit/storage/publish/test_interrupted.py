@@ -21,7 +21,7 @@ from memory_run import (
 
 from schemas.sections import PublishSection
 from storage.objects.temp_object import Draft, Source
-from storage.publish.destinations.listing import Listing, OwnedListing
+from storage.publish.destinations.ownership import Listing, OwnedListing
 from storage.publish.destinations.store import FolderDestination
 from storage.publish.publish import PublishReport, publish, publish_to
 

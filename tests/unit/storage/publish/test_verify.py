@@ -130,8 +130,8 @@ def test_what_a_finding_says_to_do_restores_the_copy(tmp_path: Path, harm: str) 
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        (lambda told: told[:-9], "is no manifest"),
-        (lambda told: _with(told, kind="other"), "is no manifest"),
+        (lambda told: told[:-9], "is not a manifest"),
+        (lambda told: _with(told, kind="other"), "is not a manifest"),
         (lambda told: _with_count(told, steps=1), "counts 1 steps, and its files hold"),
         (_with_hash, "another hash than its name does"),
     ],

@@ -216,5 +216,5 @@ def test_the_manifest_says_run_version_and_counts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[1]", json.dumps({"kind": "another"}).encode()])
 def test_what_is_no_manifest_is_named(data: bytes) -> None:
-    with pytest.raises(Damaged, match=r"there/manifest\.json: is no manifest of a dataset"):
+    with pytest.raises(Damaged, match=r"there/manifest\.json: is not a manifest of a dataset"):
         read_manifest(data, "there/manifest.json")

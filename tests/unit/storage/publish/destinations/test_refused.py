@@ -58,7 +58,7 @@ def _below_a_file(to: Path) -> None:
     ("make", "below", "kind", "message"),
     [
         (_foreign_file, "to", Unwritable, r"is not empty .*thesis\.txt"),
-        (_foreign_manifest, "to", Unwritable, r"is no manifest of a dataset"),
+        (_foreign_manifest, "to", Unwritable, r"is not a manifest of a dataset"),
         (_other_dataset, "to", OtherRun, rf"another run \({_OTHER_RUN}"),
         (_other_began, "to", OtherRun, rf"another run \({_OTHER_RUN}"),
         (_run_folder, "to", BadConfig, r"lies in the folder of a run"),

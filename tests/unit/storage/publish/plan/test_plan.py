@@ -23,7 +23,13 @@ from memory_run import (
 
 from schemas.episode import StopReason
 from schemas.verdict import Status
-from storage.publish.plan.plan import CONFIGS, Plan, _stretches, make_plan, schema_of
+from storage.publish.plan.plan import (
+    DATASET_CONFIGS,
+    PublishPlan,
+    _stretches,
+    config_schema,
+    plan_files,
+)
 from storage.publish.plan.selection import select
 
 _SMALL = 40_000
@@ -32,13 +38,13 @@ _SMALL = 40_000
 
 def _plan(
     snapshot: MemorySnapshot, *, shard_bytes: int = 1 << 30, include_rejected: bool = False
-) -> Plan:
+) -> PublishPlan:
     tables = tables_of(snapshot)
     chosen = select(tables, RULE, include_rejected=include_rejected)
-    return make_plan(tables, chosen, run_id="0" * 32, shard_bytes=shard_bytes)
+    return plan_files(tables, chosen, run_id="0" * 32, shard_bytes=shard_bytes)
 
 
-def _ids(plan: Plan, config: str, split: str) -> list[str]:
+def _ids(plan: PublishPlan, config: str, split: str) -> list[str]:
     return list(
         chain.from_iterable(f.ids for f in plan.files if (f.config, f.split) == (config, split))
     )
@@ -90,7 +96,7 @@ def test_an_episode_that_broke_before_its_first_picture_has_no_steps() -> None:
     assert [f.config for f in files] == ["trajectories", "tasks"]
 
 
-def _grown() -> tuple[Plan, Plan]:
+def _grown() -> tuple[PublishPlan, PublishPlan]:
     """Return the plans of a run and of the same run some units later."""
     run = MemoryRun()
     for number in range(6):
@@ -164,7 +170,7 @@ def test_splits_are_disjoint_by_template() -> None:
 
 
 def test_every_config_has_columns() -> None:
-    assert all(len(schema_of(config).names) for config in CONFIGS)
+    assert all(len(config_schema(config).names) for config in DATASET_CONFIGS)
 
 
 def test_an_earlier_unit_that_is_committed_late_changes_only_files_from_there_on() -> None:

@@ -15,19 +15,19 @@ from memory_run import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, smal
 from schemas.errors import Damaged, Unwritable
 from schemas.tables import trajectory_schema
 from storage.lake.parquet_writer import Shard
+from storage.publish.apply import build
 from storage.publish.plan import rows as rows_module
-from storage.publish.plan.build import build
-from storage.publish.plan.plan import Plan, make_plan, schema_of
-from storage.publish.plan.row_index import Located
-from storage.publish.plan.rows import RowRequest, Tables, in_order
+from storage.publish.plan.plan import PublishPlan, config_schema, plan_files
+from storage.publish.plan.row_index import RowIndex
+from storage.publish.plan.rows import RowRequest, Tables, read_rows
 from storage.publish.plan.selection import select
 
 _BIG = 1 << 30
 
 
-def _plan(tables: Tables) -> Plan:
+def _plan(tables: Tables) -> PublishPlan:
     chosen = select(tables, RULE, include_rejected=False)
-    return make_plan(tables, chosen, run_id="0" * 32, shard_bytes=_BIG)
+    return plan_files(tables, chosen, run_id="0" * 32, shard_bytes=_BIG)
 
 
 def _built(tables: Tables, config: str, split: str = "train") -> pa.Table:
@@ -126,17 +126,17 @@ def test_pieces_shrink_when_rows_are_heavier_than_estimated(
 ) -> None:
     run = MemoryRun()
     ids = [episode.episode_id for episode in commit_unit(run, 1, TRAIN, tasks=6)]
-    whole = in_order(
+    whole = read_rows(
         tables_of(run.seal()),
         RowRequest("steps", "episode_id", ids, lambda _: 0),
-        schema_of("steps"),
+        config_schema("steps"),
     )
     [table] = whole
     weight = table.nbytes // len(ids)
     monkeypatch.setattr(rows_module, "PIECE_BYTES", 2 * weight)
     wanted = RowRequest("steps", "episode_id", ids, weigh=lambda _: weight // 3)
 
-    pieces = list(in_order(tables_of(run.seal()), wanted, schema_of("steps")))
+    pieces = list(read_rows(tables_of(run.seal()), wanted, config_schema("steps")))
 
     first, *later = [pc.count_distinct(piece["episode_id"]).as_py() for piece in pieces]
     assert first == 6
@@ -151,7 +151,9 @@ def test_rows_come_in_pieces_of_bounded_size() -> None:
     ids = [episode.episode_id for episode in episodes]
     wanted = RowRequest("steps", "episode_id", ids, weigh=lambda _: rows_module.PIECE_BYTES // 2)
 
-    pieces = list(in_order(tables_of(run.seal()), wanted, pa.schema([("episode_id", pa.string())])))
+    pieces = list(
+        read_rows(tables_of(run.seal()), wanted, pa.schema([("episode_id", pa.string())]))
+    )
 
     assert [pc.count_distinct(piece["episode_id"]).as_py() for piece in pieces] == [2, 2, 1]
 
@@ -198,10 +200,10 @@ def _other_picture(table: pa.Table) -> pa.Table:
     ("table", "harm", "message"),
     [
         ("steps", _without_step, "step 1 is missing, or exists twice"),
-        ("steps", _without_last_step, "it has 2 of its 3 steps"),
+        ("steps", _without_last_step, "expected 3 steps, got 2"),
         ("steps", _twice, "step 1 is missing, or exists twice"),
         ("steps", _other_picture, "picture of step 0 is not the one recorded"),
-        ("steps", lambda table: table.slice(0, 0), "steps: no row of episode_id"),
+        ("steps", lambda table: table.slice(0, 0), "table `steps` has no row with episode_id"),
     ],
     ids=["no step", "no last step", "twice", "picture", "no rows"],
 )
@@ -257,7 +259,7 @@ def test_ids_are_found_in_the_row_groups_they_lie_in(tmp_path: Path) -> None:
     for path, part in zip(paths, (table.slice(0, 30), table.slice(30)), strict=True):
         pq.write_table(part, path, row_group_size=10)
 
-    found = Located(_files(paths, ds.dataset(table)), "episode_id")
+    found = RowIndex(_files(paths, ds.dataset(table)), "episode_id")
 
     assert "19" in found
     assert "20" not in found
@@ -295,7 +297,7 @@ def test_columns_without_pictures_are_read_without_a_byte_of_a_picture() -> None
     pictures = [(c.data_page_offset, c.data_page_offset + c.total_compressed_size) for c in chunks]
 
     watched = _Watched(shard.data)
-    names = [name for name in schema_of("steps").names if name != "screenshot"]
+    names = [name for name in config_schema("steps").names if name != "screenshot"]
     read = pq.read_table(watched, columns=names, pre_buffer=False)
 
     # the footer is read with whatever stands in the last 64 kB before it

@@ -1,0 +1,139 @@
+"""How a published dataset is loaded: its name, the lines of Python, and the card's front matter.
+
+`datasets` opens a folder by its path and a repository by its name, with a branch as its revision. It
+opens a bucket only file by file, so there the lines of Python name the files of one split.
+
+The front matter is what the Hub and `datasets` read, as YAML. It names every data file, split by split,
+instead of a pattern: a reader gets the files of this version and no others, both during a publication
+and after one that was killed. The types of the columns are spelt as `datasets` spells them, the picture
+as an image. Only the title and the licence are foreign text; `yaml_string` writes them as the Hub shows
+them, not as escapes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import pyarrow as pa
+import yaml
+from typing_extensions import override
+
+from schemas.task import SPLITS
+from storage.publish.card.escape import python_string, yaml_string
+from storage.publish.plan.manifest import PublishedFile, rows_by_config
+from storage.publish.plan.plan import config_schema
+
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+    (100_000_000, "10M<n<100M"),
+    (1_000_000_000, "100M<n<1B"),
+    (10_000_000_000, "1B<n<10B"),
+)
+_LARGEST = "10B<n<100B"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetName:
+    """The name by which readers load a dataset."""
+
+    name: str
+    """A folder, a bucket's URL or a repository."""
+    branch: str | None = None
+    """A branch of the repository; None: the main one, or not a repository."""
+    by_file: bool = False
+    """Whether `datasets` opens it file by file."""
+
+
+def loading_lines(files: Sequence[PublishedFile], name: DatasetName) -> list[str]:
+    """Return the three lines of Python that load the dataset."""
+    rows = rows_by_config(files)
+    config = "steps" if "steps" in rows else next(iter(rows))
+    split = next(split for split in SPLITS if split in rows[config])
+    if name.by_file:
+        paths = python_string(f"{name.name}/data/{config}/{split}-*.parquet")
+        arguments = f'"parquet", data_files={{"{split}": {paths}}}, split="{split}"'
+    else:
+        branch = "" if name.branch is None else f", revision={python_string(name.branch)}"
+        arguments = f'{python_string(name.name)}, "{config}", split="{split}"{branch}'
+    row = '[0]["screenshot"].load()' if config == "steps" else "[0]"
+    return ["from datasets import load_dataset", f"data = load_dataset({arguments})", f"data{row}"]
+
+
+def front_matter(
+    title: str, files: Sequence[PublishedFile], *, license_name: str | None
+) -> Iterator[str]:
+    """Yield the lines of the front matter, without the fences around it."""
+    rows = rows_by_config(files)
+    largest = max((sum(splits.values()) for splits in rows.values()), default=0)
+    yield f"pretty_name: {yaml_string(title)}"
+    if license_name is not None:
+        yield f"license: {yaml_string(license_name)}"
+    card = {
+        "tags": ["computer-use", "trajectories", "web-agents"],
+        "size_categories": [next((name for limit, name in _SIZES if largest < limit), _LARGEST)],
+        "configs": [_config(config, files, default=config == next(iter(rows))) for config in rows],
+        "dataset_info": [_dataset_info(config, files) for config in rows],
+    }
+    yield from yaml.dump(
+        card, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=inf
+    ).splitlines()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a value that occurs twice in full both times, without an anchor."""
+
+    @override
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _config(config: str, files: Sequence[PublishedFile], *, default: bool) -> dict[str, object]:
+    head: dict[str, object] = {"config_name": config} | ({"default": True} if default else {})
+    data_files = []
+    for split, in_split in _by_split(files, config):
+        paths = [file.path for file in in_split]
+        data_files.append({"split": split, "path": paths[0] if len(paths) == 1 else paths})
+    return head | {"data_files": data_files}
+
+
+def _dataset_info(config: str, files: Sequence[PublishedFile]) -> dict[str, object]:
+    total = sum(file.bytes for file in files if file.config == config)
+    return {
+        "config_name": config,
+        "features": [
+            {"name": field.name} | _feature(field.type) for field in config_schema(config)
+        ],
+        "splits": [
+            {
+                "name": split,
+                "num_bytes": sum(file.bytes for file in in_split),
+                "num_examples": sum(file.rows for file in in_split),
+            }
+            for split, in_split in _by_split(files, config)
+        ],
+        "download_size": total,
+        "dataset_size": total,
+    }
+
+
+def _feature(kind: pa.DataType) -> dict[str, str]:
+    """Return the type of a column as `datasets` spells it."""
+    if pa.types.is_struct(kind):
+        return {"dtype": "image"}
+    value = kind.value_type if pa.types.is_list(kind) else kind
+    dtype = {"double": "float64", "float": "float32"}.get(str(value), str(value))
+    return {"dtype" if value is kind else "sequence": dtype}
+
+
+def _by_split(
+    files: Iterable[PublishedFile], config: str
+) -> Iterator[tuple[str, list[PublishedFile]]]:
+    """Yield the splits in which `config` has files, and these by path."""
+    for split in SPLITS:
+        in_split = [file for file in files if (file.config, file.split) == (config, split)]
+        if in_split:
+            yield split, sorted(in_split, key=lambda file: file.path)
