@@ -10,9 +10,8 @@ from flows.job.open import open_generation
 from flows.job.report import Report
 from flows.job.validate import validate
 from flows.orchestration.current_job import get_or_start
-from flows.orchestration.date_templates import fill_date, fill_dates, scheduled_day
 from flows.orchestration.observer import observe
-from flows.orchestration.served_flow import served_flow
+from flows.orchestration.served_flow import fill_date, fill_dates, scheduled_day, served_flow
 
 
 @served_flow("generate")

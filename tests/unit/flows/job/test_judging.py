@@ -1,10 +1,7 @@
-from datetime import UTC, datetime
-
 from factories import make_episode, make_task, make_verdict
 
 from flows.job.judging import assign_rounds, latest_by_episode
 from flows.job.unit_runner import with_goal
-from flows.orchestration.date_templates import fill_date
 from schemas.verdict import Status
 
 
@@ -51,11 +48,3 @@ def test_a_task_gets_the_goal_that_its_page_stated() -> None:
     assert with_goal(silent, "Click the button.").instruction == "Click the button."
     assert with_goal(silent, "").instruction == ""
     assert with_goal(stated, "something else").instruction == "as the file says"
-
-
-def test_a_day_stands_for_its_braces() -> None:
-    day = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
-
-    assert fill_date("runs/{date}", day) == "runs/2026-11-21"
-    assert fill_date("tasks.seeds=[{day}0, {day}4]", day) == "tasks.seeds=[7399410, 7399414]"
-    assert fill_date("{other}", day) == "{other}"

@@ -7,8 +7,6 @@ from pathlib import Path
 from commands import environment
 from source_tree import ROOT
 
-from flows.orchestration.date_templates import fill_dates, scheduled_day
-
 SCRIPT = """
 import asyncio, os, psutil, sys
 from flows.orchestration.supervisor import CommandFailed, Supervisor
@@ -52,11 +50,3 @@ def test_a_command_that_keeps_dying_is_given_up_and_the_other_goes_on(tmp_path: 
     assert (other, left) == ("None", "[]")
     assert lives.read_text() == "xxx"
     assert "the worker ended with code 7; starting it again in 0.01 s" in done.stderr
-
-
-def test_outside_of_a_flow_run_the_day_is_today() -> None:
-    day = scheduled_day()
-
-    assert fill_dates(["{date}"], day) == (f"{day:%Y-%m-%d}",)
-    assert fill_dates(None, day) == ()
-    assert day.utcoffset() is not None
