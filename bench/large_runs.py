@@ -28,7 +28,7 @@ from seaweedfs import Weed
 from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
-from flows.job.plan import make_plan
+from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
 from schemas.base import content_hash
@@ -146,7 +146,7 @@ def find(place: Path, units: int) -> dict[str, float]:
         seconds.append(time.perf_counter() - begun)
         run = await open_run(store)
         async with RunResources(config) as shop:
-            plan = make_plan(config, tasks, run_id=run.run_id)
+            plan = plan_units(config, tasks, run_id=run.run_id)
             state = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
         seconds.append(time.perf_counter() - begun)
         if report.findings or state.pending or len(state.committed) != units:

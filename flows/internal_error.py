@@ -12,12 +12,9 @@ import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
 
-from flows.terminal import print_error, print_note
+from flows.terminal import ExitCode, print_error, print_note
 from flows.version import version_of
 from schemas.redaction import redact, redact_values, redact_variables
-
-INTERNAL_ERROR = os.EX_SOFTWARE
-"""The exit code of a defect: 70."""
 
 
 def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
@@ -36,7 +33,7 @@ def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
     print_error(
         f"internal error, a defect of Stepmill: {what}; {where}: please report it with that"
     )
-    return INTERNAL_ERROR
+    return ExitCode.INTERNAL_ERROR
 
 
 def _first_line(defect: BaseException) -> str:

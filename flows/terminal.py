@@ -16,6 +16,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from typing import TYPE_CHECKING, TextIO, cast
 
 from schemas.errors import StepmillError
@@ -23,6 +24,21 @@ from schemas.redaction import redact, redact_values
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
+
+
+class ExitCode(IntEnum):
+    """What a command ends with."""
+
+    DONE = 0
+    """Everything was done."""
+    SHORT = 1
+    """The work was done or begun, but something is missing."""
+    REFUSED = 2
+    """The command was refused before any work."""
+    INTERNAL_ERROR = os.EX_SOFTWARE
+    """A defect of the program ended it: 70."""
+    INTERRUPTED = 130
+    """The user stopped it; running the same command again goes on."""
 
 
 class OutputError(StepmillError):

@@ -9,7 +9,7 @@ from factories import RUN_ID, make_episode, make_task
 from flows.job.context import JobContext, StopSignal
 from flows.job.judging import UnitJudge
 from flows.job.open import make_context
-from flows.job.plan import PlannedUnit, make_plan
+from flows.job.plan import PlannedUnit, plan_units
 from flows.job.resume_state import ResumeState, read_resume_state
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.resources.resources import RunResources
@@ -74,4 +74,4 @@ async def spool(shop: RunResources, episodes: Sequence[Episode]) -> set[str]:
 
 
 def plan_of(config: RunConfig) -> tuple[PlannedUnit, ...]:
-    return make_plan(config, TASKS, run_id=RUN_ID)
+    return plan_units(config, TASKS, run_id=RUN_ID)

@@ -13,7 +13,7 @@ from deltalake import Transaction
 
 from bench.filling.rows import made_up
 from flows.job.judging import panel_id
-from flows.job.plan import PlannedUnit, make_plan
+from flows.job.plan import PlannedUnit, plan_units
 from flows.resources.resources import RunResources
 from schemas.base import content_hash
 from schemas.config import RunConfig
@@ -61,7 +61,7 @@ async def lay_out(place: Path, units: int) -> None:
     config, tasks = configured(place, units)
     store = LocalStore(place)
     run = await create_run(store, config, provenance={})
-    plan = make_plan(config, tasks, run_id=run.run_id)
+    plan = plan_units(config, tasks, run_id=run.run_id)
     async with RunResources(config) as shop:
         mark = JudgedMark(panel_id(shop.panel), rows=1)
     for table in (*UNIT_TABLES, "verdicts"):

@@ -10,7 +10,7 @@ from rich.progress import Progress
 from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
-from flows.terminal import print_lines, print_result
+from flows.terminal import ExitCode, print_lines, print_result
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, Damaged, NotFound
 from storage.audit import AuditReport, audit
@@ -28,7 +28,7 @@ def run(args: Arguments) -> int:
         print_result({"run": args.run, **_states(report), **report.model_dump(mode="json")})
     else:
         print_lines(_lines(args.run, report))
-    return 1 if report.findings else 0
+    return ExitCode.SHORT if report.findings else ExitCode.DONE
 
 
 def _states(report: AuditReport) -> dict[str, bool]:

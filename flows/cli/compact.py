@@ -6,7 +6,7 @@ from flows import signals
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
-from flows.terminal import log_to_stderr, print_lines, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from storage.maintenance.compact import CompactReport, compact
 
 
@@ -16,7 +16,7 @@ def run(args: Arguments) -> int:
     report = signals.run(_compact(args))
     if args.json:
         print_result({"run": args.run, **report.model_dump(mode="json")})
-        return 0
+        return ExitCode.DONE
     print_lines(
         f"{name}: {merged.merged} shards merged into {merged.into} ({merged.bytes / 1e6:.1f} MB)"
         for name, merged in report.tables.items()
@@ -30,7 +30,7 @@ def run(args: Arguments) -> int:
     if report.let_go:
         print_lines([f"let go: {report.let_go} versions, old and never published"])
     print_lines([f"{args.run}: compact (version {report.version})"])
-    return 0
+    return ExitCode.DONE
 
 
 async def _compact(args: Arguments) -> CompactReport:

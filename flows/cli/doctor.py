@@ -15,7 +15,7 @@ import psutil
 
 from flows.cli.parser import Arguments
 from flows.orchestration.settings import HOME, has_profiles, private_home
-from flows.terminal import print_lines, print_result
+from flows.terminal import ExitCode, print_lines, print_result
 from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
 from generators.child_environment import BROWSER, inherit
@@ -74,7 +74,7 @@ def run(args: Arguments) -> int:
         )
     else:
         print_lines(text for line in lines for text in _format_line(line))
-    return 0 if is_fit(lines) else 1
+    return ExitCode.DONE if is_fit(lines) else ExitCode.SHORT
 
 
 def _format_line(line: Diagnosis) -> Iterator[str]:

@@ -10,7 +10,7 @@ from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources, load
 from flows.job.plan import count_by_policy, split_tasks
 from flows.job.validate import ValidConfig, validate
-from flows.terminal import log_to_stderr, print_lines, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.base import JsonObject, canonical_json
 from schemas.errors import NotFound
 from schemas.redaction import redact_values
@@ -29,10 +29,10 @@ def run(args: Arguments) -> int:
     config = {section: redact_values(table) for section, table in config.items()}
     if args.json:
         print_result({"config": config, "plan": plan})
-        return 0
+        return ExitCode.DONE
     print_lines(_toml(config))
     print_lines(["", *(f"# {name}: {_format_value(value)}" for name, value in plan.items())])
-    return 0
+    return ExitCode.DONE
 
 
 async def _is_begun(prepared: ValidConfig) -> bool:

@@ -9,7 +9,7 @@ from flows.cli.parser import Arguments
 from flows.job.chat_renderer import make_renderer
 from flows.job.config_loader import Sources, load
 from flows.job.stored_run import StoredRun, open_stored_run
-from flows.terminal import log_to_stderr, print_lines, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
@@ -43,7 +43,7 @@ def run(args: Arguments) -> int:
         print_result({"run": args.run, **report.model_dump(mode="json")})
     else:
         print_lines(_lines(report))
-    return 0 if report.lines or report.files else 1
+    return ExitCode.DONE if report.lines or report.files else ExitCode.SHORT
 
 
 def _include_rejected(args: Arguments) -> bool:

@@ -17,17 +17,8 @@ from typing import Protocol, cast
 
 from flows.cli.parser import Arguments, command_of, parse
 from flows.internal_error import report_defect
-from flows.terminal import OutputClosed, OutputError, check_output, print_error
+from flows.terminal import ExitCode, OutputClosed, OutputError, check_output, print_error
 from schemas.errors import StepmillError, Unfinished
-
-SHORT = 1
-"""The work was done or begun, but something is missing."""
-
-REFUSED = 2
-"""The command was refused before any work."""
-
-INTERRUPTED = 130
-"""The user stopped it; running the same command again goes on."""
 
 _MAKING_COMMANDS = tuple(
     f"flows.cli.{name}" for name in ("generate", "verify", "publish", "export", "compact")
@@ -48,16 +39,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         check_output()
         args = parse(words)
         _check_settings(args)
-        code = _load(args.module).run(args)
+        code = cast("_Command", importlib.import_module(args.module)).run(args)
     except SystemExit as leaving:
         if ending is None:
             raise
-        code = leaving.code if isinstance(leaving.code, int) else SHORT
+        code = leaving.code if isinstance(leaving.code, int) else ExitCode.SHORT
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the last resort, and logged
         code = _exit_code(error, words, args)
     if ending is not None:
         ending.code = code
-        if code == INTERRUPTED:
+        if code == ExitCode.INTERRUPTED:
             ending.leave()
     return code
 
@@ -72,7 +63,7 @@ class _Ending:
     """
 
     def __init__(self) -> None:
-        self.code = SHORT
+        self.code: int = ExitCode.SHORT
         atexit.register(self.leave)
         if sys.stderr is None:  # closed; libraries expect that there is one
             sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
@@ -96,18 +87,19 @@ def _exit_code(
     """
     if isinstance(error, KeyboardInterrupt):
         print_error("interrupted; run the same command again to go on")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     if isinstance(error, OutputClosed):
-        return SHORT
+        return ExitCode.SHORT
     if isinstance(error, OutputError) and args is not None and args.module in _MAKING_COMMANDS:
         print_error(f"{error}; the work itself is done, and the same command prints it again")
-        return SHORT
+        return ExitCode.SHORT
     errors = list(_leaves(error))
     if not all(isinstance(one, StepmillError) for one in errors):
         return report_defect(error, argv)
     for one in errors:
         print_error(str(one))
-    return SHORT if any(isinstance(one, Unfinished) for one in errors) else REFUSED
+    begun = any(isinstance(one, Unfinished) for one in errors)
+    return ExitCode.SHORT if begun else ExitCode.REFUSED
 
 
 def _check_settings(args: Arguments) -> None:
@@ -116,11 +108,6 @@ def _check_settings(args: Arguments) -> None:
         from flows.job.used_keys import check_settings  # noqa: PLC0415 - heavy, and only for this
 
         check_settings(command_of(args), args.settings)
-
-
-def _load(module: str) -> _Command:
-    loaded: object = importlib.import_module(module)
-    return cast("_Command", loaded)
 
 
 def _leaves(error: Exception) -> Iterator[Exception]:

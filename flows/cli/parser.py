@@ -18,14 +18,12 @@ from flows.cli.flags import (
     json_flag,
     tasks_flags,
 )
-from flows.terminal import print_error, print_lines
+from flows.terminal import ExitCode, print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
 
 Arguments = argparse.Namespace
 """What was asked for; `module` is the module that does it."""
-
-_USAGE_CODE = 2
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,7 +32,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Refuse, with exit code 2."""
         print_error(f"{message}\nsee '{self.prog} --help'")
-        sys.exit(_USAGE_CODE)
+        sys.exit(ExitCode.REFUSED)
 
     def print_help(self, file: object = None) -> None:
         """Print help as results are printed."""

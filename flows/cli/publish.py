@@ -7,7 +7,7 @@ from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
 from flows.orchestration import flow_run
 from flows.orchestration.current_job import set_current
-from flows.terminal import log_to_stderr, print_lines, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from storage.publish.publish import PublishReport
 
 
@@ -19,7 +19,7 @@ def run(args: Arguments) -> int:
         print_result(report.model_dump(mode="json") | {"run": args.run})
     else:
         print_lines(publication_lines(report))
-    return 0 if report.accepted else 1
+    return ExitCode.DONE if report.accepted else ExitCode.SHORT
 
 
 async def _publish(args: Arguments) -> PublishReport:

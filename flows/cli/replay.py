@@ -8,7 +8,7 @@ from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
 from flows.resources.browsers import open_browsers
-from flows.terminal import log_to_stderr, print_lines, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from generators.verify.replay import ReplayResult, replay
 from schemas.base import canonical_json
 from schemas.episode import Episode, Step
@@ -30,7 +30,7 @@ def run(args: Arguments) -> int:
         )
     else:
         print_lines(_lines(episode, replayed))
-    return 0 if replayed.reproduced else 1
+    return ExitCode.DONE if replayed.reproduced else ExitCode.SHORT
 
 
 async def _replay(args: Arguments) -> tuple[Episode, ReplayResult]:

@@ -9,7 +9,7 @@ from flows.cli.summary import total_lines, yield_table
 from flows.job.config_loader import Sources
 from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, summarise
-from flows.terminal import print_lines, print_result
+from flows.terminal import ExitCode, print_lines, print_result
 from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
@@ -22,7 +22,7 @@ def run(args: Arguments) -> int:
         print_result({"run": args.run, **summary.model_dump(mode="json"), "made": _as_json(made)})
     else:
         print_lines(_lines(args.run, summary, made))
-    return 0
+    return ExitCode.DONE
 
 
 async def _summary(args: Arguments) -> tuple[Summary, Completion | None]:

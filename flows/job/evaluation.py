@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pydantic import Field
 
-from flows.job.plan import PlannedAttempt, make_plan
+from flows.job.plan import PlannedAttempt, plan_units
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
@@ -116,7 +116,7 @@ async def evaluate(
     """
     begun = time.perf_counter()
     attempts = (
-        attempt for unit in make_plan(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
+        attempt for unit in plan_units(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
     checker = _Evaluator(browsers, policies, config)
     shares: list[TemplateCheck] = []

@@ -201,18 +201,18 @@ class GenerateJob(RunJob):
         if self._runtime is not None:
             yield self._give_up_with_the_engine(self._runtime)
         if self.pending:
-            yield self._count_settled()
+            yield self._count_judged()
 
     async def _give_up_with_the_engine(self, runtime: PolicyRuntime) -> None:
         """Stop at once when the run's own engine is given up: no reply would ever come."""
         self._context.stopping.ask(await runtime.wait_until_given_up())
         self.pool.cancel()
 
-    async def _count_settled(self) -> None:
-        """Count the verdicts of settled units, which no work waits for."""
-        settled = sorted(self._state.settled)
-        for first in range(0, len(settled), RECALL_UNITS):
-            units = settled[first : first + RECALL_UNITS]
+    async def _count_judged(self) -> None:
+        """Count the verdicts of judged units, which no work waits for."""
+        judged = sorted(self._state.judged)
+        for first in range(0, len(judged), RECALL_UNITS):
+            units = judged[first : first + RECALL_UNITS]
             try:
                 verdicts = await self._context.lake.verdicts(units=units)
             except StepmillError as error:

@@ -86,12 +86,12 @@ async def commit_verdicts(
     new: Sequence[Verdict],
     *,
     again: bool = False,
-    settling: JudgedCheck | None = None,
+    check: JudgedCheck | None = None,
 ) -> None:
     """Commit `new` verdicts of a unit, all of them if it was judged `again`.
 
     Otherwise what a verifier of the same version has answered meanwhile is left out. A unit that
-    owes nothing with them is marked, by `settling`.
+    owes nothing with them is marked as judged, if `check` says so.
 
     Raises:
         Unwritable: the run cannot be written.
@@ -104,7 +104,7 @@ async def commit_verdicts(
         left = []
         rounds = assign_rounds(asked, known)
         whole = [*known, *(verdict for verdicts in rounds.values() for verdict in verdicts)]
-        mark = settling.mark(whole) if settling else None
+        mark = check.mark(whole) if check else None
         for number, ((verifier, version, round_), verdicts) in enumerate(rounds.items(), 1):
             if not await lake.commit_verdicts(
                 unit_id,
@@ -169,8 +169,8 @@ class UnitJudge:
                     if again or panel.needs_verdicts(before)
                 ]
             new = [verdict for task in judging for verdict in task.result()]
-            settling = JudgedCheck(panel, {episode.episode_id for episode in episodes})
-            await commit_verdicts(lake, unit_id, new, again=again, settling=settling)
+            check = JudgedCheck(panel, {episode.episode_id for episode in episodes})
+            await commit_verdicts(lake, unit_id, new, again=again, check=check)
         except (StepmillError, OSError, ExceptionGroup) as error:
             return self._context.fail(unit_id, error)
         stopped = self._context.stopping.asked

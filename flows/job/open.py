@@ -14,7 +14,7 @@ from flows.job.config_loader import Sources
 from flows.job.context import JobContext, StopSignal
 from flows.job.job import GenerateJob, JudgeJob, worker_count
 from flows.job.judging import UnitJudge
-from flows.job.plan import make_plan
+from flows.job.plan import plan_units
 from flows.job.progress import ProgressCounter
 from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
@@ -58,7 +58,7 @@ async def open_generation(
         if run_id is None:
             runtime = await _start(resources, check, rollouts=True)
         run = await create_run(resources.store, config, provenance=provenance())
-        plan = make_plan(config, prepared.tasks, run_id=run.run_id)
+        plan = plan_units(config, prepared.tasks, run_id=run.run_id)
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, plan)
         if run_id is not None and state.pending:
             runtime = await _start(resources, check, rollouts=bool(state.missing))

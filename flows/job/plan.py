@@ -47,7 +47,7 @@ class PlannedUnit:
     """By task and attempt."""
 
 
-def make_plan(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:
+def plan_units(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:
     """Return the units that attempt `tasks` as configured."""
     return tuple(_make_unit(config, group, run_id) for group in split_tasks(config, tasks))
 

@@ -1,15 +1,11 @@
 """What a `generate` came to: the totals of the whole run, and the rates of this command."""
 
-from typing import Literal
-
 from pydantic import Field, JsonValue
 
 from flows.job.summary import GroupCount, Summary
+from flows.terminal import ExitCode
 from schemas.base import Record
 from storage.publish.publish import PublishReport
-
-ExitCode = Literal[0, 1, 2, 130]
-"""0 done, 1 done but short, 2 refused before any work, 130 interrupted."""
 
 _TOTALS = (
     "tasks",
@@ -56,9 +52,9 @@ class Report(Record):
     def exit_code(self) -> ExitCode:
         """What the command ends with."""
         if self.interrupted:
-            return 130
+            return ExitCode.INTERRUPTED
         short = self.units_failed or self.problems or not self.summary.accepted
-        return 1 if short else 0
+        return ExitCode.SHORT if short else ExitCode.DONE
 
     def as_json(self) -> dict[str, JsonValue]:
         """Return the one object that `--json` prints."""

@@ -2,7 +2,7 @@
 
 There are no locks: a unit is committed if its rows are, an episode is finished if it is in the
 spool or committed, and a verdict is owed if the panel says so. A unit that owes none may be marked
-as settled in the log; the mark holds as long as the unit has exactly the verdicts it was set for.
+as judged in the log; the mark holds as long as the unit has exactly the verdicts it was set for.
 Reading changes nothing.
 """
 
@@ -32,7 +32,7 @@ class ResumeState:
     """Finished episodes that are not committed, by unit."""
     committed: Mapping[str, set[str]]
     """Committed episodes, by unit."""
-    settled: AbstractSet[str]
+    judged: AbstractSet[str]
     """Committed units that are known to owe nothing; their verdicts were not read."""
     known: Mapping[str, KnownVerdicts]
     """Verdicts that count, by episode, of the other committed units."""
@@ -52,21 +52,21 @@ async def read_resume_state(
         Damaged: the tables cannot be read.
     """
     committed = await _committed(lake, plan)
-    settled = await lake.judged_units(panel_id(panel)) if plan else set()
-    unsettled = {unit: episodes for unit, episodes in committed.items() if unit not in settled}
-    known = latest_by_episode(await lake.verdicts(units=unsettled)) if unsettled else {}
+    judged = await lake.judged_units(panel_id(panel)) if plan else set()
+    not_judged = {unit: episodes for unit, episodes in committed.items() if unit not in judged}
+    known = latest_by_episode(await lake.verdicts(units=not_judged)) if not_judged else {}
     spooled = await spool.listing()
     return ResumeState(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
         to_judge=tuple(
             unit_id
-            for unit_id, episodes in unsettled.items()
+            for unit_id, episodes in not_judged.items()
             if any(panel.needs_verdicts(known.get(episode_id, {})) for episode_id in episodes)
         ),
         stale_spool=tuple(unit_id for unit_id in spooled if unit_id in committed),
         spooled={unit_id: ids for unit_id, ids in spooled.items() if unit_id not in committed},
         committed=committed,
-        settled=settled & committed.keys(),
+        judged=judged & committed.keys(),
         known=known,
     )
 
@@ -100,7 +100,7 @@ def count_work(
         finished = state.committed.get(unit_id) or state.spooled.get(unit_id) or set()
         for episode_id in episodes & finished:
             progress.count_existing(episode_id)
-            if unit_id in state.settled and not again:
+            if unit_id in state.judged and not again:
                 progress.count_judged_before(episode_id, None)
     for episode_id, known in state.known.items():
         if not again:

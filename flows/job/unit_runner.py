@@ -218,7 +218,7 @@ class UnitRunner:
             context.lake,
             unit.unit_id,
             [verdict for attempt in own for verdict in attempt.verdicts or ()],
-            settling=JudgedCheck(context.panel, contents.keys()),
+            check=JudgedCheck(context.panel, contents.keys()),
         )
 
 

@@ -17,7 +17,7 @@ from flows.internal_error import report_defect
 from flows.orchestration.server import check_server, wait_until_healthy
 from flows.orchestration.settings import patience, set_up
 from flows.orchestration.supervisor import CommandFailed, Supervisor, prefect_command
-from flows.terminal import print_error, print_note
+from flows.terminal import ExitCode, print_error, print_note
 from schemas.errors import Refusal
 
 PORT = "4200"
@@ -38,10 +38,10 @@ def main() -> int:
         print_note("stopped")
     except Refusal as refusal:
         print_error(str(refusal))
-        return 2
+        return ExitCode.REFUSED
     except Exception as defect:  # noqa: BLE001 - the last resort, as the command line's
         return report_defect(defect, sys.argv[1:])
-    return 0
+    return ExitCode.DONE
 
 
 async def _serve(parent: int, seconds: int) -> None:

@@ -20,7 +20,7 @@ from locations import Place, at
 from seaweedfs import Weed
 
 from flows.job.config_loader import Sources, load
-from flows.job.plan import make_plan
+from flows.job.plan import plan_units
 from flows.job.validate import validate
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
@@ -360,7 +360,7 @@ def test_a_unit_that_cannot_be_written_fails_by_name_and_is_made_later(tmp_path:
     command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run}")
     config = load(Sources(settings=tuple(one.removeprefix("--set=") for one in SMALL)), {})
     made = asyncio.run(create_run(LocalStore(run), config, provenance={}))
-    unit, *_ = make_plan(config, validate(config).tasks, run_id=made.run_id)
+    unit, *_ = plan_units(config, validate(config).tasks, run_id=made.run_id)
     in_the_way = run / "spool" / unit.unit_id
     in_the_way.parent.mkdir()
     in_the_way.write_text("mine", encoding="utf-8")

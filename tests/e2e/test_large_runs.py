@@ -8,7 +8,7 @@ from s3_fault_proxy import Flaky
 from seaweedfs import Weed, credentials
 
 from bench.filling.runs import configured, lay_out
-from flows.job.plan import make_plan
+from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
 from schemas.sections import StorageSection
@@ -57,11 +57,11 @@ async def planned(place: str, units: int) -> None:
     config, tasks = configured(place, units)
     async with RunResources(config) as shop:
         run = await open_run(shop.store)
-        plan = make_plan(config, tasks, run_id=run.run_id)
+        plan = plan_units(config, tasks, run_id=run.run_id)
         found = await read_resume_state(shop.lake, shop.spool, shop.panel, plan)
 
     assert found.pending == ()
-    assert len(found.settled) == units
+    assert len(found.judged) == units
 
 
 @pytest.mark.parametrize("work", [audited, planned])

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from flows import signals
-from flows.terminal import log_to_stderr, print_lines, print_note, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.endpoint_check.check import check_endpoint
 from generators.endpoint_check.result import CheckResult, is_fit
 from generators.engine.client.api_keys import endpoint_keys
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         results = [line.model_dump(mode="json") for line in lines]
         print_result({"fit": good, "url": args.url, "dialect": dialect.name, "lines": results})
-    return 0 if good else 1
+    return ExitCode.DONE if good else ExitCode.SHORT
 
 
 async def _check(args: argparse.Namespace, dialect: Dialect) -> list[CheckResult]:

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Iterator
 
-from flows.terminal import print_lines, print_result, table
+from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.endpoint_check.capacity_plan import Plan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
 
@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
         print_result(capacity.model_dump(mode="json"))
     else:
         print_lines(_format_plan(capacity))
-    return 0
+    return ExitCode.DONE
 
 
 def _format_plan(capacity: Plan) -> Iterator[str]:

@@ -10,12 +10,10 @@ import os
 
 from flows import signals
 from flows.job.config_loader import Sources, load
-from flows.terminal import log_to_stderr, print_lines, print_note, print_result
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.engine.vllm.command import without_flag
 from generators.engine.vllm.supervisor import VllmServer
 from schemas.sections import EngineSection
-
-_INTERRUPTED = 130
 
 
 def run(args: argparse.Namespace) -> int:
@@ -25,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     if args.port is not None:
         section = _with_port(section, args.port)
     signals.run(_serve(section, as_json=args.json))
-    return _INTERRUPTED
+    return ExitCode.INTERRUPTED
 
 
 def _with_port(section: EngineSection, port: int) -> EngineSection:

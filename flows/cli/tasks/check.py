@@ -17,7 +17,7 @@ from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, ev
 from flows.job.validate import ValidConfig, validate
 from flows.resources.browsers import open_browsers
 from flows.resources.engines import open_policies
-from flows.terminal import log_to_stderr, print_lines, print_note, print_result, table
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result, table
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         print_result(_as_json(prepared, report))
     else:
         print_lines(_lines(report))
-    return int(report.has_failures)
+    return ExitCode.SHORT if report.has_failures else ExitCode.DONE
 
 
 def _prepare(args: argparse.Namespace) -> ValidConfig:

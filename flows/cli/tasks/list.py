@@ -5,7 +5,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from flows.terminal import print_lines, print_result, strip_control_chars
+from flows.terminal import ExitCode, print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
 from generators.sites.catalogue import Need, catalogue
 from generators.tasks.offers import did_you_mean, site_offers
@@ -34,13 +34,13 @@ def _list_templates(args: argparse.Namespace) -> int:
     templates = [_template(name) for name in chosen]
     if args.json:
         print_result({"source": offer.name, "site_version": offer.version, "templates": templates})
-        return 0
+        return ExitCode.DONE
     print_lines(_columns(templates, ("template", "tags", "goal")))
     print_lines(["", *_notes(chosen)])
     print_lines(
         [f"{len(chosen)} templates of {offer.name} {offer.version}, each with seeds 0–{MAX_SEED}"]
     )
-    return 0
+    return ExitCode.DONE
 
 
 def _notes(names: Sequence[str]) -> Iterator[str]:
@@ -84,10 +84,10 @@ def _list_tasks(args: argparse.Namespace) -> int:
     listed = [_task(task) for task in tasks]
     if args.json:
         print_result({"source": args.source, "tasks": listed})
-        return 0
+        return ExitCode.DONE
     print_lines(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
     print_lines(["", f"{len(tasks)} tasks in {args.source}"])
-    return 0
+    return ExitCode.DONE
 
 
 def _task(task: Task) -> _Line:

@@ -10,7 +10,7 @@ from PIL import Image
 from flows import signals
 from flows.job.config_loader import Sources, load
 from flows.resources.browsers import open_browsers
-from flows.terminal import print_error, print_lines, print_result, table
+from flows.terminal import ExitCode, print_error, print_lines, print_result, table
 from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
         look = signals.run(_open_page(task, config))
     except RolloutFailure as failure:
         print_error(f"{task.start_url}: {failure.message}")
-        return 1
+        return ExitCode.SHORT
     if to is not None:
         _save(look.observation, to)
     if args.json:
         print_result(_as_json(task, look, to))
     else:
         _print(task, look, to)
-    return 0
+    return ExitCode.DONE
 
 
 def _task(template: str, seed: int) -> Task:

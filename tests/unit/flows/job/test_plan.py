@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flows.job.config_loader import Sources, load
-from flows.job.plan import count_by_policy, draw_policy, make_plan
+from flows.job.plan import count_by_policy, draw_policy, plan_units
 from schemas.config import RunConfig
 from schemas.task import Task
 
@@ -21,7 +21,7 @@ def _tasks(count: int) -> list[Task]:
 def test_planning_twice_gives_the_same_units() -> None:
     config = _config("tasks.unit_size=3")
 
-    assert make_plan(config, _tasks(10), run_id=RUN_ID) == make_plan(
+    assert plan_units(config, _tasks(10), run_id=RUN_ID) == plan_units(
         config, _tasks(10), run_id=RUN_ID
     )
 
@@ -32,7 +32,7 @@ def test_every_attempt_is_in_exactly_one_unit(count: int, attempts: int, size: i
     config = _config(f"tasks.attempts={attempts}", f"tasks.unit_size={size}")
     tasks = _tasks(count)
 
-    plan = make_plan(config, tasks, run_id=RUN_ID)
+    plan = plan_units(config, tasks, run_id=RUN_ID)
 
     planned = [(one.task.task_id, one.attempt) for unit in plan for one in unit.attempts]
     wanted = [(task.task_id, attempt) for task in tasks for attempt in range(attempts)]
@@ -46,7 +46,7 @@ def test_every_attempt_is_in_exactly_one_unit(count: int, attempts: int, size: i
 def test_a_task_is_never_cut_in_two(attempts: int, size: int) -> None:
     config = _config(f"tasks.attempts={attempts}", f"tasks.unit_size={size}")
 
-    plan = make_plan(config, _tasks(7), run_id=RUN_ID)
+    plan = plan_units(config, _tasks(7), run_id=RUN_ID)
 
     assert all(len(unit.attempts) == len(unit.tasks) * attempts for unit in plan)
     assert all(len(unit.attempts) <= max(size, attempts) for unit in plan)
@@ -55,8 +55,8 @@ def test_a_task_is_never_cut_in_two(attempts: int, size: int) -> None:
 def test_another_run_has_other_ids_and_the_same_policies() -> None:
     config = _config('policies=[{name="teacher"}, {name="clumsy"}]')
 
-    one = make_plan(config, _tasks(20), run_id=RUN_ID)
-    other = make_plan(config, _tasks(20), run_id="b" * 32)
+    one = plan_units(config, _tasks(20), run_id=RUN_ID)
+    other = plan_units(config, _tasks(20), run_id="b" * 32)
 
     assert not {unit.unit_id for unit in one} & {unit.unit_id for unit in other}
     assert [a.policy for unit in one for a in unit.attempts] == [

@@ -1,4 +1,4 @@
-"""What a survey reads and what it knows without reading: units that are marked as settled."""
+"""What a resumed run reads and what it knows without reading: units that are marked as judged."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -49,11 +49,11 @@ async def _broken(shop: RunResources, unit: PlannedUnit) -> list[Verdict]:
     return [one.model_copy(update=update) for one in said if one.verifier == "outcome"]
 
 
-def _settling(shop: RunResources, unit: PlannedUnit) -> JudgedCheck:
+def _judged_check(shop: RunResources, unit: PlannedUnit) -> JudgedCheck:
     return JudgedCheck(shop.panel, {one.episode_id for one in unit.attempts})
 
 
-async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) -> None:
+async def test_the_verdicts_of_a_judged_unit_are_not_read(config: RunConfig) -> None:
     async with RunResources(config) as shop:
         units = await _finish(shop, config)
     for shard in (Path(config.run.url) / "tables" / "verdicts").glob("*.parquet"):
@@ -62,10 +62,10 @@ async def test_the_verdicts_of_a_settled_unit_are_not_read(config: RunConfig) ->
     async with RunResources(config) as shop:
         found = await state_of(shop, plan_of(config))
 
-    assert (found.pending, found.settled, dict(found.known)) == ((), units, {})
+    assert (found.pending, found.judged, dict(found.known)) == ((), units, {})
 
 
-async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
+async def test_a_marked_unit_counts_as_judged_before_its_verdicts_are_read(
     config: RunConfig,
 ) -> None:
     async with RunResources(config) as shop:
@@ -85,7 +85,7 @@ async def test_a_settled_unit_counts_as_judged_before_its_verdicts_are_read(
     assert progress.progress(busy=0, sessions=1).unknown == 0
 
 
-async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark(
+async def test_a_unit_that_was_judged_again_is_no_longer_judged_by_its_old_mark(
     config: RunConfig,
 ) -> None:
     unit, other = plan = plan_of(config)
@@ -93,7 +93,7 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
         await _finish(shop, config)
         broken = await _broken(shop, unit)
         await commit_verdicts(
-            shop.lake, unit.unit_id, broken, again=True, settling=_settling(shop, unit)
+            shop.lake, unit.unit_id, broken, again=True, check=_judged_check(shop, unit)
         )
 
         found = await state_of(shop, plan)
@@ -102,11 +102,11 @@ async def test_a_unit_that_was_judged_again_is_no_longer_settled_by_its_old_mark
         audited = await audit(shop.store, deep=True)
 
     assert audited.findings == ("run.json: is missing",)  # nobody made one; marks are well-known
-    assert (found.to_judge, found.settled) == ((unit.unit_id,), {other.unit_id})
-    assert (after.to_judge, after.settled) == ((), {unit.unit_id, other.unit_id})
+    assert (found.to_judge, found.judged) == ((unit.unit_id,), {other.unit_id})
+    assert (after.to_judge, after.judged) == ((), {unit.unit_id, other.unit_id})
 
 
-async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig) -> None:
+async def test_what_one_panel_judged_another_asks_for_itself(config: RunConfig) -> None:
     async with RunResources(config) as shop:
         units = await _finish(shop, config)
     more = configured(Path(config.run.url), [*VERIFIERS, "replay"])
@@ -117,11 +117,11 @@ async def test_what_one_panel_settled_another_asks_for_itself(config: RunConfig)
     async with RunResources(fewer) as shop:
         owing = (await state_of(shop, plan_of(config))).to_judge
 
-    assert (set(found.to_judge), found.settled) == (units, set())
+    assert (set(found.to_judge), found.judged) == (units, set())
     assert owing == ()
 
 
-async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig) -> None:
+async def test_units_are_judged_after_a_compaction_as_before(config: RunConfig) -> None:
     async with RunResources(config) as shop:
         units = await _finish(shop, config)
         report = await compact(config.run.url, shop.store, config.storage)
@@ -129,7 +129,7 @@ async def test_units_are_settled_after_a_compaction_as_before(config: RunConfig)
         found = await state_of(shop, plan_of(config))
 
     assert report.tables["verdicts"].into == 1
-    assert (found.pending, found.settled) == ((), units)
+    assert (found.pending, found.judged) == ((), units)
 
 
 async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
@@ -148,13 +148,13 @@ async def test_only_files_of_several_units_are_opened_to_know_what_is_committed(
 
         found = await state_of(shop, plan)
 
-    assert (found.pending, found.settled) == (
+    assert (found.pending, found.judged) == (
         (missing.unit_id,),
         {unit.unit_id for unit in (*early, late)},
     )
 
 
-async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: RunConfig) -> None:
+async def test_a_mark_of_fewer_verdicts_than_there_are_marks_nothing(config: RunConfig) -> None:
     """Somebody else's went in between its reading and its commit."""
     unit, other = plan = plan_of(config)
     async with RunResources(config) as shop:
@@ -169,7 +169,7 @@ async def test_a_mark_of_fewer_verdicts_than_there_are_settles_nothing(config: R
             mark=JudgedMark(panel_id(shop.panel), rows=4),
         )
 
-        assert (await state_of(shop, plan)).settled == {other.unit_id}
+        assert (await state_of(shop, plan)).judged == {other.unit_id}
 
 
 class Overtaken(DeltaHandle):
@@ -198,10 +198,10 @@ async def test_a_unit_is_not_marked_by_whoever_was_overtaken(config: RunConfig) 
 
         found = await state_of(shop, plan)
         assert len(await shop.lake.verdicts()) == 4
-        assert (found.to_judge, found.settled) == ((), set())
+        assert (found.to_judge, found.judged) == ((), set())
 
 
-async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> None:
+async def test_a_run_without_verdicts_has_nothing_judged(config: RunConfig) -> None:
     unit, *_ = plan = plan_of(config)
     async with RunResources(config) as shop:
         await commit_whole_unit(
@@ -210,4 +210,4 @@ async def test_a_run_without_verdicts_has_nothing_settled(config: RunConfig) -> 
 
         found = await state_of(shop, plan)
 
-    assert (found.to_judge, found.settled) == ((unit.unit_id,), set())
+    assert (found.to_judge, found.judged) == ((unit.unit_id,), set())

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli.main import REFUSED, main
+from flows.cli.main import main
+from flows.terminal import ExitCode
 from generators.sites.miniwob import template_paths
 from schemas.task import MAX_SEED
 
@@ -118,7 +119,7 @@ def test_bad_input_is_refused_and_nothing_is_written(
     except SystemExit as end:
         code = end.code
     shown = capsys.readouterr()
-    assert code == REFUSED
+    assert code == ExitCode.REFUSED
     assert named in shown.err
     assert shown.out == ""
     assert list(tmp_path.iterdir()) == []
