@@ -14,10 +14,14 @@ WORKERS ?= 3
 # A module's tests stay on one worker, which starts the module's servers and browsers once; modules
 # go in the order of their folders, so that the short ones of `unit` are left for the end.
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-# What kills processes, and grows with the two numbers above; and what is larger where there is time.
+# What kills processes, and grows with the two numbers above; and what is larger where there is time:
+# a test sees to it that every module which reads `tests/effort.py` is here.
 CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py \
-  tests/unit/storage/lake/test_commit_races.py tests/unit/storage/maintenance/test_compact_races.py \
-  tests/e2e/test_teacher.py
+  tests/e2e/test_browser_containment.py tests/e2e/test_generate.py tests/e2e/test_hostile_words.py \
+  tests/e2e/test_large_runs.py tests/e2e/test_s3_days.py tests/e2e/test_teacher.py \
+  tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_memory_use.py \
+  tests/unit/storage/maintenance/test_compact.py \
+  tests/unit/storage/maintenance/test_compact_races.py tests/properties
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 

@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import multiprocessing
-import os
 import traceback
 from collections import Counter
 from collections.abc import Mapping
@@ -26,21 +25,6 @@ from storage.audit import audit
 from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import MANIFEST
 from storage.publish.verify import verify_published
-
-ROUNDS = int(os.environ.get("STEPMILL_CHAOS_ROUNDS") or 4)
-"""How often a run in a real browser is killed; all that is drawn here grows with it."""
-
-KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 10)
-"""How many runs over stand-ins are killed at random moments, in a folder."""
-
-BUCKET_KILLS = KILLS // 5
-"""The same, in a bucket."""
-
-THOROUGH = ROUNDS > 4
-"""There is time."""
-
-TIMEOUT = 0 if THOROUGH else 600
-"""Seconds for one test; none at all if there is time."""
 
 KILLED = -9
 """The exit code of a command that was killed."""

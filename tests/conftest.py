@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
+from effort import THOROUGH
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ settings.register_profile(
     "gate",
     deadline=None,
     derandomize=True,
-    max_examples=50,
+    max_examples=100 if THOROUGH else 50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("explore", deadline=None, max_examples=1_000)

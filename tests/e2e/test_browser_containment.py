@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import ClientSession, web
 from commands import until
+from effort import THOROUGH
 from html_site import ORIGIN, browsing, opened, spec
 
 from generators.sites.gateway import Handler
@@ -16,7 +17,8 @@ from schemas.action import Click, Wait
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.usefixtures("one_browser"),
+    # With time, each attack has a browser of its own, in which nothing was tried before.
+    *([] if THOROUGH else [pytest.mark.usefixtures("one_browser")]),
 ]
 
 ATTACKS = {

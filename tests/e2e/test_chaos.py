@@ -16,8 +16,9 @@ from random import Random
 
 import psutil
 import pytest
-from chaos import KILLED, ROUNDS, THOROUGH, TIMEOUT, assert_whole
+from chaos import KILLED, assert_whole
 from commands import SECONDS, end, environment, start, stepmill, until
+from effort import BROWSER_ROUNDS, THOROUGH, TIMEOUT
 from kill_at import Doom, Fate, Instant
 from small_runs import Trial
 from source_tree import ROOT
@@ -102,7 +103,7 @@ STRIDE = 3
 """From one stretch to the next: the first two are the spool and the dataset, and five are all."""
 
 
-@pytest.mark.parametrize("number", range(ROUNDS if THOROUGH else 2))
+@pytest.mark.parametrize("number", range(BROWSER_ROUNDS))
 async def test_killed_at_a_random_moment_and_run_again_it_is_whole(
     tmp_path: Path, number: int
 ) -> None:

@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from chaos import KILLED, THOROUGH, TIMEOUT, fork
+from chaos import KILLED, fork
 from commands import Said
+from effort import THOROUGH, TIMEOUT
 from factories import MadeRun, make_whole_run
 from faulty_lake import commit, counts, whole
 from kill_at import Doom, Instant

@@ -15,7 +15,8 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from chaos import BUCKET_KILLS, KILLS, TIMEOUT, fork, stop_and_finish
+from chaos import fork, stop_and_finish
+from effort import BUCKET_KILLS, KILLS, TIMEOUT
 from kill_at import Instant
 from run_comparison import Likeness, difference, likeness
 from seaweedfs import Weed

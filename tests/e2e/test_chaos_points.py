@@ -6,7 +6,8 @@ The table of all such points, in a folder, in a bucket and on the Hub, is in `te
 from pathlib import Path
 
 import pytest
-from chaos import THOROUGH, TIMEOUT, stop_and_finish
+from chaos import stop_and_finish
+from effort import THOROUGH, TIMEOUT
 from kill_points import POINTS
 from small_runs import bucket_trial
 

@@ -15,7 +15,8 @@ from random import Random
 from typing import NamedTuple
 
 import pytest
-from chaos import KILLED, THOROUGH, TIMEOUT
+from chaos import KILLED
+from effort import THOROUGH, TIMEOUT
 from kill_at import Instant
 from republished_run import Objects, Shelf, make_two_versions
 from seaweedfs import Weed

@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
+from effort import THOROUGH
 from locations import Place, at
 from seaweedfs import Weed
 
@@ -32,6 +33,9 @@ WITHOUT = {
     "PREFECT_API_URL": "http://127.0.0.1:9/api",
 }
 """Neither a browser nor a Prefect server can be had: whatever needs one is refused."""
+
+SEEDS = 5 if THOROUGH else 3
+"""Of each of the four templates of a run that is interrupted."""
 
 TOTALS = {
     "run",
@@ -306,8 +310,8 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
         "--json",
         f"--run={run.url}",
         "--set=tasks.include=['click-test','click-button','click-dialog','focus-text']",
-        "--set=tasks.seeds=[0,2]",
-        "--set=tasks.unit_size=3",
+        f"--set=tasks.seeds=[0,{SEEDS - 1}]",
+        f"--set=tasks.unit_size={SEEDS}",
         "--set=browser.sessions=3",
     )
     first = start(*command)
@@ -320,7 +324,7 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
     assert said.answer["interrupted"] is True
     assert "finishing what is in flight" in said.err
     assert "Traceback" not in said.err
-    assert 0 < len(before) < 12
+    assert 0 < len(before) < 4 * SEEDS
     assert said.answer["rolled_out"] == len(before)
     assert said.answer["failed"] == 0
 
@@ -328,8 +332,8 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
 
     after = _committed(run)
     assert again.code == 0, again.err
-    assert again.answer["rolled_out"] == 12 - len(before)
-    assert len(after) == 12
+    assert again.answer["rolled_out"] == 4 * SEEDS - len(before)
+    assert len(after) == 4 * SEEDS
     assert {episode: after[episode] for episode in before} == before
     assert called("audit", run.url, "--deep").code == 0
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from commands import Said, called, stepmill
 from deltalake import DeltaTable
+from effort import THOROUGH
 from html_site import ORIGIN, opened
 from source_tree import ROOT
 
@@ -35,13 +36,16 @@ var won = function() {{ core.endEpisode(1.0, false); }};
 <button style="width:150px;height:100px" onclick="{clicked}; won()">go</button></div></div></body>
 </html>"""
 
+GOAL, TITLE = (5_000_000, 10_000_000) if THOROUGH else (1_000_000, 2_000_000)
+"""Characters of a page that says far too much."""
+
 ODD: Mapping[str, str] = {
     "odd-half": PAGE.format(
         loads="core.getUtterance = () => 'half \\ud83d'", begins="", clicked="alert('\\ude00')"
     ),
     "odd-huge": PAGE.format(
-        loads="core.getUtterance = () => 'Q'.repeat(1e6)",
-        begins="document.title = 'T'.repeat(2e6); history.replaceState(0, '', '?' + 'u'.repeat(1.9e6))",
+        loads=f"core.getUtterance = () => 'Q'.repeat({GOAL})",
+        begins=f"document.title = 'T'.repeat({TITLE}); history.replaceState(0, '', '?' + 'u'.repeat(1.9e6))",
         clicked="alert('A'.repeat(1e6)); confirm('B'.repeat(1e6))",
     ),
     "odd-throw": PAGE.format(
@@ -129,9 +133,9 @@ def test_what_is_far_too_long_is_cut_in_every_row_and_replays(
 
     assert said.code == 0, said.err
     assert (said.answer["accepted"], said.answer["reproduced"]) == (2, 2)
-    assert huge["instruction"] == task["instruction"] == truncate("Q" * 1_000_000, GOAL_BYTES)
+    assert huge["instruction"] == task["instruction"] == truncate("Q" * GOAL, GOAL_BYTES)
     for step in huge["steps"]:
-        assert step["title"] == truncate("T" * 2_000_000, TITLE_BYTES)
+        assert step["title"] == truncate("T" * TITLE, TITLE_BYTES)
         assert step["url"] == truncate(url, URL_BYTES)
     told = huge["steps"][0]["result_text"]
     assert told.startswith("The page said: AAA")
@@ -156,7 +160,7 @@ def test_what_is_far_too_long_is_cut_in_every_prompt(
     assert calls
     for call in calls:
         assert len(call["messages"].encode()) < GOAL_BYTES + 10_000
-        assert truncate("Q" * 1_000_000, GOAL_BYTES) in call["messages"]
+        assert truncate("Q" * GOAL, GOAL_BYTES) in call["messages"]
 
 
 TEXTS = (

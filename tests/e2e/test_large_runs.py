@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from effort import THOROUGH
 from s3_fault_proxy import Flaky
 from seaweedfs import Weed, credentials
 
@@ -17,7 +18,7 @@ from storage.objects.s3 import Address
 from storage.objects.urls import open_store
 from storage.run_file import open_run
 
-FEW, MANY = 4, 40
+FEW, MANY = 4, 60 if THOROUGH else 40
 """Units; all that there is to list of either is on one page."""
 
 

@@ -14,8 +14,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from chaos import TIMEOUT, assert_whole, finish, fork
+from chaos import assert_whole, finish, fork
 from commands import Said
+from effort import TIMEOUT
 from kill_at import Fate, Instant
 from s3_fault_proxy import Asked, Denial, Flaky, Mood, Spoil, every
 from seaweedfs import ACCESS_KEY, LATER_KEY, RIGHTS, SECRET_KEY, Weed, credentials

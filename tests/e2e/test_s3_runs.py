@@ -10,8 +10,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from chaos import THOROUGH, TIMEOUT, Fork, assert_whole, finish, fork, stop_and_finish
+from chaos import Fork, assert_whole, finish, fork, stop_and_finish
 from commands import Said
+from effort import THOROUGH, TIMEOUT
 from kill_at import Fate, Instant
 from seaweedfs import SECRET_KEY, Weed
 from small_runs import Trial, scripted_trial

@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import dataclass
 
 import pytest
-from chaos import THOROUGH
+from effort import THOROUGH
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec

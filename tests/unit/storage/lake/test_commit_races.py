@@ -10,8 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from chaos import THOROUGH
 from concurrent_workers import first, race
+from effort import THOROUGH
 from factories import make_run
 from faulty_lake import by_id, commit, counts, whole
 from source_tree import PACKAGES, modules

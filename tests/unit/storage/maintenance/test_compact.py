@@ -11,6 +11,7 @@ from commands import called
 from compaction import UNITS, compacted, findings, rows, shards
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
+from effort import THOROUGH
 from factories import MadeRun, make_episode, make_run, make_task, make_whole_run
 from faulty_lake import commit, counts, fingerprint, whole
 
@@ -87,8 +88,9 @@ async def test_the_merged_shard_is_written_by_our_own_writer(run: MadeRun) -> No
 
 async def test_shards_are_merged_up_to_the_target_size(run: MadeRun) -> None:
     lake = run.lake()
-    for number in range(UNITS, UNITS + 10):
-        await commit(lake, run.unit(number * 10, tasks=10))
+    more, tasks = (50, 2) if THOROUGH else (10, 10)
+    for number in range(UNITS, UNITS + more):
+        await commit(lake, run.unit(number * 10, tasks=tasks))
     await lake.close()
     total = sum(path.stat().st_size for path in shards(run, "steps"))
     assert total > 1 << 20

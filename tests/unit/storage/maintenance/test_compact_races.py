@@ -7,8 +7,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
-from chaos import THOROUGH
 from concurrent_workers import compact_run, race
+from effort import THOROUGH
 from factories import make_run, make_whole_run
 from faulty_lake import counts, whole
 
