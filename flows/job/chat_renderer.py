@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from typing_extensions import override
 
-from generators.engine.client.time_share import TimeShare
+from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.dialects.coordinates import Frame

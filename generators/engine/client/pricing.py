@@ -1,10 +1,20 @@
-"""What an engine costs: by the tokens of a call, or by the hour that it runs."""
+"""What a reply costs: by its tokens, or by its share of an engine that is paid by the hour.
+
+An engine that is paid by the hour works on many replies together. Each second in which it is asked
+is divided equally among the replies that are awaited then, so that the shares of all replies add
+up to the seconds in which it was busy, however many there were at a time.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from generators.engine.protocol import Reply
 from schemas.sections import PriceSection
 
 _MILLION = 1_000_000
-_SECONDS_AN_HOUR = 3_600
+_SECONDS_PER_HOUR = 3_600
 
 
 def usd_of_reply(reply: Reply, prices: PriceSection) -> float | None:
@@ -27,4 +37,43 @@ def usd_of_reply(reply: Reply, prices: PriceSection) -> float | None:
 
 def usd_of_seconds(seconds: float, usd_per_hour: float) -> float:
     """Return the dollars of an engine that ran for so long."""
-    return seconds * usd_per_hour / _SECONDS_AN_HOUR
+    return seconds * usd_per_hour / _SECONDS_PER_HOUR
+
+
+@dataclass(slots=True)
+class ReplyShare:
+    """One reply's part of an engine's time."""
+
+    seconds: float = 0.0
+    """0 until the reply has arrived."""
+
+
+class TimeShare:
+    """Divides an engine's time among the replies that are awaited at the same moment."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._awaited = 0
+        self._seconds_each = 0.0
+        self._updated_at = clock()
+
+    @contextlib.contextmanager
+    def measure_reply(self) -> Iterator[ReplyShare]:
+        """Count the block as one reply that is awaited; its share is known at the end."""
+        share = ReplyShare()
+        self._advance()
+        self._awaited += 1
+        begun = self._seconds_each
+        try:
+            yield share
+        finally:
+            self._advance()
+            self._awaited -= 1
+            share.seconds = self._seconds_each - begun
+
+    def _advance(self) -> None:
+        """Add the time that has passed to the share of each awaited reply."""
+        now = self._clock()
+        if self._awaited:
+            self._seconds_each += (now - self._updated_at) / self._awaited
+        self._updated_at = now

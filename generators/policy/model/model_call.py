@@ -10,8 +10,7 @@ from pathlib import PurePath
 
 from pydantic import JsonValue
 
-from generators.engine.client.pricing import usd_of_reply, usd_of_seconds
-from generators.engine.client.time_share import ReplyShare
+from generators.engine.client.pricing import ReplyShare, usd_of_reply, usd_of_seconds
 from generators.engine.protocol import (
     EngineCard,
     EnginePrompt,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from generators.engine.client.time_share import TimeShare
+from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect

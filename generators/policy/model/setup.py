@@ -7,7 +7,7 @@ for every episode. This is also where a run is refused whose engine's context ca
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from generators.engine.client.time_share import TimeShare
+from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect

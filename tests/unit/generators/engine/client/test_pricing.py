@@ -1,8 +1,10 @@
-"""Dollars of a reply, where its tokens are known."""
+"""Dollars of a reply whose tokens are known, and its share of an engine's time, none counted twice."""
+
+from contextlib import ExitStack
 
 import pytest
 
-from generators.engine.client.pricing import usd_of_reply, usd_of_seconds
+from generators.engine.client.pricing import ReplyShare, TimeShare, usd_of_reply, usd_of_seconds
 from generators.engine.protocol import Reply
 from schemas.sections import PriceSection
 
@@ -37,3 +39,56 @@ def test_unknown_tokens_have_no_price(prompt: int | None, completion: int | None
 
 def test_an_hour_costs_what_an_hour_costs() -> None:
     assert usd_of_seconds(1_800, 4.0) == pytest.approx(2.0)
+
+
+class ManualClock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+def test_a_reply_that_is_alone_has_all_the_time() -> None:
+    clock = ManualClock()
+    time = TimeShare(clock)
+    clock.at += 50
+    with time.measure_reply() as share:
+        clock.at += 3
+
+    assert share.seconds == 3.0
+
+
+def test_shares_add_up_to_the_seconds_in_which_anybody_waited() -> None:
+    clock = ManualClock()
+    time = TimeShare(clock)
+    shares: list[ReplyShare] = []
+    with ExitStack() as first:
+        shares.append(first.enter_context(time.measure_reply()))
+        clock.at += 2
+        with time.measure_reply() as second:
+            shares.append(second)
+            clock.at += 4
+        clock.at += 1
+    clock.at += 9
+
+    assert [share.seconds for share in shares] == [5.0, 2.0]
+    assert sum(share.seconds for share in shares) == pytest.approx(7.0)
+
+
+def test_a_reply_that_fails_has_its_share_too() -> None:
+    clock = ManualClock()
+    time = TimeShare(clock)
+    shares: list[ReplyShare] = []
+
+    def fail() -> None:
+        with time.measure_reply() as share:
+            shares.append(share)
+            clock.at += 2
+            raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        fail()
+    assert shares[0].seconds == 2.0
