@@ -11,8 +11,7 @@ from pydantic import JsonValue
 from tokenizers import Tokenizer
 
 from generators.engine.models.__main__ import main
-from generators.engine.models.checkpoint import write_checkpoint
-from generators.engine.models.configuration import config
+from generators.engine.models.checkpoint import config, write_checkpoint
 from generators.engine.models.shape import HOLOTRON, TINY
 from generators.engine.models.tokenizer import SPECIAL, byte_id, tokenizer
 from generators.engine.models.weights import bfloat16, drawn, tensors
