@@ -1,21 +1,34 @@
-"""A chat request as the engine understands it, and everything for which it refuses one.
+"""A chat request as the simulator understands it, and everything for which it refuses one.
 
-It reads the fields of OpenAI's chat completions and the few of vLLM's that change a reply; others
-are ignored, as those servers do.
+It reads the fields of OpenAI's chat completions and the few of vLLM's that change a reply, and
+ignores others, as those servers do. It refuses other models, too many pictures, prompts that do not
+fit, and on demand the fields that a stricter server does not know.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from pydantic import JsonValue
 
 from generators.engine.simulator.http_errors import HttpRefusal
+from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.pictures import ImageCache, PromptImage
 from schemas.base import JsonObject
 
 SCHEMA_FIELDS = ("response_format", "structured_outputs", "guided_json")
 """Where a request may say the schema of its reply."""
+
+OPENAI_FIELDS = frozenset(
+    {
+        *("messages", "model", "stream", "stream_options", "n", "stop", "user", "store"),
+        *("metadata", "tools", "tool_choice", "parallel_tool_calls", "reasoning_effort"),
+        *("max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "logit_bias"),
+        *("frequency_penalty", "presence_penalty", "logprobs", "top_logprobs", "response_format"),
+        *("service_tier", "modalities", "prediction", "audio", "verbosity", "safety_identifier"),
+    }
+)
+"""What a server that knows OpenAI's API and nothing else accepts."""
 
 
 class ChatRole(StrEnum):
@@ -90,7 +103,7 @@ def read_chat(
     ignored_fields: Iterable[str] = (),
     model: str = "scripted",
 ) -> Chat:
-    """Return the chat that a request's body asks for; `deaf_to` names schema fields to ignore.
+    """Return the chat that a request's body asks for; `ignored_fields` are fields of a schema.
 
     Raises:
         HttpRefusal: it asks for nothing that can be answered.
@@ -139,25 +152,25 @@ def _part(part: JsonValue, pictures: ImageCache) -> Part:
     raise HttpRefusal(400, "messages: a content part is a text or an image_url with its url")
 
 
-def _schema(body: JsonObject, deaf_to: set[str]) -> JsonObject | None:
+def _schema(body: JsonObject, ignored_fields: Collection[str]) -> JsonObject | None:
     for field in SCHEMA_FIELDS:
-        said = body.get(field)
-        if field in deaf_to or said is None:
+        value = body.get(field)
+        if field in ignored_fields or value is None:
             continue
-        schema = said if field == "guided_json" else _inner(field, said)
+        schema = value if field == "guided_json" else _nested_schema(field, value)
         if isinstance(schema, dict):
             return schema
     return None
 
 
-def _inner(field: str, said: JsonValue) -> JsonValue:
-    if not isinstance(said, dict):
+def _nested_schema(field: str, value: JsonValue) -> JsonValue:
+    if not isinstance(value, dict):
         raise HttpRefusal(400, f"{field}: an object is required")
     if field == "structured_outputs":
-        return {"type": "object"} if said.get("json_object") else said.get("json")
-    match said.get("type"):
+        return {"type": "object"} if value.get("json_object") else value.get("json")
+    match value.get("type"):
         case "json_schema":
-            named = said.get("json_schema")
+            named = value.get("json_schema")
             if not isinstance(named, dict) or not isinstance(named.get("schema"), dict):
                 raise HttpRefusal(400, "response_format: json_schema needs its schema")
             return named["schema"]
@@ -180,10 +193,55 @@ def _tools(body: JsonObject) -> tuple[JsonObject, ...]:
 
 
 def _max_tokens(body: JsonObject) -> int | None:
-    said = body.get("max_completion_tokens")
-    said = body.get("max_tokens") if said is None else said
-    if said is None:
+    limit = body.get("max_completion_tokens")
+    limit = body.get("max_tokens") if limit is None else limit
+    if limit is None:
         return None
-    if not isinstance(said, int) or isinstance(said, bool) or said < 1:
-        raise HttpRefusal(400, f"max_tokens must be at least 1, got {said}.")
-    return said
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise HttpRefusal(400, f"max_tokens must be at least 1, got {limit}.")
+    return limit
+
+
+def check_chat(
+    chat: Chat, prompt_tokens: int, options: SimulatorOptions, *, text_only: bool
+) -> None:
+    """Refuse a chat that the simulator cannot serve.
+
+    Raises:
+        HttpRefusal: it names another model, has too many pictures or does not fit the context.
+    """
+    if chat.model != options.model:
+        raise HttpRefusal(404, f"The model `{chat.model}` does not exist.")
+    max_pictures = 0 if text_only else options.max_pictures
+    if max_pictures is not None and len(chat.images) > max_pictures:
+        raise HttpRefusal(
+            400,
+            f"At most {max_pictures} image(s) may be provided in one prompt."
+            if max_pictures
+            else f"The model `{chat.model}` does not support image input.",
+        )
+    context = options.context_tokens
+    if prompt_tokens >= context:
+        raise HttpRefusal(
+            400,
+            f"This model's maximum context length is {context} tokens. However, your request has"
+            f" {prompt_tokens} input tokens. Please reduce the length of the input messages.",
+        )
+    if chat.max_tokens is not None and prompt_tokens + chat.max_tokens > context:
+        raise HttpRefusal(
+            400,
+            f"'max_tokens' or 'max_completion_tokens' is too large: {chat.max_tokens}. This model's"
+            f" maximum context length is {context} tokens and your request has {prompt_tokens} input tokens"
+            f" ({chat.max_tokens} > {context} - {prompt_tokens}).",
+        )
+
+
+def check_fields(body: JsonObject, refused: Collection[str]) -> None:
+    """Refuse a body with a field of `refused`, or where that is empty one that is not OpenAI's.
+
+    Raises:
+        HttpRefusal: it has one; the message names it.
+    """
+    for field in body:
+        if field in refused if refused else field not in OPENAI_FIELDS:
+            raise HttpRefusal(400, f"Unrecognized request argument supplied: {field}")

@@ -1,7 +1,7 @@
 """Handles chat requests: reads, checks, answers, sends and logs them.
 
-The handler holds everything that lasts: caches, counters, queued replies, faults. It knows what a
-chat needs of HTTP (a body in, a response out) and no other page of the server.
+The handler holds everything that lasts from one request to the next: caches, counters, queued
+replies, faults. Of HTTP it knows a chat's body and its response, and no other page of the server.
 """
 
 import asyncio
@@ -13,10 +13,15 @@ from time import perf_counter
 
 from aiohttp import web
 
-from generators.engine.simulator.chat import SCHEMA_FIELDS, Chat, read_chat
-from generators.engine.simulator.faults import STATUS, ActiveFaults, Fault, FaultBoard, FaultKind
+from generators.engine.simulator.chat import (
+    SCHEMA_FIELDS,
+    Chat,
+    check_chat,
+    check_fields,
+    read_chat,
+)
+from generators.engine.simulator.faults import STATUS, ActiveFaults, FaultBoard, FaultKind
 from generators.engine.simulator.http_errors import HttpRefusal
-from generators.engine.simulator.limits import check_chat, check_fields, max_reply_tokens
 from generators.engine.simulator.metrics import EngineCounters
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.pictures import ImageCache
@@ -54,57 +59,61 @@ class ChatHandler:
         self.request_log = RequestLog()
         self._slots = asyncio.Semaphore(options.at_once)
 
-    async def chat(self, request: web.Request, strikes: ActiveFaults) -> web.StreamResponse:
+    async def chat(self, request: web.Request, faults: ActiveFaults) -> web.StreamResponse:
         """Answer a chat.
 
         Raises:
             HttpRefusal: it cannot be answered, or a fault says so.
         """
         session = request.headers.get(SESSION)
-        entry = self.request_log.open(session, strikes.kinds)
+        entry = self.request_log.open(session, faults.kinds)
         with self._logged(entry):
-            came = perf_counter()
+            received = perf_counter()
             body = await read_object(request)
             entry.body = body
-            await self.apply_faults(strikes)
-            chat, prompt = self._read_checked(body, strikes)
+            await self.apply_faults(faults)
+            if unknown := faults.get(FaultKind.UNKNOWN_FIELDS):
+                check_fields(body, unknown.fields)
+            chat = self.read(body, faults)
+            prompt = self.tokenizer.prompt(chat)
+            text_only = FaultKind.NO_PICTURES in faults
+            check_chat(chat, len(prompt.ids), self.options, text_only=text_only)
             entry.prompt_tokens = len(prompt.ids)
             async with self._slot(prompt) as queued:
                 return await self._reply(
-                    request, chat, prompt, entry=entry, strikes=strikes, came=came, queued=queued
+                    request,
+                    chat,
+                    prompt,
+                    entry=entry,
+                    faults=faults,
+                    received=received,
+                    queued=queued,
                 )
 
-    async def apply_faults(self, strikes: ActiveFaults) -> None:
+    async def apply_faults(self, faults: ActiveFaults) -> None:
         """Apply the faults that are the same for every path.
 
         Raises:
             HttpRefusal: one is a status.
         """
-        if slow := strikes.get(FaultKind.SLOW):
+        if slow := faults.get(FaultKind.SLOW):
             await asyncio.sleep(slow.seconds)
-        if strikes.get(FaultKind.STUCK, FaultKind.HANGING_HEALTH):
+        if faults.get(FaultKind.STUCK, FaultKind.HANGING_HEALTH):
             await wait_forever()
-        if status := strikes.get(*STATUS):
-            raise fault_refusal(status)
+        if status := faults.get(*STATUS):
+            raise HttpRefusal(
+                STATUS[status.kind], f"told to fail: {status.kind}", retry_after=status.retry_after
+            )
 
-    def read(self, body: JsonObject, strikes: ActiveFaults) -> Chat:
+    def read(self, body: JsonObject, faults: ActiveFaults) -> Chat:
         """Return the chat that a body asks for, whether or not it can be served.
 
         Raises:
             HttpRefusal: it is not a chat.
         """
-        unstructured = strikes.get(FaultKind.UNSTRUCTURED)
-        deaf_to = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
-        return read_chat(body, self.images, ignored_fields=deaf_to, model=self.options.model)
-
-    def _read_checked(self, body: JsonObject, strikes: ActiveFaults) -> tuple[Chat, Prompt]:
-        if unknown := strikes.get(FaultKind.UNKNOWN_FIELDS):
-            check_fields(body, unknown.fields)
-        chat = self.read(body, strikes)
-        prompt = self.tokenizer.prompt(chat)
-        text_only = FaultKind.NO_PICTURES in strikes
-        check_chat(chat, prompt, self.options, text_only=text_only)
-        return chat, prompt
+        unstructured = faults.get(FaultKind.UNSTRUCTURED)
+        ignored = (unstructured.fields or SCHEMA_FIELDS) if unstructured else ()
+        return read_chat(body, self.images, ignored_fields=ignored, model=self.options.model)
 
     async def _reply(
         self,
@@ -113,76 +122,81 @@ class ChatHandler:
         prompt: Prompt,
         *,
         entry: LoggedChat,
-        strikes: ActiveFaults,
-        came: float,
+        faults: ActiveFaults,
+        received: float,
         queued: float,
     ) -> web.StreamResponse:
-        read = blocks_of(prompt.keys)
-        cached = self.cache.look_up(read)
-        self.cache.keep(read)
+        """Answer a chat whose turn has come; `queued` are the seconds that it waited for it."""
+        blocks = blocks_of(prompt.keys)
+        cached = self.cache.look_up(blocks)
+        self.cache.keep(blocks)
         self.counters.prompt_tokens += len(prompt.ids)
         self.counters.cached_tokens += cached
         entry.cached_tokens = cached
-        account = ReplyUsage(self.options, prompt, cached, queued)
-        told = self.queued_replies.take(entry.session)
-        sent = False
+        usage = ReplyUsage(self.options, prompt, cached, queued)
+        text = self.queued_replies.take(entry.session)
+        used = False
         try:
-            made = await generate_reply(chat, prompt, self.options, strikes=strikes, queued=told)
-            most = (
-                None if FaultKind.HUGE in strikes else max_reply_tokens(chat, prompt, self.options)
+            content = await generate_reply(chat, prompt, self.options, faults=faults, queued=text)
+            max_tokens = chat.max_tokens or self.options.context_tokens - len(prompt.ids)
+            reply = tokenize_reply(
+                content,
+                self.tokenizer,
+                number=entry.number,
+                max_tokens=None if FaultKind.HUGE in faults else max_tokens,
             )
-            said = tokenize_reply(made, self.tokenizer, number=entry.number, most=most)
-            response, left = await self._send(
-                request, chat, account, said=said, strikes=strikes, came=came
+            response, whole = await self._send(
+                request, chat, usage, reply=reply, faults=faults, received=received
             )
-            entry.puppet = sent = left and made.verbatim
+            entry.puppet = used = whole and content.verbatim
         finally:
-            if told is not None and entry.session is not None and not sent:
-                self.queued_replies.put_back(entry.session, told)
-        self.cache.keep(blocks_of(said.ids, after=read))
-        self._record(entry, said, whole=left)
-        self.counters.e2e.observe(perf_counter() - came)
+            if text is not None and entry.session is not None and not used:
+                self.queued_replies.put_back(entry.session, text)
+        self.cache.keep(blocks_of(reply.ids, after=blocks))
+        self._record(entry, reply, whole=whole)
+        self.counters.e2e.observe(perf_counter() - received)
         return response
 
     async def _send(
         self,
         request: web.Request,
         chat: Chat,
-        account: ReplyUsage,
+        usage: ReplyUsage,
         *,
-        said: TokenizedReply,
-        strikes: ActiveFaults,
-        came: float,
+        reply: TokenizedReply,
+        faults: ActiveFaults,
+        received: float,
     ) -> tuple[web.StreamResponse, bool]:
-        """Send a reply after its delay; the first token comes half-way."""
-        delay = self._delay(chat, account.prompt)
-        writer = ResponseBody(chat, said, strikes, account)
-        if not chat.stream and FaultKind.STREAM_ERROR in strikes:
+        """Send a reply after its delay; return the response and whether all of it left.
+
+        The first token comes half-way through the delay.
+        """
+        low, delay = (ms / 1_000 for ms in self.options.delay_ms)
+        if low < delay:
+            seed = request_seed(chat, usage.prompt, self.options)
+            delay = Random(seed).uniform(*self.options.delay_ms) / 1_000
+        body = ResponseBody(chat, reply, faults, usage)
+        if not chat.stream and FaultKind.STREAM_ERROR in faults:
             raise HttpRefusal(500, "EngineCore encountered an issue")
         if delay:
             await asyncio.sleep(delay / 2)
-        account.first = perf_counter()
-        self.counters.ttft.observe(account.first - came)
+        usage.first = perf_counter()
+        self.counters.ttft.observe(usage.first - received)
         if not chat.stream:
             if delay:
                 await asyncio.sleep(delay / 2)
-            return await send_plain(request, writer.plain(), strikes)
-        events = len(said.ids) // STREAM_TOKENS + 3
-        return await send_events(request, writer.events(), strikes, pause=delay / 2 / events)
+            return await send_plain(request, body.plain(), faults)
+        events = len(reply.ids) // STREAM_TOKENS + 3
+        return await send_events(request, body.events(), faults, pause=delay / 2 / events)
 
-    def _delay(self, chat: Chat, prompt: Prompt) -> float:
-        low, high = self.options.delay_ms
-        if high == low:
-            return low / 1_000
-        return Random(request_seed(chat, prompt, self.options)).uniform(low, high) / 1_000
-
-    def _record(self, entry: LoggedChat, said: TokenizedReply, *, whole: bool) -> None:
-        self.counters.generation_tokens += len(said.ids)
-        entry.completion_tokens = len(said.ids)
-        entry.finish_reason = said.finish
+    def _record(self, entry: LoggedChat, reply: TokenizedReply, *, whole: bool) -> None:
+        """Log and count a reply that was sent, whole or not."""
+        self.counters.generation_tokens += len(reply.ids)
+        entry.completion_tokens = len(reply.ids)
+        entry.finish_reason = reply.finish
         entry.status = 200
         entry.outcome = "whole" if whole else "broken"
-        reason = "length" if said.finish == "length" else "stop"
+        reason = "length" if reply.finish == "length" else "stop"
         self.counters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager
@@ -236,10 +250,3 @@ async def read_object(request: web.Request) -> JsonObject:
     if not isinstance(body, dict):
         raise HttpRefusal(400, "the body is not a JSON object")
     return body
-
-
-def fault_refusal(fault: Fault) -> HttpRefusal:
-    """Return the refusal that a fault stands for."""
-    return HttpRefusal(
-        STATUS[fault.kind], f"told to fail: {fault.kind}", retry_after=fault.retry_after
-    )

@@ -51,20 +51,20 @@ class EngineCounters:
 
 
 def metrics_page(
-    meters: EngineCounters, cache: PrefixCache, pictures: ImageCache, *, model: str
+    counters: EngineCounters, cache: PrefixCache, pictures: ImageCache, *, model: str
 ) -> str:
     """Return the metrics page in Prometheus' text format."""
-    return "\n".join(_lines(meters, cache, pictures, f'engine="0",model_name="{model}"')) + "\n"
+    return "\n".join(_lines(counters, cache, pictures, f'engine="0",model_name="{model}"')) + "\n"
 
 
 def _lines(
-    meters: EngineCounters, cache: PrefixCache, pictures: ImageCache, labels: str
+    counters: EngineCounters, cache: PrefixCache, pictures: ImageCache, labels: str
 ) -> Iterator[str]:
     room = cache.blocks * BLOCK
     for name, value, text in (
-        ("num_requests_running", meters.running, "Requests it works on."),
-        ("num_requests_waiting", meters.waiting, "Requests that wait for their turn."),
-        ("kv_cache_usage_perc", min(1.0, meters.tokens_running / room), "Used part, 1 is full."),
+        ("num_requests_running", counters.running, "Requests it works on."),
+        ("num_requests_waiting", counters.waiting, "Requests that wait for their turn."),
+        ("kv_cache_usage_perc", min(1.0, counters.tokens_running / room), "Used part, 1 is full."),
     ):
         yield from _head(name, "gauge", text)
         yield f"vllm:{name}{{{labels}}} {float(value)}"
@@ -74,15 +74,15 @@ def _lines(
         ("prefix_cache_hits", cache.hits, "Tokens found there."),
         ("mm_cache_queries", pictures.queries, "Pictures looked up."),
         ("mm_cache_hits", pictures.hits, "Pictures known already."),
-        ("prompt_tokens", meters.prompt_tokens, "Tokens read."),
-        ("prompt_tokens_cached", meters.cached_tokens, "Of these, taken from the cache."),
-        ("generation_tokens", meters.generation_tokens, "Tokens said."),
+        ("prompt_tokens", counters.prompt_tokens, "Tokens read."),
+        ("prompt_tokens_cached", counters.cached_tokens, "Of these, taken from the cache."),
+        ("generation_tokens", counters.generation_tokens, "Tokens said."),
     ):
         yield from _head(f"{name}_total", "counter", text)
         yield f"vllm:{name}_total{{{labels}}} {float(count)}"
     yield from _head("request_success_total", "counter", "Requests by how they ended.")
     for reason in REASONS:
-        ended = float(meters.ended[reason])
+        ended = float(counters.ended[reason])
         yield f'vllm:request_success_total{{{labels},finished_reason="{reason}"}} {ended}'
     yield from _head("cache_config_info", "gauge", "How the cache is set up.")
     yield (
@@ -90,9 +90,9 @@ def _lines(
         f'engine="0",num_gpu_blocks="{cache.blocks}"}} 1.0'
     )
     for name, histogram, text in (
-        ("e2e_request_latency_seconds", meters.e2e, "From a request to its reply's end."),
-        ("time_to_first_token_seconds", meters.ttft, "From a request to its first token."),
-        ("request_queue_time_seconds", meters.queue, "Waiting for its turn."),
+        ("e2e_request_latency_seconds", counters.e2e, "From a request to its reply's end."),
+        ("time_to_first_token_seconds", counters.ttft, "From a request to its first token."),
+        ("request_queue_time_seconds", counters.queue, "Waiting for its turn."),
     ):
         yield from _head(name, "histogram", text)
         yield from _buckets(name, labels, histogram)

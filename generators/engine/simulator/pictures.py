@@ -40,6 +40,11 @@ class PromptImage:
     height: int
     """Pixels."""
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height, px."""
+        return self.width, self.height
+
 
 class ImageCache:
     """Knows the pictures that it was shown lately."""
@@ -70,14 +75,14 @@ class ImageCache:
         return PromptImage(url, digest, *size)
 
 
-def colour_centre(sight: PromptImage, colour: tuple[int, int, int]) -> tuple[float, float] | None:
+def colour_centre(image: PromptImage, colour: tuple[int, int, int]) -> tuple[float, float] | None:
     """Return where the middle of a colour lies, as parts of the picture; None if it is not there.
 
     Raises:
         HttpRefusal: the picture cannot be decoded.
     """
     try:
-        with Image.open(io.BytesIO(_bytes(sight.url))) as picture:
+        with Image.open(io.BytesIO(_bytes(image.url))) as picture:
             bands = picture.convert("RGB").split()
     except (OSError, ValueError, SyntaxError) as error:
         raise HttpRefusal(400, f"Failed to load image: {error}") from None

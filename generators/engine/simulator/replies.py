@@ -1,11 +1,11 @@
-"""What a chat is answered with: a queued text, a target that was found, or seeded nonsense.
+"""What a chat is answered with: a queued text, a target found on a picture, or seeded nonsense.
 
-In order: the text that a test queued for the session; JSON under the schema asked for; a call of one
-of the tools; JSON under a schema that the system prompt holds; the form of the family that the
-prompt speaks of; a sentence. Faults of content alter the outcome afterwards.
+The first of these that applies: the text that a test queued for the session; JSON under the schema
+of the request; a call of one of its tools; JSON under a schema that the system prompt holds; the
+form of the model family that the prompt speaks of; a sentence. Faults of content alter it afterwards.
 
-A queued text is used up when it was sent whole and as it is. Whatever fails on the way (a cut, a
-refusal, a client that went away, a fault that alters the reply) leaves it for the next request.
+A queued text is used up once it was sent whole and unaltered. After a cut, a refusal, a client that
+went away or a fault that alters the reply, the next request gets it.
 """
 
 import asyncio
@@ -15,7 +15,6 @@ import re
 from array import array
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import partial
 from random import Random
 
 from generators.engine.simulator.chat import Chat
@@ -52,7 +51,7 @@ class QueuedReplies:
         self._texts.setdefault(session, deque()).appendleft(text)
 
     def clear(self, session: str) -> None:
-        """Drop what waits for a session."""
+        """Drop the texts that wait for a session."""
         self._texts.pop(session, None)
 
     @property
@@ -86,103 +85,99 @@ async def generate_reply(
     prompt: Prompt,
     options: SimulatorOptions,
     *,
-    strikes: ActiveFaults,
+    faults: ActiveFaults,
     queued: str | None,
 ) -> GeneratedReply:
-    """Return what `chat` is answered with; `told` is the queued text, None: none.
+    """Return what `chat` is answered with; `queued` is the text for its session, None: none.
 
     Raises:
         HttpRefusal: the schema cannot be followed.
     """
-    if queued is not None and strikes.get(FaultKind.OUTSIDE, FaultKind.FORBIDDEN) is None:
-        said = GeneratedReply(queued)
+    if queued is not None and faults.get(FaultKind.OUTSIDE, FaultKind.FORBIDDEN) is None:
+        reply = GeneratedReply(queued)
     else:
         rng = Random(request_seed(chat, prompt, options))
-        said = _generate(chat, rng, await _constraints(chat, options, strikes))
-    said = _apply_faults(said, chat, strikes)
-    unharmed = said.text == queued and FaultKind.INVALID_UTF8 not in strikes
-    return replace(said, verbatim=unharmed)
+        reply = _generate(chat, rng, await _constraints(chat, options, faults))
+    reply = _apply_faults(reply, chat, faults)
+    verbatim = reply.text == queued and FaultKind.INVALID_UTF8 not in faults
+    return replace(reply, verbatim=verbatim)
 
 
 def request_seed(chat: Chat, prompt: Prompt, options: SimulatorOptions) -> int:
     """Return the seed of everything that is made up for a request."""
-    asked = canonical_json([chat.schema, chat.tools, chat.seed, options.seed])
-    digest = hashlib.blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=8)
+    fields = canonical_json([chat.schema, chat.tools, chat.seed, options.seed])
+    digest = hashlib.blake2b(fields.encode("utf-8", "surrogatepass"), digest_size=8)
     digest.update(array("q", prompt.keys).tobytes())
     return int.from_bytes(digest.digest(), "big")
 
 
-async def _constraints(chat: Chat, options: SimulatorOptions, strikes: ActiveFaults) -> Constraints:
-    address = FORBIDDEN if FaultKind.FORBIDDEN in strikes else None
+async def _constraints(chat: Chat, options: SimulatorOptions, faults: ActiveFaults) -> Constraints:
+    address = FORBIDDEN if FaultKind.FORBIDDEN in faults else None
     if not chat.images:
         return Constraints(address=address)
-    sight = chat.images[-1]
-    anywhere = partial(_random_point, options.coordinates, sight)
-    if FaultKind.OUTSIDE in strikes:
-        beyond = image_point(options.coordinates, _size(sight), across=BEYOND, down=BEYOND)
+    image, coordinates = chat.images[-1], options.coordinates
+
+    def anywhere(rng: Random) -> ImagePoint:
+        return image_point(coordinates, image.size, across=rng.random(), down=rng.random())
+
+    if FaultKind.OUTSIDE in faults:
+        beyond = image_point(coordinates, image.size, across=BEYOND, down=BEYOND)
         return Constraints(anywhere, beyond, address, within_bounds=False)
-    return Constraints(anywhere, await _find_target(chat, sight, options.coordinates), address)
+    return Constraints(anywhere, await _find_target(chat, image, coordinates), address)
 
 
 async def _find_target(
-    chat: Chat, sight: PromptImage, coordinates: Coordinates
+    chat: Chat, image: PromptImage, coordinates: Coordinates
 ) -> ImagePoint | None:
     """Return the middle of the last colour that the user's last text names, in the last picture."""
     colours = _COLOUR.findall(chat.last_user_text)
     if not colours:
         return None
     red, green, blue = bytes.fromhex(colours[-1])
-    found = await asyncio.to_thread(colour_centre, sight, (red, green, blue))
-    return found and image_point(coordinates, _size(sight), across=found[0], down=found[1])
+    centre = await asyncio.to_thread(colour_centre, image, (red, green, blue))
+    return centre and image_point(coordinates, image.size, across=centre[0], down=centre[1])
 
 
-def _random_point(coordinates: Coordinates, sight: PromptImage, rng: Random) -> ImagePoint:
-    return image_point(coordinates, _size(sight), across=rng.random(), down=rng.random())
-
-
-def _size(sight: PromptImage) -> tuple[int, int]:
-    return sight.width, sight.height
-
-
-def _generate(chat: Chat, rng: Random, wishes: Constraints) -> GeneratedReply:
+def _generate(chat: Chat, rng: Random, constraints: Constraints) -> GeneratedReply:
     if chat.schema is not None:
-        return GeneratedReply(_sample_json(chat.schema, rng, wishes))
+        return GeneratedReply(_sample_json(chat.schema, rng, constraints))
     if chat.tools:
-        return _tool_call_reply(chat.tools, rng, wishes)
+        return _tool_call_reply(chat.tools, rng, constraints)
     if schema := find_schema(chat.system_text):
-        return GeneratedReply(_sample_json(schema, rng, wishes))
-    return GeneratedReply(free_text(f"{chat.system_text}\n{chat.last_user_text}", rng, wishes))
+        return GeneratedReply(_sample_json(schema, rng, constraints))
+    return GeneratedReply(free_text(f"{chat.system_text}\n{chat.last_user_text}", rng, constraints))
 
 
-def _sample_json(schema: JsonObject, rng: Random, wishes: Constraints) -> str:
-    value = SchemaSampler(schema, rng, wishes).sample()
+def _sample_json(schema: JsonObject, rng: Random, constraints: Constraints) -> str:
+    value = SchemaSampler(schema, rng, constraints).sample()
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _tool_call_reply(
-    tools: tuple[JsonObject, ...], rng: Random, wishes: Constraints
+    tools: tuple[JsonObject, ...], rng: Random, constraints: Constraints
 ) -> GeneratedReply:
     named = [tool_arguments_name(tool) for tool in tools]
-    fit = [tool for tool in named if wishes.is_specific and _fits(tool[1], wishes)]
+    fit = [
+        (name, schema)
+        for name, schema in named
+        if constraints.is_specific
+        and isinstance(properties := schema.get("properties"), dict)
+        and any(map(constraints.fits_property, properties))
+    ]
     clicks = [tool for tool in fit if "click" in json.dumps(tool)]
     name, schema = (clicks or fit)[0] if fit else rng.choice(named)
-    arguments = _sample_json(schema or {"type": "object"}, rng, wishes)
+    arguments = _sample_json(schema or {"type": "object"}, rng, constraints)
     text = json.dumps({"name": name, "arguments": arguments}, ensure_ascii=False)
     return GeneratedReply(text, call=(name, arguments))
 
 
-def _fits(schema: JsonObject, wishes: Constraints) -> bool:
-    properties = schema.get("properties")
-    return isinstance(properties, dict) and any(map(wishes.fits_property, properties))
-
-
-def _apply_faults(said: GeneratedReply, chat: Chat, strikes: ActiveFaults) -> GeneratedReply:
-    if FaultKind.UNSTRUCTURED in strikes and chat.schema is None and said.text.startswith("{"):
-        said = GeneratedReply("I would rather say it in my own words.")
-    if FaultKind.EMPTY in strikes:
-        said = GeneratedReply("")
-    if huge := strikes.get(FaultKind.HUGE):
-        said = GeneratedReply(("far too much " * (huge.size // 13 + 1))[: huge.size])
-    if FaultKind.TRUNCATED in strikes:
-        return replace(said, text=said.text[: len(said.text) // 2], call=None, whole=False)
-    return said
+def _apply_faults(reply: GeneratedReply, chat: Chat, faults: ActiveFaults) -> GeneratedReply:
+    if FaultKind.UNSTRUCTURED in faults and chat.schema is None and reply.text.startswith("{"):
+        reply = GeneratedReply("I would rather say it in my own words.")
+    if FaultKind.EMPTY in faults:
+        reply = GeneratedReply("")
+    if huge := faults.get(FaultKind.HUGE):
+        reply = GeneratedReply(("far too much " * (huge.size // 13 + 1))[: huge.size])
+    if FaultKind.TRUNCATED in faults:
+        return replace(reply, text=reply.text[: len(reply.text) // 2], call=None, whole=False)
+    return reply

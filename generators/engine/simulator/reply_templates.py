@@ -29,21 +29,21 @@ def find_schema(text: str) -> JsonObject | None:
     return None
 
 
-def free_text(prompt: str, rng: Random, wishes: Constraints) -> str:
+def free_text(prompt: str, rng: Random, constraints: Constraints) -> str:
     """Return a reply in the form that the text of a prompt calls for."""
-    spot = wishes.draw_point(rng) or _NOWHERE
+    point = constraints.draw_point(rng) or _NOWHERE
     if "<tool_call>" in prompt:
-        return _tool_call(_computer_use(rng, wishes, spot))
+        return _tool_call(_computer_use(rng, constraints, point))
     if "computer tool" in prompt:
-        return (
-            f"I go on with the task.\n{json.dumps(_claude(rng, wishes, spot), ensure_ascii=False)}"
-        )
+        return f"I go on with the task.\n{json.dumps(_claude(rng, constraints, point), ensure_ascii=False)}"
     if "Action:" in prompt and "click(" in prompt:
-        return f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, wishes, spot)}"
-    if wishes.address is not None:
-        return f"Goto({wishes.address})"
-    if "Click(x, y)" in prompt or wishes.target is not None:
-        return f"Click({spot.x:g}, {spot.y:g})"
+        return (
+            f"Thought: I go on with the task.\nAction: {_ui_tars(prompt, rng, constraints, point)}"
+        )
+    if constraints.address is not None:
+        return f"Goto({constraints.address})"
+    if "Click(x, y)" in prompt or constraints.target is not None:
+        return f"Click({point.x:g}, {point.y:g})"
     return "I see a page, and I would look at it more closely."
 
 
@@ -52,31 +52,33 @@ def _tool_call(arguments: JsonObject) -> str:
     return f"<tool_call>\n{call}\n</tool_call>"
 
 
-def _computer_use(rng: Random, wishes: Constraints, spot: ImagePoint) -> JsonObject:
-    at: JsonObject = {"coordinate": [spot.x, spot.y]}
+def _computer_use(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObject:
+    at: JsonObject = {"coordinate": [point.x, point.y]}
     only: list[JsonObject] = [
         {"action": "key", "keys": ["enter"]},
         {"action": "scroll", "pixels": -200, **at},
         {"action": "wait", "time": 1},
     ]
-    return _input(rng, wishes, at, only)
+    return _input(rng, constraints, at, only)
 
 
-def _claude(rng: Random, wishes: Constraints, spot: ImagePoint) -> JsonObject:
-    at: JsonObject = {"coordinate": [spot.x, spot.y]}
+def _claude(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObject:
+    at: JsonObject = {"coordinate": [point.x, point.y]}
     only: list[JsonObject] = [
         {"action": "key", "text": "Return"},
         {"action": "scroll", "scroll_direction": "down", "scroll_amount": 2, **at},
         {"action": "wait", "duration": 1},
     ]
-    return _input(rng, wishes, at, only)
+    return _input(rng, constraints, at, only)
 
 
-def _input(rng: Random, wishes: Constraints, at: JsonObject, only: list[JsonObject]) -> JsonObject:
-    """Return the input of a computer tool: what is wished for, or what both or one family say."""
-    if wishes.address is not None:
-        return {"action": "type", "text": wishes.address}
-    if wishes.target is not None:
+def _input(
+    rng: Random, constraints: Constraints, at: JsonObject, only: list[JsonObject]
+) -> JsonObject:
+    """Return the input of a computer tool: what is asked for, or what both or one family say."""
+    if constraints.address is not None:
+        return {"action": "type", "text": constraints.address}
+    if constraints.target is not None:
         return {"action": "left_click", **at}
     shared: list[JsonObject] = [
         {"action": "left_click", **at},
@@ -87,14 +89,14 @@ def _input(rng: Random, wishes: Constraints, at: JsonObject, only: list[JsonObje
     return rng.choice(shared + only)
 
 
-def _ui_tars(prompt: str, rng: Random, wishes: Constraints, spot: ImagePoint) -> str:
-    at = f"{spot.x:g} {spot.y:g}"
+def _ui_tars(prompt: str, rng: Random, constraints: Constraints, point: ImagePoint) -> str:
+    at = f"{point.x:g} {point.y:g}"
     where = f"point='<point>{at}</point>'"
     if "start_box" in prompt:
         where = f"start_box='<|box_start|>({at.replace(' ', ',')})<|box_end|>'"
-    if wishes.address is not None:
-        return f"type(content='{wishes.address}\\n')"
-    if wishes.target is not None:
+    if constraints.address is not None:
+        return f"type(content='{constraints.address}\\n')"
+    if constraints.target is not None:
         return f"click({where})"
     return rng.choice(
         [

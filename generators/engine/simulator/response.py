@@ -1,7 +1,7 @@
-"""A reply as bytes, with its usage and times in vLLM's words, and how it leaves.
+"""A reply as bytes, with its usage and times in vLLM's words, and how it is sent.
 
-As with vLLM, how a prompt's tokens divide is reported only by a server that was set to report it,
-and so are the times; without that their places are null. A fault keeps a reply from arriving whole.
+Like vLLM, the simulator reports how a prompt's tokens divide, and a reply's times, only where it was
+started with the flags for that; otherwise both are null. A fault keeps a reply from arriving whole.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class ReplyUsage:
     """One reply's usage and times."""
 
     options: SimulatorOptions
-    """What is to be said."""
+    """Whether the details and the times are reported."""
     prompt: Prompt
     cached: int
     """Tokens of the prompt that came from the cache."""
@@ -38,18 +38,23 @@ class ReplyUsage:
     first: float | None = None
     """When the first token was there, by the clock; None: not yet."""
 
-    def usage(self, said: int) -> JsonObject:
+    def usage(self, tokens: int) -> JsonObject:
         """Return the usage of a reply of so many tokens."""
-        read = len(self.prompt.ids)
+        prompt_tokens, pictures = len(self.prompt.ids), self.prompt.image_tokens
+        details: JsonObject = {
+            "cached_tokens": self.cached,
+            "created_cache_tokens": None,
+            "multimodal_tokens": {"image": pictures} if pictures else None,
+        }
         return {
-            "prompt_tokens": read,
-            "completion_tokens": said,
-            "total_tokens": read + said,
-            "prompt_tokens_details": self._details(),
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": tokens,
+            "total_tokens": prompt_tokens + tokens,
+            "prompt_tokens_details": details if self.options.prompt_tokens_details else None,
         }
 
-    def metrics(self, said: int) -> JsonObject | None:
-        """Return the times of a reply of so many tokens that ends now; None: not to be said."""
+    def metrics(self, tokens: int) -> JsonObject | None:
+        """Return the times of a reply of so many tokens that ends now; None: not reported."""
         if not self.options.request_metrics or self.first is None:
             return None
         now = perf_counter()
@@ -58,19 +63,9 @@ class ReplyUsage:
             "time_to_first_token_ms": (self.first - self.begun) * 1_000,
             "generation_time_ms": decoding * 1_000,
             "queue_time_ms": self.queued * 1_000,
-            "mean_itl_ms": decoding / (said - 1) * 1_000 if said > 1 else None,
-            "tokens_per_second": said / (now - self.begun),
+            "mean_itl_ms": decoding / (tokens - 1) * 1_000 if tokens > 1 else None,
+            "tokens_per_second": tokens / (now - self.begun),
             "speculative_decoding": None,
-        }
-
-    def _details(self) -> JsonObject | None:
-        if not self.options.prompt_tokens_details:
-            return None
-        pictures = self.prompt.image_tokens
-        return {
-            "cached_tokens": self.cached,
-            "created_cache_tokens": None,
-            "multimodal_tokens": {"image": pictures} if pictures else None,
         }
 
 
@@ -89,11 +84,11 @@ _MARK = "\ue000"
 
 @dataclass(frozen=True)
 class TokenizedReply:
-    """An answer as tokens, cut where it had to end."""
+    """A reply as tokens, cut where it had to end."""
 
     number: int
     """Of the request."""
-    answer: GeneratedReply
+    content: GeneratedReply
     pieces: tuple[str, ...]
     ids: tuple[int, ...]
     finish: str
@@ -105,41 +100,41 @@ class TokenizedReply:
 
 
 def tokenize_reply(
-    answer: GeneratedReply, tokenizer: Tokenizer, *, number: int, most: int | None
+    content: GeneratedReply, tokenizer: Tokenizer, *, number: int, max_tokens: int | None
 ) -> TokenizedReply:
-    """Return an answer as tokens, at most `most` of them; None: all of it."""
-    texts = (*pieces(answer.text), END_TEXT)
-    ids = (*tokenizer.ids(answer.text), END)
-    finish = "tool_calls" if answer.call else "stop"
-    if not answer.whole or (most is not None and len(ids) > most):
-        last = len(ids) - 1 if most is None else min(most, len(ids) - 1)
+    """Return a reply as tokens, at most `max_tokens` of them; None: all of it."""
+    texts = (*pieces(content.text), END_TEXT)
+    ids = (*tokenizer.ids(content.text), END)
+    finish = "tool_calls" if content.call else "stop"
+    if not content.whole or (max_tokens is not None and len(ids) > max_tokens):
+        last = len(ids) - 1 if max_tokens is None else min(max_tokens, len(ids) - 1)
         texts, ids, finish = texts[:last], ids[:last], "length"
-    return TokenizedReply(number, answer, texts, ids, finish)
+    return TokenizedReply(number, content, texts, ids, finish)
 
 
 class ResponseBody:
     """Writes the reply to one chat."""
 
     def __init__(
-        self, chat: Chat, said: TokenizedReply, strikes: ActiveFaults, account: ReplyUsage
+        self, chat: Chat, reply: TokenizedReply, faults: ActiveFaults, usage: ReplyUsage
     ) -> None:
         self._chat = chat
-        self._prompt = account.prompt
-        self._said = said
-        self._account = account
-        self._strikes = strikes
+        self._prompt = usage.prompt
+        self._reply = reply
+        self._usage = usage
+        self._faults = faults
         self._created = int(time.time())
 
     def plain(self) -> bytes:
         """Return the body of a reply that is not streamed."""
-        said = self._said
+        reply = self._reply
         choice: JsonObject = {
             "index": 0,
-            "message": {"role": "assistant", **self._content(said.text(0, len(said.ids)))},
-            "logprobs": self._logprobs(0, len(said.ids)),
-            "finish_reason": said.finish,
+            "message": {"role": "assistant", **self._content(reply.text(0, len(reply.ids)))},
+            "logprobs": self._logprobs(0, len(reply.ids)),
+            "finish_reason": reply.finish,
             "stop_reason": None,
-            "token_ids": list(said.ids) if self._chat.token_ids else None,
+            "token_ids": list(reply.ids) if self._chat.token_ids else None,
         }
         body = self._envelope("chat.completion", [choice])
         body["prompt_token_ids"] = [*self._prompt.ids] if self._chat.token_ids else None
@@ -147,19 +142,19 @@ class ResponseBody:
 
     def events(self) -> Iterator[bytes]:
         """Yield the events of a streamed reply."""
-        said = self._said
+        reply = self._reply
         first = self._event({"role": "assistant", "content": ""})
         first["prompt_token_ids"] = [*self._prompt.ids] if self._chat.token_ids else None
         yield self._event_bytes(first)
-        step = len(said.ids) if said.answer.call and said.finish != "length" else STREAM_TOKENS
-        for start in range(0, len(said.ids), step):
-            stop = min(start + step, len(said.ids))
-            delta = self._content(said.text(start, stop))
-            last = stop == len(said.ids)
+        step = len(reply.ids) if reply.content.call and reply.finish != "length" else STREAM_TOKENS
+        for start in range(0, len(reply.ids), step):
+            stop = min(start + step, len(reply.ids))
+            delta = self._content(reply.text(start, stop))
+            last = stop == len(reply.ids)
             yield self._event_bytes(self._event(delta, start=start, stop=stop, last=last))
-        if not said.ids:
+        if not reply.ids:
             yield self._event_bytes(self._event({}, last=True))
-        if self._chat.stream_usage and FaultKind.NO_USAGE not in self._strikes:
+        if self._chat.stream_usage and FaultKind.NO_USAGE not in self._faults:
             yield self._event_bytes(
                 self._envelope("chat.completion.chunk", []) | self._usage_fields()
             )
@@ -172,14 +167,14 @@ class ResponseBody:
             "index": 0,
             "delta": delta,
             "logprobs": self._logprobs(start, stop),
-            "finish_reason": self._said.finish if last else None,
-            "token_ids": list(self._said.ids[start:stop]) if self._chat.token_ids else None,
+            "finish_reason": self._reply.finish if last else None,
+            "token_ids": list(self._reply.ids[start:stop]) if self._chat.token_ids else None,
         }
         return self._envelope("chat.completion.chunk", [choice])
 
     def _envelope(self, kind: str, choices: list[JsonObject]) -> JsonObject:
         return {
-            "id": f"chatcmpl-{self._said.number}",
+            "id": f"chatcmpl-{self._reply.number}",
             "object": kind,
             "created": self._created,
             "model": self._chat.model,
@@ -187,26 +182,26 @@ class ResponseBody:
         }
 
     def _content(self, text: str) -> JsonObject:
-        call = self._said.answer.call
-        if call is None or self._said.finish == "length":
+        call = self._reply.content.call
+        if call is None or self._reply.finish == "length":
             return {"content": self._with_bad_bytes(text)}
         function: JsonObject = {"name": call[0], "arguments": self._with_bad_bytes(call[1])}
-        tool: JsonObject = {"id": f"call-{self._said.number}", "type": "function", "index": 0}
+        tool: JsonObject = {"id": f"call-{self._reply.number}", "type": "function", "index": 0}
         return {"content": None, "tool_calls": [{**tool, "function": function}]}
 
     def _with_bad_bytes(self, text: str) -> str:
-        if FaultKind.INVALID_UTF8 not in self._strikes:
+        if FaultKind.INVALID_UTF8 not in self._faults:
             return text
         half = len(text) // 2
         return text[:half] + _MARK + text[half:]
 
     def _usage_fields(self) -> JsonObject:
-        """Return what is said of the reply beside it."""
-        said = len(self._said.ids)
-        told: JsonObject = {"metrics": self._account.metrics(said)}
-        if FaultKind.NO_USAGE not in self._strikes:
-            told["usage"] = self._account.usage(said)
-        return told
+        """Return what a response reports of its reply."""
+        tokens = len(self._reply.ids)
+        fields: JsonObject = {"metrics": self._usage.metrics(tokens)}
+        if FaultKind.NO_USAGE not in self._faults:
+            fields["usage"] = self._usage.usage(tokens)
+        return fields
 
     def _logprobs(self, start: int, stop: int) -> JsonObject | None:
         if not self._chat.logprobs:
@@ -214,9 +209,9 @@ class ResponseBody:
         return {"content": [self._logprob(place) for place in range(start, stop)]}
 
     def _logprob(self, place: int) -> JsonObject:
-        piece = self._said.pieces[place]
-        part = (self._said.ids[place] * 4_099 + place) * SCATTER % 2**32 / 2**32
-        value = math.nan if FaultKind.NAN_LOGPROBS in self._strikes else math.log1p(-part) / 2
+        piece = self._reply.pieces[place]
+        part = (self._reply.ids[place] * 4_099 + place) * SCATTER % 2**32 / 2**32
+        value = math.nan if FaultKind.NAN_LOGPROBS in self._faults else math.log1p(-part) / 2
         return {
             "token": piece,
             "logprob": value,
@@ -243,12 +238,12 @@ async def wait_forever() -> None:
 
 
 async def send_plain(
-    request: web.Request, body: bytes, strikes: ActiveFaults
+    request: web.Request, body: bytes, faults: ActiveFaults
 ) -> tuple[web.StreamResponse, bool]:
     """Send a body; return the response and whether all of it left."""
-    if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
-        await _send_endlessly(request, JSON, b" ", strikes)
-    if FaultKind.CUT not in strikes:
+    if faults.get(FaultKind.SILENT, FaultKind.ENDLESS):
+        await _send_endlessly(request, JSON, b" ", faults)
+    if FaultKind.CUT not in faults:
         return web.Response(body=body, content_type=JSON), True
     response = web.StreamResponse(headers={"Content-Type": JSON})
     response.content_length = len(body)
@@ -259,32 +254,32 @@ async def send_plain(
 
 
 async def send_events(
-    request: web.Request, events: Iterator[bytes], strikes: ActiveFaults, *, pause: float
+    request: web.Request, events: Iterator[bytes], faults: ActiveFaults, *, pause: float
 ) -> tuple[web.StreamResponse, bool]:
     """Send the events of a stream, `pause` seconds apart; say whether all of them left."""
-    if strikes.get(FaultKind.SILENT, FaultKind.ENDLESS):
-        await _send_endlessly(request, EVENTS, b": still here\n\n", strikes)
+    if faults.get(FaultKind.SILENT, FaultKind.ENDLESS):
+        await _send_endlessly(request, EVENTS, b": still here\n\n", faults)
     parts = list(events)
-    broken = strikes.get(FaultKind.CUT, FaultKind.STREAM_ERROR)
+    broken = faults.get(FaultKind.CUT, FaultKind.STREAM_ERROR)
     response = web.StreamResponse(headers={"Content-Type": EVENTS})
     await response.prepare(request)
     for part in parts[: len(parts) // 2] if broken else parts:
         await response.write(part)
         if pause:
             await asyncio.sleep(pause)
-    if FaultKind.STREAM_ERROR in strikes:
+    if FaultKind.STREAM_ERROR in faults:
         await response.write(BROKEN)
-    if FaultKind.CUT in strikes:
+    if FaultKind.CUT in faults:
         _close_connection(request)
     return response, broken is None
 
 
 async def _send_endlessly(
-    request: web.Request, kind: str, trickle: bytes, strikes: ActiveFaults
+    request: web.Request, kind: str, trickle: bytes, faults: ActiveFaults
 ) -> None:
     response = web.StreamResponse(headers={"Content-Type": kind})
     await response.prepare(request)
-    endless = strikes.get(FaultKind.ENDLESS)
+    endless = faults.get(FaultKind.ENDLESS)
     while endless is not None:
         await response.write(trickle)
         await asyncio.sleep(endless.seconds)

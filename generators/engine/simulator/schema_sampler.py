@@ -99,10 +99,10 @@ class Schema(Record):
     def _parts(self) -> tuple["Schema", ...]:
         return (*self.properties.values(), *self.any_of, *((self.items,) if self.items else ()))
 
-    def has_room_for(self, wishes: Constraints) -> bool:
-        """Return whether a value can hold the point or the address that is wished for."""
-        return any(map(wishes.fits_property, self.properties)) or any(
-            part.has_room_for(wishes) for part in self._parts
+    def has_room_for(self, constraints: Constraints) -> bool:
+        """Return whether a value can hold the point or the address that is asked for."""
+        return any(map(constraints.fits_property, self.properties)) or any(
+            part.has_room_for(constraints) for part in self._parts
         )
 
     def mentions_click(self) -> bool:
@@ -171,10 +171,10 @@ def _referenced_schema(part: JsonObject, definitions: JsonObject) -> JsonObject:
 class SchemaSampler:
     """Makes up values for one schema."""
 
-    def __init__(self, schema: JsonObject, rng: Random, wishes: Constraints) -> None:
+    def __init__(self, schema: JsonObject, rng: Random, constraints: Constraints) -> None:
         self._schema = read_schema(schema)
         self._rng = rng
-        self._wishes = wishes
+        self._constraints = constraints
 
     def sample(self) -> JsonValue:
         """Return the next value.
@@ -184,13 +184,15 @@ class SchemaSampler:
         """
         return self._value(self._schema)
 
-    def _value(self, schema: Schema, *, name: str = "", wish: float | None = None) -> JsonValue:
+    def _value(self, schema: Schema, *, name: str = "", wanted: float | None = None) -> JsonValue:
         if schema.options:
             clicks = [option for option in schema.options if "click" in str(option)]
-            wished = clicks if self._wishes.target is not None else []
+            wished = clicks if self._constraints.target is not None else []
             return wished[0] if wished else self._rng.choice(schema.options)
         if schema.any_of:
-            return self._value(self._branch(schema, numeric=wish is not None), name=name, wish=wish)
+            return self._value(
+                self._branch(schema, numeric=wanted is not None), name=name, wanted=wanted
+            )
         self._rng.choice((schema.type,))  # keeps the replies that a seed has always given
         value: JsonValue = None
         match schema.type:
@@ -199,9 +201,9 @@ class SchemaSampler:
             case "array":
                 value = self._array(schema, name)
             case "integer":
-                value = self._integer(schema, wish)
+                value = self._integer(schema, wanted)
             case "number":
-                value = self._number(schema, wish)
+                value = self._number(schema, wanted)
             case "boolean":
                 value = self._rng.choice((False, True))
             case "string":
@@ -212,8 +214,8 @@ class SchemaSampler:
         branches = schema.any_of
         if numeric:
             branches = tuple(part for part in branches if part.type in _NUMERIC) or branches
-        if self._wishes.is_specific:
-            fit = [branch for branch in branches if branch.has_room_for(self._wishes)]
+        if self._constraints.is_specific:
+            fit = [branch for branch in branches if branch.has_room_for(self._constraints)]
             clicks = [branch for branch in fit if branch.mentions_click()]
             if fit:
                 return (clicks or fit)[0]
@@ -222,14 +224,14 @@ class SchemaSampler:
     def _object(self, schema: Schema) -> JsonObject:
         points = self._points([name for name in schema.properties if axis(name)])
         return {
-            name: self._value(part, name=name, wish=points.get(name))
+            name: self._value(part, name=name, wanted=points.get(name))
             for name, part in schema.properties.items()
             if name in schema.required or self._is_included(name, part)
         }
 
     def _is_included(self, name: str, part: Schema) -> bool:
-        if self._wishes.is_specific and (
-            self._wishes.fits_property(name) or part.has_room_for(self._wishes)
+        if self._constraints.is_specific and (
+            self._constraints.fits_property(name) or part.has_room_for(self._constraints)
         ):
             return True
         return self._rng.choice((False, True))
@@ -238,38 +240,42 @@ class SchemaSampler:
         """Return what the coordinates among an object's properties should be."""
         numbers: dict[str, float] = {}
         for name in names:
-            draw = self._wishes.draw_point if name in {"x", "y"} else self._wishes.draw_any_point
+            draw = (
+                self._constraints.draw_point
+                if name in {"x", "y"}
+                else self._constraints.draw_any_point
+            )
             head, _, tail = name.rpartition("x")
-            if draw is None or (spot := draw(self._rng)) is None or axis(name) != "x":
+            if draw is None or (point := draw(self._rng)) is None or axis(name) != "x":
                 continue
-            numbers[name] = spot.x
-            numbers[f"{head}y{tail}"] = spot.y
+            numbers[name] = point.x
+            numbers[f"{head}y{tail}"] = point.y
         return numbers
 
     def _array(self, schema: Schema, name: str) -> list[JsonValue]:
         part, count = schema.items, schema.min_items
         room = _FREE_ITEMS if schema.max_items is None else schema.max_items - count
         count += self._rng.randint(0, min(_FREE_ITEMS, room))
-        spot = self._wishes.draw_point(self._rng) if is_pair(name) else None
-        numbers = [*((spot.x, spot.y) if spot else ()), *[None] * count][:count]
-        return [self._value(part, name=name, wish=number) for number in numbers if part]
+        point = self._constraints.draw_point(self._rng) if is_pair(name) else None
+        numbers = [*((point.x, point.y) if point else ()), *[None] * count][:count]
+        return [self._value(part, name=name, wanted=number) for number in numbers if part]
 
-    def _integer(self, schema: Schema, wish: float | None) -> int:
+    def _integer(self, schema: Schema, wanted: float | None) -> int:
         low, high = _bounds(schema)
         first, last = math.ceil(low), math.floor(high)
         if first > last:
             raise HttpRefusal(400, f"Grammar error: no whole number in {low:g}..{high:g}")
-        if wish is None:
+        if wanted is None:
             return self._rng.randint(first, last)
-        nearest = round(wish)
-        return min(max(nearest, first), last) if self._wishes.within_bounds else nearest
+        nearest = round(wanted)
+        return min(max(nearest, first), last) if self._constraints.within_bounds else nearest
 
-    def _number(self, schema: Schema, wish: float | None) -> float:
+    def _number(self, schema: Schema, wanted: float | None) -> float:
         low, high = _bounds(schema)
         if low > high:
             raise HttpRefusal(400, f"Grammar error: no number in {low:g}..{high:g}")
-        if wish is not None:
-            return min(max(wish, low), high) if self._wishes.within_bounds else wish
+        if wanted is not None:
+            return min(max(wanted, low), high) if self._constraints.within_bounds else wanted
         drawn = low + (high - low) * self._rng.random()
         short = round(drawn, 3)
         return short if low < short < high else drawn
@@ -277,7 +283,7 @@ class SchemaSampler:
     def _string(self, schema: Schema, name: str) -> str:
         named: list[str] = []
         if is_address(name):
-            named = [self._wishes.address or _ADDRESS]
+            named = [self._constraints.address or _ADDRESS]
         elif is_key(name):
             named = [self._rng.choice(_KEYS)]
         sentences = (

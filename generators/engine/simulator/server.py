@@ -41,14 +41,14 @@ class QueuedText(Record):
 class SimulatorApp:
     """The HTTP routes."""
 
-    def __init__(self, desk: ChatHandler) -> None:
-        self._desk = desk
+    def __init__(self, chats: ChatHandler) -> None:
+        self._chats = chats
 
     def app(self) -> web.Application:
         """Return the application that serves every page."""
         app = web.Application(client_max_size=LARGEST_BODY)
         for method, path, handler in (
-            ("POST", CHAT, self._desk.chat),
+            ("POST", CHAT, self._chats.chat),
             ("GET", "/v1/models", self._models),
             ("GET", "/version", self._version),
             ("GET", "/health", self._health),
@@ -67,29 +67,28 @@ class SimulatorApp:
     def _guarded(self, handler: Handler) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         """Count the requests of a page, apply faults to them, and turn refusals into answers."""
 
-        async def open_door(request: web.Request) -> web.StreamResponse:
-            self._desk.request_log.paths[request.path] += 1
-            strikes = self._desk.faults.active_faults(request.path, request.headers.get(SESSION))
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            self._chats.request_log.paths[request.path] += 1
+            faults = self._chats.faults.active_faults(request.path, request.headers.get(SESSION))
             try:
                 self._authorise(request)
                 if request.path != CHAT:
-                    await self._desk.apply_faults(strikes)
-                return await handler(request, strikes)
+                    await self._chats.apply_faults(faults)
+                return await handler(request, faults)
             except HttpRefusal as refusal:
                 return web.json_response(
                     refusal.body, status=refusal.status, headers=refusal.headers
                 )
 
-        return open_door
+        return guarded
 
     def _authorise(self, request: web.Request) -> None:
-        key = self._desk.options.api_key
-        given = request.headers.get("Authorization")
-        if key is not None and request.path.startswith("/v1/") and given != f"Bearer {key}":
+        key, sent = self._chats.options.api_key, request.headers.get("Authorization")
+        if key is not None and request.path.startswith("/v1/") and sent != f"Bearer {key}":
             raise HttpRefusal(401, "Unauthorized")
 
     async def _models(self, _: web.Request, __: ActiveFaults) -> web.Response:
-        options = self._desk.options
+        options = self._chats.options
         model: JsonObject = {
             "id": options.model,
             "object": "model",
@@ -107,70 +106,67 @@ class SimulatorApp:
     async def _health(self, _: web.Request, __: ActiveFaults) -> web.Response:
         return web.Response()
 
-    async def _metrics(self, _: web.Request, strikes: ActiveFaults) -> web.Response:
-        desk = self._desk
-        if FaultKind.NO_METRICS in strikes:
+    async def _metrics(self, _: web.Request, faults: ActiveFaults) -> web.Response:
+        chats = self._chats
+        if FaultKind.NO_METRICS in faults:
             raise HttpRefusal(404, "Not Found")
-        text = metrics_page(desk.counters, desk.cache, desk.images, model=desk.options.model)
-        if FaultKind.HALF_METRICS in strikes:
+        text = metrics_page(chats.counters, chats.cache, chats.images, model=chats.options.model)
+        if FaultKind.HALF_METRICS in faults:
             text = text[: len(text) // 2]
         return web.Response(text=text, content_type="text/plain")
 
     async def _tokenize(self, request: web.Request, _: ActiveFaults) -> web.Response:
-        desk, body = self._desk, await read_object(request)
+        chats, body = self._chats, await read_object(request)
         texts: list[str] | None = None
         if isinstance(prompt := body.get("prompt"), str):
-            ids = desk.tokenizer.ids(prompt)
+            ids = chats.tokenizer.ids(prompt)
             texts = pieces(prompt) if body.get("return_token_strs") else None
         else:
-            chat = desk.read(body, ActiveFaults([]))
+            chat = chats.read(body, ActiveFaults([]))
             suffix = body.get("add_generation_prompt", True) is not False
-            ids = desk.tokenizer.prompt(chat, suffix=suffix).ids
-        counted: JsonObject = {
+            ids = chats.tokenizer.prompt(chat, suffix=suffix).ids
+        counts: JsonObject = {
             "count": len(ids),
-            "max_model_len": desk.options.context_tokens,
+            "max_model_len": chats.options.context_tokens,
             "tokens": list(ids),
             "token_strs": list[JsonValue](texts) if texts is not None else None,
         }
-        return web.json_response(counted)
+        return web.json_response(counts)
 
     async def _faults(self, _: web.Request, __: ActiveFaults) -> web.Response:
-        return self._strike_counts()
+        return web.json_response({"struck": self._chats.faults.strike_counts})
 
-    def _strike_counts(self) -> web.Response:
-        return web.json_response({"struck": self._desk.faults.strike_counts})
+    async def _post_fault(self, request: web.Request, faults: ActiveFaults) -> web.Response:
+        self._chats.faults.post(_parse(Fault, await read_object(request)))
+        return await self._faults(request, faults)
 
-    async def _post_fault(self, request: web.Request, _: ActiveFaults) -> web.Response:
-        self._desk.faults.post(_parse(Fault, await read_object(request)))
-        return self._strike_counts()
-
-    async def _clear_faults(self, _: web.Request, __: ActiveFaults) -> web.Response:
-        self._desk.faults.clear()
-        return self._strike_counts()
+    async def _clear_faults(self, request: web.Request, faults: ActiveFaults) -> web.Response:
+        self._chats.faults.clear()
+        return await self._faults(request, faults)
 
     async def _queue_reply(self, request: web.Request, _: ActiveFaults) -> web.Response:
-        if not self._desk.options.puppet:
+        if not self._chats.options.puppet:
             raise HttpRefusal(404, "this simulator takes no queued replies; start it with --puppet")
         text = _parse(QueuedText, await read_object(request)).text
-        waiting = self._desk.queued_replies.put(request.match_info["session"], text)
+        waiting = self._chats.queued_replies.put(request.match_info["session"], text)
         return web.json_response({"waiting": waiting})
 
     async def _clear_replies(self, request: web.Request, _: ActiveFaults) -> web.Response:
-        self._desk.queued_replies.clear(request.match_info["session"])
+        self._chats.queued_replies.clear(request.match_info["session"])
         return web.json_response({"waiting": 0})
 
     async def _requests(self, request: web.Request, _: ActiveFaults) -> web.Response:
-        asked, ledger = request.query.get("last", "8"), self._desk.request_log
-        if not asked.isdecimal():
-            raise HttpRefusal(400, f"last: expected a number, got {asked!r}")
+        last, log = request.query.get("last", "8"), self._chats.request_log
+        if not last.isdecimal():
+            raise HttpRefusal(400, f"last: expected a number, got {last!r}")
         return web.json_response(
             {
-                "chats": ledger.chats,
-                "paths": ledger.paths,
-                "outcomes": ledger.outcomes,
-                "struck": self._desk.faults.strike_counts,
-                "waiting_texts": self._desk.queued_replies.waiting,
-                "last": [dataclasses.asdict(entry) for entry in ledger.latest(int(asked))],
+                "chats": log.chats,
+                "paths": log.paths,
+                "outcomes": log.outcomes,
+                "struck": self._chats.faults.strike_counts,
+                "waiting_texts": self._chats.queued_replies.waiting,
+                "last": [dataclasses.asdict(entry) for entry in log.latest(int(last))],
             }
         )
 
@@ -201,7 +197,7 @@ class SimulatorServer:
         faults: Sequence[Fault] = (),
     ) -> None:
         """`port` 0 takes a free one; `faults` are posted from the start."""
-        self._desk: ChatHandler | None = None
+        self._running: ChatHandler | None = None
         self._options = options or SimulatorOptions()
         self._faults = tuple(faults)
         self._runner: web.AppRunner | None = None
@@ -232,17 +228,17 @@ class SimulatorServer:
 
     @property
     def _handler(self) -> ChatHandler:
-        if self._desk is None:
-            raise RuntimeError("the scripted engine is not running; use `async with`")
-        return self._desk
+        if self._running is None:
+            raise RuntimeError("the simulator is not running; use `async with`")
+        return self._running
 
     async def __aenter__(self) -> Self:
         """Listen."""
-        self._desk = ChatHandler(self._options)
+        self._running = ChatHandler(self._options)
         for fault in self._faults:
-            self._desk.faults.post(fault)
+            self._running.faults.post(fault)
         self._runner = web.AppRunner(
-            SimulatorApp(self._desk).app(),
+            SimulatorApp(self._running).app(),
             access_log=None,
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_SECONDS,
