@@ -1,41 +1,234 @@
 """A task file: JSON Lines or Parquet, one task a row, columns as those of the `tasks` table.
 
-Each row is checked on its own and turned into a task whose id is computed; whatever a row states
-that the task itself decides (its id, its split, its start, its site's version) must agree. Every
-mistake is named with its row. Nothing of a file is used unless all of it is right.
+A row's id, its split, its site's version and its template's start are computed; a row that states
+other values is refused, so that a table written by one run can be read by another or not at all.
+Every mistake is reported with its row, and a file with a mistake gives no tasks.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from generators.tasks.offers import SiteOffer, did_you_mean
-from generators.tasks.rows import BadRow, TaskRow, make_task, parse_row
+from pydantic import AwareDatetime, Field, JsonValue, ValidationError
+from pydantic_core import ErrorDetails
+
+from generators.tasks.offers import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
+from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks
-from schemas.task import Task
+from schemas.task import MAX_SEED, Task, split_of, task_id
+
+JSON_COLUMNS = ("parameters", "rubric")
+"""Columns that may be JSON values or, as in tables, strings of JSON."""
+
+FREE_COLUMNS = (
+    *("source", "max_steps", "difficulty", "tags"),
+    *("feasible", "answer_kind", "rubric", "expires_at"),
+)
+"""Columns that are no part of a task's identity and are taken from the row as they are."""
+
+_EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
+_MAX_SHOWN = 60
+
+
+class BadRow(Exception):
+    """A row that makes no valid task; each line of the text is one mistake in it."""
+
+
+class TaskRow(Record):
+    """The columns of `tasks` as a file may state them; None: not stated."""
+
+    site: str
+    """Which site serves it."""
+    template_id: str | None = Field(default=None, min_length=1)
+    """The template; where the site has none, a label for tasks of one kind."""
+    seed: int | None = Field(default=None, ge=0, le=MAX_SEED)
+    """Selects a task of the template."""
+    instruction: str | None = Field(default=None, min_length=1)
+    """The goal; ignored where the page states it."""
+    start_url: str | None = None
+    """Where it starts."""
+    parameters: JsonObject | None = None
+    """Parameters of the template, beside the seed."""
+    max_steps: int | None = Field(default=None, ge=1, le=10_000)
+    """The most actions an attempt may take."""
+    difficulty: str | None = None
+    """A free label."""
+    tags: tuple[str, ...] | None = None
+    """Free labels; None: the template's own."""
+    feasible: bool | None = None
+    """False for a task that is impossible on purpose."""
+    answer_kind: Literal["none", "verbatim", "computed"] | None = None
+    """The form of the answer."""
+    rubric: JsonObject | None = None
+    """Criteria for a judge."""
+    expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
+    """From then on the task is not valid."""
+    source: str | None = Field(default=None, min_length=1)
+    """The task's origin; None: this file."""
+    site_version: str | None = None
+    """Must be the site's, if stated."""
+    task_id: str | None = None
+    """Must be the computed one, if stated."""
+    split: str | None = None
+    """Must be the template's, if stated."""
+
+
+def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
+    """Return what a line of JSON, or a row of a table, states.
+
+    Raises:
+        BadRow: it is not an object, has an unknown column or a wrong value.
+    """
+    try:
+        stated = _parse_line(raw) if isinstance(raw, bytes) else dict(raw)
+        for column in JSON_COLUMNS:
+            if isinstance(value := stated.get(column), str):
+                stated[column] = json.loads(value)
+        text = canonical_json({key: value for key, value in stated.items() if value is not None})
+        return TaskRow.model_validate_json(text.encode(), strict=True)
+    except ValidationError as error:
+        raise BadRow("\n".join(map(_explain, error.errors()))) from None
+    except UnicodeError:
+        raise BadRow("holds text that is not valid UTF-8") from None
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadRow(f"is not a row of JSON values: {error}") from None
+
+
+def _parse_line(line: bytes) -> dict[str, object]:
+    value: object = json.loads(line.decode(), object_pairs_hook=_to_dict)
+    if not isinstance(value, dict):
+        raise BadRow(f"is not a JSON object: {_shorten(value)}; a task file has one object a line")
+    return value
+
+
+def _to_dict(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+    out = dict(pairs)
+    if len(out) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadRow(f"states '{twice}' twice")
+    return out
+
+
+def _explain(error: ErrorDetails) -> str:
+    column = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"unknown column '{column}'{did_you_mean(column, TaskRow.model_fields)}"
+    if error["type"] == "missing":
+        return f"{column} is missing"
+    return f"{column} = {_shorten(error['input'])}: {error['msg'].removeprefix('Value error, ')}"
+
+
+def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> Task:
+    """Return the task that a row of the file `source` gives.
+
+    Raises:
+        BadRow: it names an unknown site or template, lacks a column, or states a wrong value.
+    """
+    offer = sites.get(row.site)
+    if offer is None:
+        hint = did_you_mean(row.site, sites)
+        raise BadRow(f"unknown site '{row.site}' (there are: {', '.join(sites)}){hint}")
+    make = _make_template_task if offer.templates else _make_instruction_task
+    task = make(row, offer, source)
+    computed: dict[str, tuple[str | None, str | None]] = {
+        "site_version": (row.site_version, offer.version),
+        "start_url": (row.start_url, task.start_url),
+        "split": (row.split, task.split),
+        "task_id": (row.task_id, task.task_id),
+    }
+    for column, (stated, actual) in computed.items():
+        if stated is not None and stated != actual:
+            raise BadRow(f"{column} = {stated!r}, but this task's is {actual!r}")
+    free = {column: getattr(row, column) for column in FREE_COLUMNS}
+    return task.model_copy(update={key: value for key, value in free.items() if value is not None})
+
+
+def _make_template_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
+    if row.template_id is None or row.seed is None:
+        lacks = "template_id" if row.template_id is None else "seed"
+        raise BadRow(f"{lacks} is missing: a task of {offer.name} is a template_id and a seed")
+    if row.template_id not in offer.templates:
+        hint = did_you_mean(row.template_id, offer.templates)
+        raise BadRow(f"{offer.name} has no template '{row.template_id}'{hint}")
+    return make_template_task(
+        offer, row.template_id, seed=row.seed, source=source, parameters=row.parameters
+    )
+
+
+def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
+    if row.instruction is None or row.start_url is None:
+        lacks = "instruction" if row.instruction is None else "start_url"
+        raise BadRow(
+            f"{lacks} is missing: a task of {offer.name} is an instruction and a start_url"
+        )
+    _check_start(row.start_url)
+    parameters: dict[str, JsonValue] = row.parameters or {}
+    identity = task_id(
+        site=offer.name,
+        site_version=offer.version,
+        template_id=None,
+        seed=row.seed or 0,
+        start_url=row.start_url,
+        instruction=row.instruction,
+        parameters=parameters,
+    )
+    template_id = row.template_id or identity
+    return Task(
+        task_id=identity,
+        template_id=template_id,
+        source=source,
+        site=offer.name,
+        site_version=offer.version,
+        start_url=row.start_url,
+        instruction=row.instruction,
+        parameters=parameters,
+        seed=row.seed or 0,
+        max_steps=MAX_STEPS,
+        split=split_of(template_id),
+    )
+
+
+def _check_start(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host, user = parts.hostname, parts.username or parts.password
+    except ValueError as error:
+        raise BadRow(f"start_url = {_shorten(url)}: {error}") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise BadRow(f"start_url = {_shorten(url)}: expected an http or https address")
+    if user:
+        raise BadRow("start_url holds a user name or password; they would be published")
+
+
+def _shorten(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
 
 MAX_MISTAKES = 10
-"""Mistakes that are listed before reading stops."""
+"""Reading stops after so many mistakes."""
 
 RawRow = bytes | Mapping[str, object]
 """A line of JSON, or a row of a table."""
 
-_PARQUET = b"PAR1"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PARQUET, _BYTE_ORDER_MARK = b"PAR1", b"\xef\xbb\xbf"
 
 
 def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int) -> list[Task]:
     """Return the tasks of a file in its order.
 
     Raises:
-        BadTasks: it cannot be read, holds nothing or more than `most` tasks, or some of its rows
-            are wrong; each is named.
+        BadTasks: it cannot be read, has no task or too many, or has invalid rows, which are listed.
     """
     try:
         with path.open("rb") as file:
             is_parquet = file.read(len(_PARQUET)) == _PARQUET
         unit, rows = ("row", _parquet_rows(path)) if is_parquet else ("line", _json_lines(path))
-        tasks = _tasks(rows, sites=sites, path=path, unit=unit, most=max_tasks)
+        tasks = _tasks(rows, sites=sites, path=path, unit=unit, max_tasks=max_tasks)
     except OSError as error:
         raise BadTasks(f"{path}: cannot be read: {error.strerror or error}") from error
     if not tasks:
@@ -57,17 +250,12 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, RawRow]]:
     try:
         with pq.ParquetFile(path) as file:
             _check_columns(path, file.schema_arrow.names)
-            number = 0
-            for batch in file.iter_batches():
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, {column: _to_json_value(value) for column, value in row.items()}
+            rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
+            for number, row in enumerate(rows, start=1):
+                times = {k: v.isoformat() for k, v in row.items() if isinstance(v, datetime)}
+                yield number, row | times
     except (ValueError, OverflowError) as error:
         raise BadTasks(f"{path}: not a readable Parquet file: {error}") from error
-
-
-def _to_json_value(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _check_columns(path: Path, names: list[str]) -> None:
@@ -85,30 +273,28 @@ def _tasks(
     sites: Mapping[str, SiteOffer],
     path: Path,
     unit: str,
-    most: int,
+    max_tasks: int,
 ) -> list[Task]:
     tasks: list[Task] = []
     first_at: dict[str, int] = {}
     mistakes: list[str] = []
     for number, raw in rows:
+        problems: list[str] = []
         try:
             task = make_task(parse_row(raw), sites=sites, source=path.name)
-            _check_repeat(task, first_at, unit)
-        except BadRow as mistake:
-            mistakes += [f"{path}: {unit} {number}: {line}" for line in str(mistake).splitlines()]
-            if len(mistakes) >= MAX_MISTAKES:
-                mistakes.append(f"{path}: what follows {unit} {number} was not read")
-                break
-            continue
-        tasks.append(task)
-        first_at[task.task_id] = number
-        if len(tasks) > most:
-            raise BadTasks(f"{path}: more than {most:,} tasks; split them over several files")
+            first = first_at.setdefault(task.task_id, number)
+            if first == number:
+                tasks.append(task)
+            else:
+                problems = [f"is the same task as {unit} {first}"]
+        except BadRow as error:
+            problems = str(error).splitlines()
+        mistakes += [f"{path}: {unit} {number}: {problem}" for problem in problems]
+        if len(mistakes) >= MAX_MISTAKES:
+            mistakes.append(f"{path}: what follows {unit} {number} was not read")
+            break
+        if len(tasks) > max_tasks:
+            raise BadTasks(f"{path}: more than {max_tasks:,} tasks; split them over several files")
     if mistakes:
         raise BadTasks("\n".join(mistakes))
     return tasks
-
-
-def _check_repeat(task: Task, first_at: Mapping[str, int], unit: str) -> None:
-    if task.task_id in first_at:
-        raise BadRow(f"is the same task as {unit} {first_at[task.task_id]}")

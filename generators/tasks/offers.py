@@ -1,8 +1,7 @@
-"""What a task may name: the sites, their templates, and the tasks that these make.
+"""The sites that a task may name, their templates, and the tasks that these make.
 
-An offer is what is known of a site without starting it. Where a site has templates, a template
-and a seed are the task and the page states the goal; where it has none, a task is an
-instruction and a start URL.
+An offer describes a site that is not started. Where a site has templates, a task is a template and a
+seed, and the page states the goal; where it has none, a task is an instruction and a start URL.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +14,7 @@ from schemas.base import JsonObject
 from schemas.task import Task, split_of, task_id
 
 MAX_STEPS = 100
-"""The most actions at a template's task: far more than any needs, so that the run's limit decides."""
+"""Of a template's task, in actions: more than any needs, so that the run's limit decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,9 @@ class Template:
     start_url: str
     """On the site's stable origin."""
     tags: tuple[str, ...] = ()
-    """What it needs."""
+    """What a policy needs for it."""
     feasible: bool | None = None
-    """False where it cannot be done on purpose."""
+    """False where the template is impossible on purpose; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class SiteOffer:
     """One site."""
 
     name: str
-    """What tasks call it."""
+    """As in tasks."""
     version: str | None = None
     """Of its pages; None if unknown."""
     templates: Mapping[str, Template] = field(default_factory=dict)
@@ -64,7 +63,7 @@ def make_template_task(
     source: str,
     parameters: JsonObject | None = None,
 ) -> Task:
-    """Return the task that a template's seed is.
+    """Return the task of a template and a seed.
 
     Raises:
         KeyError: the site has no such template.
@@ -97,7 +96,7 @@ def make_template_task(
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint at the names nearest to `name`, empty if none is near."""
+    """Return a hint at the names nearest to `name`; empty if none is near."""
     near = get_close_matches(name, list(known), n=3, cutoff=0.6)
     if not near:
         return ""

@@ -1,7 +1,7 @@
-"""Which templates are selected: globs that include, globs that exclude, none without effect.
+"""Selects templates by globs that include and globs that exclude.
 
-A glob that matches no template is a mistake, so it is refused with the nearest names, and so is a
-selection that leaves nothing.
+A glob that matches no template is an error, which names the nearest templates; so is a selection that
+leaves none.
 """
 
 import re
@@ -22,11 +22,11 @@ def select(
 ) -> list[str]:
     """Return the templates that an `include` glob matches and no `exclude` glob does, sorted.
 
-    `where` says in messages what was looked through. A glob to exclude may also match `known`
-    templates that are not among `templates`.
+    `where` is the source's name in messages. A glob to exclude may also match `known` templates that
+    are not among `templates`.
 
     Raises:
-        BadTasks: a glob matches nothing, or nothing is left.
+        BadTasks: a glob matches no template, or no template is left.
     """
     for key, globs, among in (
         ("tasks.include", include, templates),
@@ -34,7 +34,8 @@ def select(
     ):
         for glob in globs:
             if not any(fnmatchcase(name, glob) for name in among):
-                hint = did_you_mean(_without_wildcards(glob), among)
+                text = re.sub(r"\[[^\]]*\]|[*?]", "", glob)
+                hint = did_you_mean(text, among)
                 raise BadTasks(f"{key}: '{glob}' matches no template of {where}{hint}")
     chosen = sorted(
         name for name in templates if _matches(name, include) and not _matches(name, exclude)
@@ -49,8 +50,3 @@ def select(
 
 def _matches(name: str, globs: Iterable[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
-
-
-def _without_wildcards(glob: str) -> str:
-    """Return the text of a glob, to look for names like it."""
-    return re.sub(r"\[[^\]]*\]|[*?]", "", glob)

@@ -1,8 +1,8 @@
 """From a configuration's `[tasks]` to the tasks themselves, in one order.
 
-A source is a site with templates, by its name (every chosen template with every seed of a range),
-or a task file. The same section gives the same tasks with the same ids, in the same order, on
-every machine; whatever is wrong with it is said before any work.
+A source is a task file, or the name of a site with templates: then the tasks are every chosen
+template with every seed of a range. The same section gives the same tasks with the same ids, in the
+same order, on every machine. A mistake in it is an error before any work.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from schemas.sections import TasksSection
 from schemas.task import Task
 
 MAX_TASKS = 1_000_000
-"""Tasks in one plan: they are held in memory, 1.5 kB each."""
+"""Tasks in one plan; they stay in memory, 1.5 kB each."""
 
 _RESERVED_SOURCES = ("apps",)
 
@@ -24,7 +24,7 @@ def load_tasks(section: TasksSection) -> list[Task]:
     """Return the tasks of a source, sorted by site, template and seed.
 
     Raises:
-        BadTasks: the source is unreadable, names something unknown, or selects nothing.
+        BadTasks: the source is unreadable, has an unknown name, or selects nothing.
     """
     sites = site_offers()
     if section.source in _RESERVED_SOURCES:
@@ -65,16 +65,16 @@ def _read_file(path: Path, section: TasksSection, sites: dict[str, SiteOffer]) -
             f"(there are: {', '.join(sites)}){did_you_mean(str(path), builtin)}"
         )
     tasks = read_task_file(path, sites, max_tasks=MAX_TASKS)
-    chosen = select(
-        {task.template_id for task in tasks},
-        include=section.include,
-        exclude=section.exclude,
-        where=str(path),
-        known={name for offer in sites.values() for name in offer.templates},
+    kept = set(
+        select(
+            {task.template_id for task in tasks},
+            include=section.include,
+            exclude=section.exclude,
+            where=str(path),
+            known={name for offer in sites.values() for name in offer.templates},
+        )
     )
-    kept = set(chosen)
-    return sorted((task for task in tasks if task.template_id in kept), key=_sort_key)
-
-
-def _sort_key(task: Task) -> tuple[str, str, int, str]:
-    return (task.site, task.template_id, task.seed, task.task_id)
+    return sorted(
+        (task for task in tasks if task.template_id in kept),
+        key=lambda task: (task.site, task.template_id, task.seed, task.task_id),
+    )

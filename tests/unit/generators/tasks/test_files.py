@@ -8,9 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generators.tasks.files import MAX_MISTAKES, read_task_file
+from generators.tasks.files import MAX_MISTAKES, TaskRow, read_task_file
 from generators.tasks.offers import SiteOffer, make_template_task, site_offers
-from generators.tasks.rows import TaskRow
 from schemas.errors import BadTasks
 from schemas.tables import arrow_schema, to_row
 from schemas.task import Task, split_of
