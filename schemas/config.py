@@ -196,7 +196,8 @@ def _nearest(keys: Sequence[str]) -> str:
     return f"known here: {', '.join(key for key in own if '.' not in key)}"
 
 
-_NOT_IDENTITY = {"limits": {"drain_seconds", "live_episodes"}}
+_NOT_LIMITS_IDENTITY = {"drain_seconds", "live_episodes"}
+_NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
 
 
 def identity(config: RunConfig) -> dict[str, JsonValue]:
@@ -207,20 +208,15 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     dump = config.model_dump(mode="json")
     out: dict[str, JsonValue] = {"run.seed": dump["run"]["seed"]}
     out |= {f"tasks.{key}": value for key, value in dump["tasks"].items()}
-    out["policies"] = [_policy_identity(section) for section in config.mix]
+    out["policies"] = [
+        section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY) for section in config.mix
+    ]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
     out["browser.viewport"] = list(config.viewport)
     out["browser.device_scale_factor"] = dump["browser"]["device_scale_factor"]
     out |= {
         f"limits.{key}": value
         for key, value in dump["limits"].items()
-        if key not in _NOT_IDENTITY["limits"]
+        if key not in _NOT_LIMITS_IDENTITY
     }
     return out
-
-
-def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
-    """Return a policy's keys, but for where its roles are served."""
-    elsewhere = {"localizer": {"urls"}, "validator": {"urls"}}
-    dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=elsewhere)
-    return dump

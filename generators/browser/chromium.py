@@ -205,9 +205,7 @@ class Chromium:
                 await self._clear()
             if self._process is None:
                 path = self._executable or find_chromium()
-                self._process = await BrowserProcess.start(path, [*FLAGS, *self._containment()])
+                # Every name and address leads to the gateway, which serves the sites and nothing else.
+                rules = f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}"
+                self._process = await BrowserProcess.start(path, [*FLAGS, rules])
             return self._process
-
-    def _containment(self) -> tuple[str, ...]:
-        """Send every name and address to the gateway, which serves the sites and nothing else."""
-        return (f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}",)

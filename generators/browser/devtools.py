@@ -138,13 +138,18 @@ class Connection:
         self._waiting |= sent
         self._set_alarm(due)
         try:
-            return [_result(await waiting.answer) for waiting in sent.values()]
+            return [await waiting.result() for waiting in sent.values()]
         finally:
             for number in sent:
                 self._waiting.pop(number, None)
 
     def _on_text(self, text: bytes) -> None:
-        message = _parse(text)
+        message: dict[str, Any]
+        try:
+            message = from_json(text)
+        except ValueError:
+            # The fast parser refuses half a surrogate pair, which pages do send.
+            message = json.loads(text)
         if "id" in message:
             if waiting := self._waiting.pop(message["id"], None):
                 waiting.set_answer(message)
@@ -196,21 +201,11 @@ class _Waiting:
         if not self.answer.done():
             self.answer.set_result(answer)
 
-
-def _result(answer: dict[str, Any] | Exception) -> dict[str, Any]:
-    if isinstance(answer, Exception):
-        raise answer
-    if "error" in answer:
-        raise CommandRefused(answer["error"]["message"])
-    result: dict[str, Any] = answer["result"]
-    return result
-
-
-def _parse(text: bytes) -> dict[str, Any]:
-    """Parse a message; the fast parser refuses half a surrogate pair, which pages do send."""
-    message: dict[str, Any]
-    try:
-        message = from_json(text)
-    except ValueError:
-        message = json.loads(text)
-    return message
+    async def result(self) -> dict[str, Any]:
+        answer = await self.answer
+        if isinstance(answer, Exception):
+            raise answer
+        if "error" in answer:
+            raise CommandRefused(answer["error"]["message"])
+        result: dict[str, Any] = answer["result"]
+        return result

@@ -6,7 +6,6 @@ page or waits for it to settle.
 """
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 from generators.browser.channel import Channel
@@ -72,7 +71,12 @@ class Hand:
                 self._event("mousePressed", action.x, action.y, button=action.button, count=1),
             ]
         )
-        for x, y in _line(action):
+        for n in range(1, DRAG_MOVES + 1):
+            part = n / DRAG_MOVES
+            x, y = (
+                action.x + (action.to_x - action.x) * part,
+                action.y + (action.to_y - action.y) * part,
+            )
             await self._mouse([self._event("mouseMoved", x, y, button=action.button)])
             if self._drag_data is not None:
                 await self._drop(action, self._drag_data)
@@ -172,10 +176,3 @@ class Hand:
         """Send events in order without waiting between them."""
         now = {} if self._clock is None else {"timestamp": self._clock.event_seconds}
         await self._channel.burst(method, [{**event, **now} for event in events])
-
-
-def _line(drag: Drag) -> Iterator[tuple[float, float]]:
-    """Yield the points of a drag after its start, the end included."""
-    for n in range(1, DRAG_MOVES + 1):
-        part = n / DRAG_MOVES
-        yield drag.x + (drag.to_x - drag.x) * part, drag.y + (drag.to_y - drag.y) * part

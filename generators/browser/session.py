@@ -188,8 +188,8 @@ class ChromiumSession:
         if isinstance(action, Drag):
             ends.append((action.to_x, action.to_y))
         for end in ends:
-            if end is not None and not self._inside(*end):
-                width, height = self._spec.viewport_width, self._spec.viewport_height
+            width, height = self._spec.viewport_width, self._spec.viewport_height
+            if end is not None and not (end[0] < width and end[1] < height):
                 raise ActionRefused(
                     f"({end[0]:g}, {end[1]:g}) is outside the {width}×{height} viewport"
                 )
@@ -199,9 +199,6 @@ class ChromiumSession:
         found = await self._tab.call(f"stepmill.target({x},{y})")
         with boundary(FailureKind.PAGE, "reading the page"):
             return untrusted_text.target(found)
-
-    def _inside(self, x: float, y: float) -> bool:
-        return x < self._spec.viewport_width and y < self._spec.viewport_height
 
     async def _change_tabs(self, action: Tab) -> None:
         index = self._current if action.index is None else action.index
@@ -252,15 +249,13 @@ class ChromiumSession:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POPUP_SECONDS):
                 for _ in range(announced):
-                    await self._adopt(await self._new_pages.get())
+                    page = await self._new_pages.get()
+                    if len(self._tabs) >= MAX_TABS:
+                        await page.close()
+                        continue
+                    page.on("dialog", self._answer_dialog)
+                    self._tabs.append(await self._attach(page, opener=self._tab))
         self._tab.show()
-
-    async def _adopt(self, page: Page) -> None:
-        if len(self._tabs) >= MAX_TABS:
-            await page.close()
-            return
-        page.on("dialog", self._answer_dialog)
-        self._tabs.append(await self._attach(page, opener=self._tab))
 
 
 class _DocumentReader:

@@ -97,7 +97,7 @@ class PageTab:
         channel.on("Page.frameStartedLoading", tab._on_started)
         channel.on("Page.frameStoppedLoading", tab._on_stopped)
         channel.on("Page.frameDetached", tab._on_stopped)
-        channel.on("Page.navigatedWithinDocument", tab._on_moved)
+        channel.on("Page.navigatedWithinDocument", lambda _: tab._moved.set())
         channel.on("Page.windowOpen", tab._on_opened)
         await channel.send("Inspector.enable")
         await channel.send("Page.enable")
@@ -134,18 +134,15 @@ class PageTab:
         await self.call(f"location.replace({canonical_json(url)})")
         state: Any = None
         for _ in range(LOAD_PORTIONS):
-            await self._load_portion()
+            if self.clock is None or self._spec.clock is None:
+                await self._wait_loaded()
+            else:
+                await self.clock.advance(self._spec.clock.load_ms)
             state = await self.call("[location.href, document.readyState]")
             if state == [url, "complete"]:
                 self._navigated = False
                 return
         raise RolloutFailure(FailureKind.PAGE, f"{url} did not finish loading: {state}")
-
-    async def _load_portion(self) -> None:
-        if self.clock is None or self._spec.clock is None:
-            await self._wait_loaded()
-        else:
-            await self.clock.advance(self._spec.clock.load_ms)
 
     async def _wait_loaded(self) -> None:
         with boundary(FailureKind.PAGE, "loading"):
@@ -292,6 +289,3 @@ class PageTab:
 
     def _on_opened(self, _: object) -> None:
         self.opened += 1
-
-    def _on_moved(self, _: object) -> None:
-        self._moved.set()

@@ -48,9 +48,10 @@ class Panel:
         for verifier in self.verifiers:
             verdict = (known or {}).get(verifier.name)
             if verdict is None or not _is_final(verifier, verdict):
-                verdict = await _examine(
-                    verifier, task, episode, round_=_next_round(verifier, verdict)
-                )
+                round_ = 0
+                if verdict is not None and verdict.verifier_version == verifier.version:
+                    round_ = verdict.round + 1
+                verdict = await _examine(verifier, task, episode, round_=round_)
                 out.append(verdict)
             if verdict.status is Status.FAILED:
                 break
@@ -59,12 +60,6 @@ class Panel:
 
 def _is_final(verifier: Verifier, verdict: Verdict) -> bool:
     return verdict.verifier_version == verifier.version and verdict.status not in RETRIED_STATUSES
-
-
-def _next_round(verifier: Verifier, verdict: Verdict | None) -> int:
-    if verdict is None or verdict.verifier_version != verifier.version:
-        return 0
-    return verdict.round + 1
 
 
 async def _examine(verifier: Verifier, task: Task, episode: Episode, *, round_: int) -> Verdict:
