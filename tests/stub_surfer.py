@@ -38,10 +38,10 @@ class Surfing:
     def __init__(self, engines: EngineSet, section: PolicySection = SURFER) -> None:
         models = ModelConfigs(configured(section), engines).of(section)
         assert models.roles is not None
-        self.voice, self.roles = models.voice, models.roles
+        self.model, self.roles = models.model, models.roles
         self.account = Account()
         self.policy = SurferPolicy(
-            self.voice, self.roles, self.account, budget=models.budget, session=SESSION
+            self.model, self.roles, self.account, budget=models.budget, session=SESSION
         )
         self._done: list[Action] = []
 

@@ -24,7 +24,7 @@ from generators.policy.dialects.protocol import (
 )
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model.context_window import Budget
-from generators.policy.model.element_names import element_name
+from generators.policy.model.localizer import element_name
 from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.usage import Account

@@ -1,8 +1,8 @@
-"""From a configuration's policy sections to the policy of one episode.
+"""Makes the policy of one episode from a configuration's policy sections.
 
-Each episode gets a policy of its own, made from the run's seed and the task, so that what a policy
-remembers or draws at random belongs to that episode alone. What all episodes share (the engine,
-the dialect, the system prompt, the budget) is made once, when the maker is.
+Each episode gets a policy of its own, made from the run's seed and the task, so that the state and the
+random draws of a policy belong to that episode alone. What all episodes share (the engine, the
+dialect, the system prompt, the budget) is made once, with the factory.
 """
 
 from collections.abc import Callable
@@ -20,23 +20,22 @@ from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy, load_script
 from generators.policy.teacher.policy import TeacherPolicy
-from generators.policy.testing.role_replies import RoleReplies
-from generators.policy.testing.teacher_driven import TeacherDrivenPolicy
+from generators.policy.teacher_driven import RoleReplies, TeacherDrivenPolicy
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
 
 QueueReply = Callable[[str, str], None]
-"""Queues the scripted engine's next reply in a conversation."""
+"""Queues the simulator's next reply in a conversation: the session, then the text."""
 
 
 def check_policy(section: PolicySection, config: RunConfig) -> None:
-    """Refuse a section that no policy can be made from, before any work.
+    """Refuse a section from which no policy can be made, before any work.
 
     Raises:
         BadConfig: it needs an engine and the run has none, an option is unknown, or a script is
-            missing or out of place.
+            missing or not allowed.
         BadTasks: the script is unreadable or has an item that is not an action.
     """
     if section.name in ENGINE_POLICIES:
@@ -85,25 +84,25 @@ class PolicyFactory:
         *,
         queue_reply: QueueReply | None = None,
     ) -> None:
-        """Make what episodes share.
+        """Make what all episodes share.
 
         With `queue_reply` the teacher drives every policy that asks an engine.
 
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.
         """
-        self._whispers = queue_reply
-        self._voices = ModelConfigs(config, engines) if engines is not None else None
+        self._queue_reply = queue_reply
+        self._model_configs = ModelConfigs(config, engines) if engines is not None else None
 
     @property
     def models(self) -> tuple[ModelConfig, ...]:
-        """The models of all policies; empty where none asks an engine."""
-        return self._voices.all if self._voices is not None else ()
+        """The models of all policies; empty if none asks an engine."""
+        return self._model_configs.all if self._model_configs is not None else ()
 
     def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
         """Return the policy of one episode of `task`, which records its calls in `account`.
 
-        `seed` decides whatever it draws at random, and names its conversation with the engine.
+        `seed` is that of its random draws, and the name of its conversation with the engine.
 
         Raises:
             BadConfig: it needs an engine and there is none.
@@ -115,32 +114,29 @@ class PolicyFactory:
             case PolicyName.CLUMSY:
                 return NoisyPolicy(TeacherPolicy(), seed=seed)
             case PolicyName.SCRIPTED:
-                return _scripted(Path(section.script or ""), task)
+                path = Path(section.script or "")
+                scripts = load_script(path)
+                if task.template_id not in scripts:
+                    raise BadTasks(f"{path}: there is no list of actions for '{task.template_id}'")
+                return ScriptedPolicy(scripts[task.template_id])
             case _:
-                return self._asking(section, seed=seed, account=account)
+                return self._make_model_policy(section, seed=seed, account=account)
 
-    def _asking(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
-        if self._voices is None:
+    def _make_model_policy(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
+        if self._model_configs is None:
             raise BadConfig(f"policy.name: '{section.name}' needs an engine")
-        models = self._voices.of(section)
-        voice, roles, budget = models.voice, models.roles, models.budget
+        models = self._model_configs.of(section)
+        model, roles, budget = models.model, models.roles, models.budget
         policy: Policy
         if roles is None:
-            policy = ModelPolicy(voice, account, budget=budget, session=seed)
+            policy = ModelPolicy(model, account, budget=budget, session=seed)
         else:
-            policy = SurferPolicy(voice, roles, account, budget=budget, session=seed)
-        if self._whispers is None:
+            policy = SurferPolicy(model, roles, account, budget=budget, session=seed)
+        if self._queue_reply is None:
             return policy
-        queue, replies = self._whispers, None
+        queue, replies = self._queue_reply, None
         if roles is not None:
-            replies = RoleReplies(voice, roles, session=seed, queue=queue)
+            replies = RoleReplies(model, roles, session=seed, queue=queue)
         return TeacherDrivenPolicy(
-            policy, TeacherPolicy(), voice, queue=partial(queue, seed), role_replies=replies
+            policy, TeacherPolicy(), model, queue=partial(queue, seed), role_replies=replies
         )
-
-
-def _scripted(path: Path, task: Task) -> Policy:
-    scripts = load_script(path)
-    if task.template_id not in scripts:
-        raise BadTasks(f"{path}: there is no list of actions for '{task.template_id}'")
-    return ScriptedPolicy(scripts[task.template_id])

@@ -25,22 +25,22 @@ class Conversation:
 
     def __init__(
         self,
-        voice: ModelConfig,
+        model: ModelConfig,
         account: Account,
         pictures: EpisodePictures,
         *,
         budget: Budget,
         session: str,
     ) -> None:
-        self._voice = voice
+        self._model = model
         self._pictures = pictures
         self._budget = budget
         self._window: ContextWindow | None = None
         self._parser: ReplyParser[ParsedAction] = ReplyParser(
-            RecordedEngine(voice, account, session=session),
+            RecordedEngine(model, account, session=session),
             "policy",
-            read=partial(voice.dialect.parse, frame=voice.frame),
-            repair=voice.dialect.repair_message,
+            read=partial(model.dialect.parse, frame=model.frame),
+            repair=model.dialect.repair_message,
         )
 
     async def add_observation(self, turn: PolicyInput) -> None:
@@ -49,10 +49,10 @@ class Conversation:
         Raises:
             RolloutFailure: it does not fit, however much is evicted.
         """
-        dialect, frame = self._voice.dialect, self._voice.frame
+        dialect, frame = self._model.dialect, self._model.frame
         if self._window is None:
             self._window = ContextWindow(
-                self._voice.prompt.text,
+                self._model.prompt.text,
                 dialect.task_message(turn.instruction),
                 image_placeholder=dialect.image_placeholder,
                 budget=self._budget,
@@ -91,7 +91,7 @@ class Conversation:
         Raises:
             RolloutFailure: it does not fit, however much is evicted.
         """
-        self._started_window.append_user_text(self._voice.dialect.rejection_text(action, why))
+        self._started_window.append_user_text(self._model.dialect.rejection_text(action, why))
 
     @property
     def _started_window(self) -> ContextWindow:
@@ -118,16 +118,16 @@ def make_decision(
     )
 
 
-def model_card(voice: ModelConfig, *, name: str) -> PolicyCard:
-    """Return the card of a policy that decides with `voice`."""
-    card = voice.engine.card
+def model_card(model: ModelConfig, *, name: str) -> PolicyCard:
+    """Return the card of a policy that decides with `model`."""
+    card = model.engine.card
     return PolicyCard(
         name=name,
         kind=PolicyKind.MODEL,
-        dialect=voice.dialect.name,
+        dialect=model.dialect.name,
         model=model_name(card.model),
         engine=card.product,
         engine_version=card.version,
-        sampling=sampling_row(voice.sampling),
-        prompts=(voice.prompt,),
+        sampling=sampling_row(model.sampling),
+        prompts=(model.prompt,),
     )

@@ -6,6 +6,7 @@ own dialect. Every request stands alone, without task, history or earlier replie
 what follows when a reply cannot be parsed, even after its repair turn.
 """
 
+from collections.abc import Iterable
 from functools import partial
 
 from generators.engine.protocol import Message, Picture, Role
@@ -22,6 +23,7 @@ from generators.policy.model.repair import ParsedReply, ReplyParser
 from generators.policy.model.usage import Account
 from schemas.action import Action, target_point
 from schemas.base import JsonObject
+from schemas.observation import Element
 
 ROLE = "localizer"
 """What rows of `calls` name it."""
@@ -59,13 +61,13 @@ def localizer_request(dialect: Dialect, frame: Frame) -> str:
 class Localizer:
     """Locates elements on screenshots, for one episode."""
 
-    def __init__(self, voice: ModelConfig, account: Account, *, session: str) -> None:
-        self._request = voice.prompt.text
+    def __init__(self, model: ModelConfig, account: Account, *, session: str) -> None:
+        self._request = model.prompt.text
         self._n_asked = 0
         self._parser: ReplyParser[Point] = ReplyParser(
-            RecordedEngine(voice, account, session=session),
+            RecordedEngine(model, account, session=session),
             ROLE,
-            read=partial(parse_localizer_reply, dialect=voice.dialect, frame=voice.frame),
+            read=partial(parse_localizer_reply, dialect=model.dialect, frame=model.frame),
             repair=_repair,
         )
 
@@ -85,6 +87,20 @@ class Localizer:
 def element_to_locate(understood: ParsedAction) -> str | None:
     """Return the description of the element that an action needs located; None if it has none."""
     return understood.element if target_point(understood.action) is not None else None
+
+
+def element_name(action: Action, elements: Iterable[Element]) -> str | None:
+    """Return the name of the smallest element under an action's point; None without one."""
+    point = target_point(action)
+    if point is None:
+        return None
+    under = [
+        (width * height, element.name)
+        for element in elements
+        for left, top, width, height in (element.bbox,)
+        if element.name and left <= point[0] < left + width and top <= point[1] < top + height
+    ]
+    return min(under)[1] if under else None
 
 
 def move_action(action: Action, point: Point) -> Action:

@@ -30,8 +30,8 @@ from schemas.sections import EngineSection
 class RecordedEngine:
     """Asks one engine for one episode, and records every call."""
 
-    def __init__(self, voice: ModelConfig, account: Account, *, session: str) -> None:
-        self._voice = voice
+    def __init__(self, model: ModelConfig, account: Account, *, session: str) -> None:
+        self._model = model
         self._account = account
         self._session = session
         self._previous: tuple[int, Reply] | None = None
@@ -44,10 +44,10 @@ class RecordedEngine:
         Raises:
             RolloutFailure: the engine gives no reply.
         """
-        voice, sent_at, sampling = self._voice, self._account.stopwatch.now, self._sampling()
-        with voice.time.measure_reply() as share:
-            reply = await voice.engine.reply(
-                EnginePrompt(messages=tuple(messages), reply_schema=voice.schema),
+        model, sent_at, sampling = self._model, self._account.stopwatch.now, self._sampling()
+        with model.time.measure_reply() as share:
+            reply = await model.engine.reply(
+                EnginePrompt(messages=tuple(messages), reply_schema=model.schema),
                 sampling,
                 session=self._session,
                 stopwatch=self._account.stopwatch,
@@ -57,14 +57,14 @@ class RecordedEngine:
             step=step,
             call=len(self._account.calls),
             role=role,
-            engine=engine_label(voice.engine.card, reply.endpoint),
+            engine=engine_label(model.engine.card, reply.endpoint),
             model=model_name(reply.model),
-            prompt_sha256=voice.prompt.prompt_sha256,
-            messages=[_message_row(message, voice.prompt) for message in messages],
+            prompt_sha256=model.prompt.prompt_sha256,
+            messages=[_message_row(message, model.prompt) for message in messages],
             image_steps=tuple(picture.step for picture in pictures),
             sent_width=pictures[-1].width if pictures else None,
             sent_height=pictures[-1].height if pictures else None,
-            coordinates=voice.dialect.convention.value if voice.points else None,
+            coordinates=model.dialect.convention.value if model.points else None,
             segment=segment,
             reply=reply.text,
             reasoning=reply.reasoning,
@@ -85,7 +85,7 @@ class RecordedEngine:
             ttft_ms=reply.ttft_ms,
             total_ms=reply.total_ms,
             retries=reply.retries,
-            cost_usd=_cost_usd(voice.pricing, reply, share),
+            cost_usd=_cost_usd(model.pricing, reply, share),
             at=sent_at,
         )
         self._account.calls.append(call)
@@ -95,7 +95,7 @@ class RecordedEngine:
 
     def _sampling(self) -> Sampling:
         """Return how the next reply is drawn; equal episodes draw alike, call by call."""
-        sampling = self._voice.sampling
+        sampling = self._model.sampling
         if not sampling.temperature:
             return sampling
         number = len(self._account.calls)

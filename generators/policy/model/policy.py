@@ -20,17 +20,17 @@ class ModelPolicy:
     """A `Policy` for one episode."""
 
     def __init__(
-        self, voice: ModelConfig, account: Account, *, budget: Budget, session: str
+        self, model: ModelConfig, account: Account, *, budget: Budget, session: str
     ) -> None:
-        self._voice = voice
+        self._model = model
         self._conversation = Conversation(
-            voice, account, EpisodePictures(), budget=budget, session=session
+            model, account, EpisodePictures(), budget=budget, session=session
         )
 
     @property
     def card(self) -> PolicyCard:
         """Who it is."""
-        return model_card(self._voice, name=NAME)
+        return model_card(self._model, name=NAME)
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Ask the model for an action.

@@ -22,30 +22,30 @@ REPLY_TOKENS = 16
 WHITE = (255, 255, 255)
 
 
-async def preflight(voice: ModelConfig) -> Reply:
+async def preflight(model: ModelConfig) -> Reply:
     """Ask once, and return the reply, which may be anything.
 
     Raises:
         NoEngine: the engine refuses the request, or does not reply in time.
     """
-    frame, dialect = voice.frame, voice.dialect
+    frame, dialect = model.frame, model.dialect
     picture = _blank(frame.sent_width, frame.sent_height)
     parts = (dialect.task_message("Say anything."), picture)
     messages = (
-        Message(role=Role.SYSTEM, parts=(voice.prompt.text,)),
+        Message(role=Role.SYSTEM, parts=(model.prompt.text,)),
         Message(role=Role.USER, parts=parts),
     )
-    sampling = voice.sampling.model_copy(update={"max_tokens": REPLY_TOKENS})
-    prompt = EnginePrompt(messages=messages, reply_schema=voice.schema)
+    sampling = model.sampling.model_copy(update={"max_tokens": REPLY_TOKENS})
+    prompt = EnginePrompt(messages=messages, reply_schema=model.schema)
     try:
-        reply = await voice.engine.reply(prompt, sampling, session="rehearsal")
+        reply = await model.engine.reply(prompt, sampling, session="rehearsal")
     except RolloutFailure as failure:
-        card = voice.engine.card
+        card = model.engine.card
         raise NoEngine(
             f"the engine takes no prompt with a picture of {picture.width}×{picture.height} px "
             f"({card.model} at {', '.join(card.endpoints)}): {failure.message}"
         ) from failure
-    if voice.schema is not None and not reply.structured:
+    if model.schema is not None and not reply.structured:
         LOG.warning(
             "the engine does not follow a reply's schema (%s): expect repairs and failed episodes",
             reply.endpoint,

@@ -67,7 +67,7 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
 class PolicyModels:
     """What the model of one policy section is asked with, in each of its roles."""
 
-    voice: ModelConfig
+    model: ModelConfig
     """Of the role that decides."""
     budget: Budget
     """How long a prompt to it may get."""
@@ -96,8 +96,8 @@ class ModelConfigs:
     def all(self) -> tuple[ModelConfig, ...]:
         """Those of every role: the roles that decide come first."""
         roles = [models.roles for models in self._models.values() if models.roles is not None]
-        others = [voice for role in roles for voice in (role.localizer, role.validator)]
-        return (*(models.voice for models in self._models.values()), *others)
+        others = [model for role in roles for model in (role.localizer, role.validator)]
+        return (*(models.model for models in self._models.values()), *others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class _Maker:
     engines: EngineSet
 
     def models(self, section: PolicySection) -> PolicyModels:
-        voice = self._policy(section)
-        budget = _budget(section, voice)
+        model = self._policy(section)
+        budget = _budget(section, model)
         roles = self._roles(section) if section.name is PolicyName.SURFER else None
-        return PolicyModels(voice, budget, roles)
+        return PolicyModels(model, budget, roles)
 
     def _roles(self, section: PolicySection) -> Roles:
         localizer, validator = self._localizer(section), self._validator(section)
@@ -122,12 +122,12 @@ class _Maker:
         dialect = dialect_of(section)
         frame = self._frame(dialect)
         schema = dialect.reply_schema(frame)
-        return self._voice(section, None, text=dialect.system_prompt(frame), schema=schema)
+        return self._model_config(section, None, text=dialect.system_prompt(frame), schema=schema)
 
     def _localizer(self, section: PolicySection) -> ModelConfig:
         dialect = dialect_of(section, section.localizer)
         frame = self._frame(dialect)
-        return self._voice(
+        return self._model_config(
             section,
             section.localizer,
             text=localizer_module.localizer_request(dialect, frame),
@@ -135,15 +135,15 @@ class _Maker:
         )
 
     def _validator(self, section: PolicySection) -> ModelConfig:
-        voice = self._voice(
+        model = self._model_config(
             section,
             section.validator,
             text=validator_module.VALIDATOR_SYSTEM,
             schema=validator_module.VALIDATOR_SCHEMA,
         )
-        return replace(voice, points=False)
+        return replace(model, points=False)
 
-    def _voice(
+    def _model_config(
         self,
         section: PolicySection,
         role: RoleSection | None,
@@ -201,14 +201,14 @@ def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect
     )
 
 
-def _prompt_tokens(voice: ModelConfig) -> tuple[int, int]:
+def _prompt_tokens(model: ModelConfig) -> tuple[int, int]:
     """Return about how many tokens a prompt's text takes, with room for a task, and a picture."""
-    picture = voice.dialect.image_tokens(voice.frame.sent_width, voice.frame.sent_height)
-    return text_tokens(voice.prompt.text) + RESERVED_TOKENS, picture
+    picture = model.dialect.image_tokens(model.frame.sent_width, model.frame.sent_height)
+    return text_tokens(model.prompt.text) + RESERVED_TOKENS, picture
 
 
-def _budget(section: PolicySection, voice: ModelConfig) -> Budget:
-    context, asked = voice.engine.card.context_tokens, section.context_tokens
+def _budget(section: PolicySection, model: ModelConfig) -> Budget:
+    context, asked = model.engine.card.context_tokens, section.context_tokens
     held = None if context is None else context - section.max_tokens
     if asked is not None and held is not None and asked > held:
         raise BadConfig(
@@ -216,7 +216,7 @@ def _budget(section: PolicySection, voice: ModelConfig) -> Budget:
             f"reply may take {section.max_tokens} (policy.max_tokens); at most {held} are left"
         )
     limit = asked or held
-    text, picture = _prompt_tokens(voice)
+    text, picture = _prompt_tokens(model)
     needed = text + section.keep_images * picture
     if limit is not None and limit < needed:
         raise BadConfig(
@@ -227,16 +227,16 @@ def _budget(section: PolicySection, voice: ModelConfig) -> Budget:
     return Budget(keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit)
 
 
-def _pictures_that_fit(voice: ModelConfig, wanted: int, *, role: str) -> int:
+def _pictures_that_fit(model: ModelConfig, wanted: int, *, role: str) -> int:
     """Return how many pictures a prompt of a role may have: `wanted`, or as many as fit.
 
     Raises:
         BadConfig: not even one fits.
     """
-    context, reply = voice.engine.card.context_tokens, voice.sampling.max_tokens
+    context, reply = model.engine.card.context_tokens, model.sampling.max_tokens
     if context is None:
         return wanted
-    text, picture = _prompt_tokens(voice)
+    text, picture = _prompt_tokens(model)
     fit = (context - reply - text) // picture
     if fit < 1:
         raise BadConfig(

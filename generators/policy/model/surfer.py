@@ -50,14 +50,14 @@ class SurferPolicy:
     """A `Policy` for one episode."""
 
     def __init__(
-        self, voice: ModelConfig, roles: Roles, account: Account, *, budget: Budget, session: str
+        self, model: ModelConfig, roles: Roles, account: Account, *, budget: Budget, session: str
     ) -> None:
         """`session` names the policy's conversation, and with a role added each of the others'."""
-        self._voice = voice
+        self._model = model
         self._roles = roles
         self._pictures = EpisodePictures()
         self._conversation = Conversation(
-            voice, account, self._pictures, budget=budget, session=session
+            model, account, self._pictures, budget=budget, session=session
         )
         self._localizer = Localizer(
             roles.localizer, account, session=role_session(session, localizer_module.ROLE)
@@ -73,8 +73,8 @@ class SurferPolicy:
     @property
     def card(self) -> PolicyCard:
         """Who it is: engine, dialect and sampling are those of the role that decides."""
-        prompts = (self._voice.prompt, self._roles.localizer.prompt, self._roles.validator.prompt)
-        return model_card(self._voice, name=NAME).model_copy(update={"prompts": prompts})
+        prompts = (self._model.prompt, self._roles.localizer.prompt, self._roles.validator.prompt)
+        return model_card(self._model, name=NAME).model_copy(update={"prompts": prompts})
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Return what the three roles decide together.
@@ -134,8 +134,8 @@ class SurferPolicy:
         if action == understood.action:
             return understood.canonical_reply
         try:
-            return self._voice.dialect.format_action(
-                action, self._voice.frame, understood.rationale
+            return self._model.dialect.format_action(
+                action, self._model.frame, understood.rationale
             )
         except InexpressibleAction:
             return understood.canonical_reply

@@ -71,7 +71,7 @@ class Validator:
 
     def __init__(
         self,
-        voice: ModelConfig,
+        model: ModelConfig,
         account: Account,
         pictures: EpisodePictures,
         *,
@@ -79,12 +79,12 @@ class Validator:
         session: str,
     ) -> None:
         """It sees the last `max_pictures` pictures, or all where there are fewer."""
-        self._voice = voice
+        self._model = model
         self._pictures = pictures
         self._max_pictures = max_pictures
         self._n_asked = 0
         self._parser: ReplyParser[Assessment] = ReplyParser(
-            RecordedEngine(voice, account, session=session),
+            RecordedEngine(model, account, session=session),
             ROLE,
             read=parse_assessment,
             repair=_repair,
@@ -110,7 +110,7 @@ class Validator:
             f"\n\nAnswer:\n{text}",
         )
         messages = (
-            Message(role=Role.SYSTEM, parts=(self._voice.prompt.text,)),
+            Message(role=Role.SYSTEM, parts=(self._model.prompt.text,)),
             Message(role=Role.USER, parts=parts),
         )
         self._n_asked += 1
@@ -119,7 +119,7 @@ class Validator:
         )
 
     async def _last_pictures(self, turn: PolicyInput) -> list[Picture]:
-        frame, history = self._voice.frame, turn.history
+        frame, history = self._model.frame, turn.history
         send = partial(self._pictures.get, size=(frame.sent_width, frame.sent_height))
         first = max(0, len(history) + 1 - self._max_pictures)
         before = [await send(step, step=first + n) for n, step in enumerate(history[first:])]

@@ -55,7 +55,7 @@ def model() -> Made:
     engine.says(clicked(500, 250), *[answered("done")] * TURNS)
     section = PolicySection(name=PolicyName.MODEL)
     models = ModelConfigs(configured(section), EngineSet(engine)).of(section)
-    return ModelPolicy(models.voice, Account(), budget=models.budget, session="e1"), engine
+    return ModelPolicy(models.model, Account(), budget=models.budget, session="e1"), engine
 
 
 def surfer() -> Made:

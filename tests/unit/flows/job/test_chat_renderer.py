@@ -37,8 +37,8 @@ async def acted(
     engine, account, config = WrittenEngine(), Account(), configured(section)
     engine.says(*replies)
     models = ModelConfigs(config, EngineSet(engine)).of(section)
-    voice = models.voice
-    policy = ModelPolicy(voice, account, budget=models.budget, session=SESSION)
+    model = models.model
+    policy = ModelPolicy(model, account, budget=models.budget, session=SESSION)
     done: list[Step] = []
     for number in range(steps):
         look = seen(number)
@@ -47,7 +47,7 @@ async def acted(
         told = {name: getattr(decided, name) for name in ("thought", "note", "raw_reply")}
         done.append(made.model_copy(update=told | sight(number)))
     last = make_step(steps, picture=steps, action=NoAction()).model_copy(update=sight(steps))
-    return episode_of([*done, last], account, voice.prompt.prompt_sha256), engine, config
+    return episode_of([*done, last], account, model.prompt.prompt_sha256), engine, config
 
 
 def sight(number: int) -> dict[str, object]:

@@ -37,10 +37,10 @@ class Acting:
         self, engine: WrittenEngine, section: PolicySection = SECTION, *, session: str = SESSION
     ) -> None:
         models = ModelConfigs(configured(section), EngineSet(engine)).of(section)
-        voice, budget = models.voice, models.budget
+        model, budget = models.model, models.budget
         self.account = Account()
-        self.policy = ModelPolicy(voice, self.account, budget=budget, session=session)
-        self.voice = voice
+        self.policy = ModelPolicy(model, self.account, budget=budget, session=session)
+        self.model = model
         self._done: list[Action] = []
 
     async def act(self) -> Decision:
@@ -76,7 +76,7 @@ async def test_the_prompt_holds_the_task_the_picture_and_what_was_understood_bef
     await acting.act()
 
     first, second = (asked.texts for asked in engine.asked)
-    assert first[0] == acting.voice.prompt.text
+    assert first[0] == acting.model.prompt.text
     assert first[1].startswith("Task: Click it.")
     assert f"[0: {SIDE}×{SIDE}]" in first[1]
     assert second[: len(first)] == first
@@ -160,7 +160,7 @@ async def test_a_call_says_what_was_sent_and_how_points_were_meant() -> None:
     await acting.act()
 
     (call,) = acting.account.calls
-    prompt = acting.voice.prompt
+    prompt = acting.model.prompt
     assert (call.sent_width, call.sent_height, call.coordinates) == (SIDE, SIDE, "0-1000")
     assert call.prompt_sha256 == prompt.prompt_sha256
     assert call.image_steps == (0,)

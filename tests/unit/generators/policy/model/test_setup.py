@@ -8,7 +8,7 @@ from generators.engine.protocol import Engine
 from generators.policy.dialects.registry import make_dialect
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import EngineKey, EngineSet, ModelConfigs
-from generators.policy.testing.role_replies import AGREEMENT, RoleReplies
+from generators.policy.teacher_driven import AGREEMENT, RoleReplies
 from schemas.action import Answer, Click, Key
 from schemas.errors import BadConfig
 from schemas.sections import PolicySection, PriceSection, RoleSection
@@ -56,7 +56,7 @@ async def test_a_role_without_a_section_is_played_as_the_policy_is(
     surfing = Surfing(EngineSet(engine), SURFER.model_copy(update={"temperature": 0.7}))
 
     assert surfing.roles.localizer.engine is surfing.roles.validator.engine is engine
-    assert surfing.roles.localizer.sampling == surfing.voice.sampling
+    assert surfing.roles.localizer.sampling == surfing.model.sampling
 
 
 def test_a_price_list_is_the_runs_engines_and_no_others() -> None:
@@ -79,7 +79,7 @@ def test_the_card_names_the_prompts_of_all_roles_the_policys_first(surfing: Surf
     roles = surfing.roles
 
     assert (card.name, card.kind, card.dialect) == ("surfer", "model", "holotron")
-    assert card.prompts == (surfing.voice.prompt, roles.localizer.prompt, roles.validator.prompt)
+    assert card.prompts == (surfing.model.prompt, roles.localizer.prompt, roles.validator.prompt)
     assert len({prompt.prompt_sha256 for prompt in card.prompts}) == 3
 
 
@@ -129,7 +129,7 @@ def test_a_role_is_told_what_to_say_exactly_when_it_is_asked(engine: WrittenEngi
     section = SURFER.model_copy(update={"localizer": RoleSection(dialect="holo2")})
     surfing = Surfing(EngineSet(engine), section)
     replies = RoleReplies(
-        surfing.voice,
+        surfing.model,
         surfing.roles,
         session=SESSION,
         queue=lambda *said: queued.append(said),
@@ -148,7 +148,7 @@ def test_nothing_is_queued_to_an_engine_that_does_not_listen(engine: WrittenEngi
     section = SURFER.model_copy(update={"localizer": RoleSection(urls=ELSEWHERE)})
     surfing = Surfing(EngineSet(engine, {(ELSEWHERE, None): WrittenEngine()}), section)
     replies = RoleReplies(
-        surfing.voice,
+        surfing.model,
         surfing.roles,
         session=SESSION,
         queue=lambda *said: queued.append(said),
