@@ -19,8 +19,7 @@ from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
 from generators.engine.vllm.supervisor import VllmServer
 from generators.policy.factory import PolicyFactory, QueueReply
-from generators.policy.model.preflight import preflight
-from generators.policy.model.setup import EngineKey, EngineSet
+from generators.policy.model.setup import EngineKey, EngineSet, preflight
 from schemas.config import RunConfig
 from schemas.errors import NoEngine
 from schemas.sections import EngineKind, LogprobsMode

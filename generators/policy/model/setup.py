@@ -1,14 +1,19 @@
 """From a run's configuration to its policies' models: dialect, frame, prompt, sampling, budget.
 
 They are made once, before any work, because a system prompt with its schema is long and the same
-for every episode. This is also where a run is refused whose engine's context cannot hold a prompt.
+for every episode. A run is refused here if its engine's context cannot hold a prompt, or if the engine
+does not take the prompt that every episode will send.
 """
 
+import io
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from PIL import Image
+
 from generators.engine.client.pricing import TimeShare
-from generators.engine.protocol import Engine, Sampling
+from generators.engine.protocol import Engine, EnginePrompt, Message, Picture, Reply, Role, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DEFAULT, make_dialect
@@ -19,25 +24,30 @@ from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
-from schemas.errors import BadConfig
+from schemas.errors import BadConfig, NoEngine, RolloutFailure
 from schemas.sections import ENGINE_POLICIES, PolicyName, PolicySection, RoleSection
 
 RESERVED_TOKENS = 1_000
-"""Tokens that must be left for the task, its observation's text and a short history."""
+"""Tokens that a prompt needs for the task, its observation's text and a short history."""
+
+PREFLIGHT_TOKENS = 16
+"""Of a preflight's reply: enough to know that the engine replies at all."""
+
+LOG = logging.getLogger(__name__)
 
 EngineKey = tuple[tuple[str, ...], str | None]
-"""An engine of a role's own: its endpoints and its model."""
+"""The engine of a role with endpoints of its own: its URLs and its model."""
 
 
 class EngineSet:
-    """The engines of a run: the one that is configured, and those of roles with their own."""
+    """The engines of a run: the configured one, and those of roles with endpoints of their own."""
 
     def __init__(self, main: Engine, others: Mapping[EngineKey, Engine] | None = None) -> None:
         self.main = main
         """Of `[engine]`."""
         self._others = dict(others or {})
         self.time = TimeShare()
-        """The engines' time, divided among the replies of all."""
+        """The engines' time, shared among all replies."""
 
     def of(self, role: RoleSection | None) -> Engine:
         """Return the engine of a role; None: the run's engine."""
@@ -65,14 +75,14 @@ def dialect_of(section: PolicySection, role: RoleSection | None = None) -> Diale
 
 @dataclass(frozen=True, slots=True)
 class PolicyModels:
-    """What the model of one policy section is asked with, in each of its roles."""
+    """The models of one policy section, one for each role."""
 
     model: ModelConfig
     """Of the role that decides."""
     budget: Budget
-    """How long a prompt to it may get."""
+    """Of its prompts."""
     roles: Roles | None
-    """The other two of a `surfer`; None for any other policy."""
+    """The other two roles of a `surfer`; None for any other policy."""
 
 
 class ModelConfigs:
@@ -94,7 +104,7 @@ class ModelConfigs:
 
     @property
     def all(self) -> tuple[ModelConfig, ...]:
-        """Those of every role: the roles that decide come first."""
+        """Those of every role, the roles that decide first."""
         roles = [models.roles for models in self._models.values() if models.roles is not None]
         others = [model for role in roles for model in (role.localizer, role.validator)]
         return (*(models.model for models in self._models.values()), *others)
@@ -106,42 +116,33 @@ class _Maker:
     engines: EngineSet
 
     def models(self, section: PolicySection) -> PolicyModels:
-        model = self._policy(section)
+        dialect = dialect_of(section)
+        frame = self._frame(dialect)
+        text, schema = dialect.system_prompt(frame), dialect.reply_schema(frame)
+        model = self._model_config(section, None, text=text, schema=schema)
         budget = _budget(section, model)
         roles = self._roles(section) if section.name is PolicyName.SURFER else None
         return PolicyModels(model, budget, roles)
 
     def _roles(self, section: PolicySection) -> Roles:
-        localizer, validator = self._localizer(section), self._validator(section)
-        _pictures_that_fit(localizer, 1, role=localizer_module.ROLE)
-        wanted = section.keep_images + section.slack_images
-        pictures = _pictures_that_fit(validator, wanted, role=validator_module.ROLE)
-        return Roles(localizer, validator, pictures)
-
-    def _policy(self, section: PolicySection) -> ModelConfig:
-        dialect = dialect_of(section)
-        frame = self._frame(dialect)
-        schema = dialect.reply_schema(frame)
-        return self._model_config(section, None, text=dialect.system_prompt(frame), schema=schema)
-
-    def _localizer(self, section: PolicySection) -> ModelConfig:
         dialect = dialect_of(section, section.localizer)
         frame = self._frame(dialect)
-        return self._model_config(
+        localizer = self._model_config(
             section,
             section.localizer,
             text=localizer_module.localizer_request(dialect, frame),
             schema=localizer_module.localizer_schema(dialect, frame),
         )
-
-    def _validator(self, section: PolicySection) -> ModelConfig:
-        model = self._model_config(
+        validator = self._model_config(
             section,
             section.validator,
             text=validator_module.VALIDATOR_SYSTEM,
             schema=validator_module.VALIDATOR_SCHEMA,
         )
-        return replace(model, points=False)
+        _pictures_that_fit(localizer, 1, role=localizer_module.ROLE)
+        wanted = section.keep_images + section.slack_images
+        pictures = _pictures_that_fit(validator, wanted, role=validator_module.ROLE)
+        return Roles(localizer, replace(validator, points=False), pictures)
 
     def _model_config(
         self,
@@ -245,3 +246,41 @@ def _pictures_that_fit(model: ModelConfig, wanted: int, *, role: str) -> int:
             f"for a picture; serve a longer context, or lower policy.{role}.max_tokens"
         )
     return min(wanted, fit)
+
+
+async def preflight(model: ModelConfig) -> Reply:
+    """Ask an engine once what every episode will ask it; return the reply, which may be anything.
+
+    A model without vision, a context that is too short or a request that the server always refuses
+    would fail every episode of a run in the same way. One prompt, with the real system prompt, the
+    real schema and a blank picture of the real size, finds that out before anything is written.
+
+    Raises:
+        NoEngine: the engine refuses the request, or does not reply in time.
+    """
+    frame, dialect = model.frame, model.dialect
+    width, height = frame.sent_width, frame.sent_height
+    jpeg = io.BytesIO()
+    Image.new("RGB", (width, height), "white").save(jpeg, "JPEG")
+    picture = Picture(jpeg=jpeg.getvalue(), step=-1, width=width, height=height)
+    parts = (dialect.task_message("Say anything."), picture)
+    messages = (
+        Message(role=Role.SYSTEM, parts=(model.prompt.text,)),
+        Message(role=Role.USER, parts=parts),
+    )
+    sampling = model.sampling.model_copy(update={"max_tokens": PREFLIGHT_TOKENS})
+    prompt = EnginePrompt(messages=messages, reply_schema=model.schema)
+    try:
+        reply = await model.engine.reply(prompt, sampling, session="preflight")
+    except RolloutFailure as failure:
+        card = model.engine.card
+        raise NoEngine(
+            f"the engine takes no prompt with a picture of {width}×{height} px "
+            f"({card.model} at {', '.join(card.endpoints)}): {failure.message}"
+        ) from failure
+    if model.schema is not None and not reply.structured:
+        LOG.warning(
+            "the engine does not follow a reply's schema (%s): expect repairs and failed episodes",
+            reply.endpoint,
+        )
+    return reply
