@@ -1,4 +1,4 @@
 """One shared Chromium, an isolated context for each episode: observe, act, capture, contain.
 
-The only package that imports Playwright. It knows no site, no policy and no task.
+It is the only package that imports Playwright, and it knows no site, no policy and no task.
 """

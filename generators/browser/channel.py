@@ -1,9 +1,9 @@
 """How a session calls its page: DevTools calls with a deadline on each.
 
 Playwright's `evaluate`, `new_context` and `close` wait for ever when a page spins, so nothing here
-is awaited without a limit, and every failure leaves as a `RolloutFailure`. Scripts of ours run in
-an isolated world: they see the document and none of the page's variables, and the page cannot see
-or alter them. The world is made anew after each navigation.
+is awaited without a limit, and every failure is raised as a `RolloutFailure`. Our scripts run in an
+isolated world: they see the document but none of the page's variables, and the page cannot see or
+alter them. The channel creates the world again after each navigation.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ from generators.browser.devtools import Connection, DevToolsError, Handler
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 CALL_SECONDS = 20.0
-"""How long one call may take on a loaded machine; past it the page counts as broken."""
+"""How long one call may take on a loaded machine; after that the page counts as broken."""
 
 FRAME_SECONDS = 1.0
-"""How long a drawn frame is waited for; while a navigation is under way none comes."""
+"""How long to wait for a drawn frame; none comes while the page navigates."""
 
 _GONE_MESSAGES = (
     "Cannot find context",
@@ -32,7 +32,7 @@ _GONE_MESSAGES = (
     "navigated or closed",
     "uniqueContextId",
 )
-"""Parts of DevTools' messages for a script whose document is gone."""
+"""Parts of DevTools' messages about a script whose document is gone."""
 
 
 @cache
@@ -86,14 +86,14 @@ class Channel:
             await self._devtools.burst(method, parameters, seconds=CALL_SECONDS)
 
     async def call(self, expression: str, *, seconds: float | None = None) -> Any:
-        """Evaluate an expression in the isolated world, in the document that is there now.
+        """Evaluate an expression in the isolated world of the current document.
 
-        What it gives comes as one JSON text: a tree of objects would be taken apart and put
-        together again by every layer on its way.
+        The value is sent as one JSON text, because every layer on the way would convert a tree of
+        objects piece by piece.
 
         Raises:
             DocumentGone: the document was replaced before the answer came.
-            RolloutFailure: the expression throws, or no answer comes in time.
+            RolloutFailure: the expression throws, or the page does not answer in time.
         """
         text = await self._evaluate_in_world(
             f"JSON.stringify({expression})", wait=False, seconds=seconds
@@ -119,18 +119,18 @@ class Channel:
         """Evaluate an expression in the page's own world.
 
         Raises:
-            RolloutFailure: it throws, or no answer comes in time.
+            RolloutFailure: the expression throws, or the page does not answer in time.
         """
         try:
             value: JsonValue = await self._evaluate(expression, None, wait=True, seconds=seconds)
         except DocumentGone as error:
             raise RolloutFailure(
-                FailureKind.PAGE, "the page was replaced while it was asked"
+                FailureKind.PAGE, "the page was replaced during the call"
             ) from error
         return value
 
     async def frame(self) -> bool:
-        """Wait for a drawn frame; say whether one came. None comes while a page is replaced."""
+        """Wait for a drawn frame and return whether one came; none comes while the page is replaced."""
         with contextlib.suppress(DocumentGone, TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
                 await self._evaluate_in_world("stepmill.frame()", wait=True, seconds=None)

@@ -1,10 +1,9 @@
-"""The shared Chromium: found, started, kept alive, stopped; it hands out sessions.
+"""The shared Chromium: it is found, started, kept alive and stopped here, and it opens sessions.
 
-One browser process serves many contexts. Every session has a context of its own and gives it back
-broken or whole. A browser in which a context does not open or close in time is retired: the next
-session starts a new one, and the old one ends with its last session. Every connection of the
-browser, to any name or address, ends at one gateway on loopback, so a page can reach nothing that
-the sites do not serve.
+One browser process serves many contexts, and every session has a context of its own. A browser in which
+a context does not open or close in time is retired: the next session starts a new browser, and the old
+one ends with its last session. Every connection of the browser, to any name or address, ends at one
+gateway on loopback, so a page can reach nothing that the sites do not serve.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ from generators.browser.slots import Slots, page_slots
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
-"""Names the browser to use; without it one is searched for."""
+"""The environment variable that names the browser to use; without it `find_chromium` searches for one."""
 
 CLOSE_SECONDS = 10.0
 """How long a context may take to close before its browser is retired."""
@@ -49,10 +48,10 @@ FULL_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_chromium() -> Path:
-    """Return the browser to start: the one named, a headless shell, Playwright's, or a full one.
+    """Return the browser to start: the one named, a headless shell, Playwright's, or a full browser.
 
     Raises:
-        NoBrowser: there is none; the message names every way to get one.
+        NoBrowser: none is found; the message names every way to get one.
     """
     named = os.environ.get(ENVIRONMENT_KEY)
     if named:
@@ -78,17 +77,17 @@ def find_chromium() -> Path:
 
 
 def is_headless_shell(path: Path) -> bool:
-    """Say whether `path` is the slim headless browser; the full one collapses at 16 sessions."""
+    """Return whether `path` is the slim headless browser; the full one breaks down at 16 sessions."""
     return "headless" in path.name.replace("_", "-")
 
 
 class Chromium:
-    """One browser, started at the first session and again whenever it is gone or retired."""
+    """One browser, started by the first session and again by the next one after it died or was retired."""
 
     def __init__(
         self, *, gateway_port: int, executable: Path | None = None, slots: Slots | None = None
     ) -> None:
-        """`slots` limit the work on pages and are shared by browsers; None: slots of its own."""
+        """`slots` limit the work on pages; several browsers may share them. None: this one gets its own."""
         self._gateway_port = gateway_port
         self._slots = page_slots() if slots is None else slots
         self._executable = executable
@@ -100,7 +99,7 @@ class Chromium:
         """Start the browser.
 
         Raises:
-            NoBrowser: none is found, or it does not start.
+            NoBrowser: no browser is found, or it does not start.
         """
         await self._ensure()
         return self
@@ -124,10 +123,10 @@ class Chromium:
 
     @contextlib.asynccontextmanager
     async def session(self, spec: SessionSpec) -> AsyncIterator[ChromiumSession]:
-        """Open a session of its own; its context is closed at the end, whatever happened.
+        """Open a session in a context of its own, which is closed at the end, whatever happened.
 
         Raises:
-            RolloutFailure: the browser gives none.
+            RolloutFailure: the browser opens no context.
         """
         process = await self._ensure()
         process.sessions += 1
@@ -173,7 +172,7 @@ class Chromium:
     async def _close(
         self, process: BrowserProcess, context: BrowserContext, session: ChromiumSession
     ) -> None:
-        """Close a context and then our connections to its pages."""
+        """Close a context, and then our connections to its pages."""
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 await context.close()
@@ -185,14 +184,14 @@ class Chromium:
         await session.close()
 
     def _retire(self, process: BrowserProcess) -> None:
-        """Give a browser no new session; the next one starts another."""
+        """Give this browser no new session; the next session starts another browser."""
         process.retired = True
         if self._process is process:
             self._process = None
             self._retired.append(process)
 
     async def _clear(self) -> None:
-        """End the retired browsers that have no session left."""
+        """End the retired browsers without an open session."""
         finished = [process for process in self._retired if process.finished]
         self._retired = [process for process in self._retired if process not in finished]
         for process in finished:

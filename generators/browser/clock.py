@@ -1,13 +1,13 @@
 """A page's virtual time, advanced in exact portions over DevTools.
 
 Time passes only while `advance` runs and no request is in flight, so a slow machine or a slow
-server costs none of it. The event that ends a portion can be lost in known ways (an endless
-request, an EventSource); after a deadline the same portion is sent again without waiting for the
-network, and a page that still does not answer has lost its clock. One portion at a time.
+server uses none of it. The event that ends a portion can get lost in known ways (an endless request,
+an EventSource). After a deadline the clock sends the same portion again without waiting for the
+network; if the page still does not answer, its rollout fails. Only one portion runs at a time.
 
-A page's process waits with each frame until its clock has caught up with real time, so a clock
-that stands still would soon let it draw nothing. The process is therefore put hours ahead before
-the page is there, when no timer runs and that costs nothing.
+A page's process delays each frame until its clock has caught up with real time, so with a stopped clock
+it would soon draw nothing. The clock is therefore set hours ahead before the page is loaded, when no
+timer runs and doing so is free.
 """
 
 import asyncio
@@ -18,23 +18,23 @@ from generators.browser.protocol import ClockSpec
 from schemas.errors import FailureKind, RolloutFailure
 
 EXPIRY_SECONDS = 15.0
-"""How long a portion may take in real time before the clock stops waiting for the network."""
+"""Real time that a portion may take before it is sent again without waiting for the network."""
 
 NAVIGATION_STEP_MS = 10
-"""Portion by which time passes while a new page is on its way."""
+"""The portions in which time passes while a new page loads."""
 
 NAVIGATION_GRID_MS = 2_000
-"""After a navigation the clock is brought to a multiple of this, so that runs agree."""
+"""After a navigation the clock advances to a multiple of this, so that runs agree."""
 
 AHEAD_MS = 4 * 3_600_000
-"""How far a page's process is put ahead of real time; no episode lasts as long."""
+"""How far the clock of a page's process is set ahead of real time; no episode lasts as long."""
 
 _SAME_CLOCK_MS = 1_000
 _PAUSE_FOR_NETWORK = "pauseIfNetworkFetchesPending"
 
 
 class VirtualClock:
-    """The clock of one page; it may be shared with the popups it opens."""
+    """The clock of one page, which may share it with the pop-ups that it opens."""
 
     def __init__(self, spec: ClockSpec) -> None:
         self._spec = spec
@@ -44,10 +44,10 @@ class VirtualClock:
         self._ignores_network = False
         self._stopped_at = 0.0
         self.elapsed_ms = 0
-        """Virtual milliseconds since the start."""
+        """Virtual time since the start, ms."""
 
     def follow(self, channel: Channel) -> None:
-        """Move the clock through this page from now on."""
+        """Advance the clock through this page from now on."""
         self._channel = channel
         if channel not in self._subscribed:
             self._subscribed.add(channel)
@@ -64,7 +64,7 @@ class VirtualClock:
 
     @property
     def event_seconds(self) -> float:
-        """What input events say the time is, Unix seconds, so that none is older than its page."""
+        """The timestamp of input events, Unix seconds: never older than the page."""
         return self._stopped_at + (AHEAD_MS + self.elapsed_ms) / 1_000
 
     async def start(self) -> None:
@@ -77,10 +77,10 @@ class VirtualClock:
         self._stopped_at = time.time()
 
     async def join(self, page_ms: float | None) -> None:
-        """Stop time where it stands, in a page that came later and whose clock shows `page_ms`.
+        """Stop time at its current value in a page that was opened later and whose clock shows `page_ms`.
 
-        A page in its opener's process has the opener's time already; None: it could not be asked,
-        and is taken for one of these.
+        A page in its opener's process has the opener's time already. None: the page did not answer,
+        and is assumed to be in that process.
 
         Raises:
             RolloutFailure: time does not pass (`clock`).
@@ -117,7 +117,7 @@ class VirtualClock:
         raise RolloutFailure(FailureKind.CLOCK, f"{ms} ms of virtual time did not pass")
 
     async def settle_to_grid(self) -> None:
-        """Let time pass up to the next multiple of the grid."""
+        """Let time pass until the next multiple of the grid."""
         rest = -self.elapsed_ms % NAVIGATION_GRID_MS
         if rest:
             await self.advance(rest)
@@ -138,5 +138,5 @@ class VirtualClock:
 
     async def _set(self, policy: dict[str, str | float]) -> None:
         if self._channel is None:
-            raise AssertionError("a clock moves through a page")
+            raise AssertionError("the clock follows no page yet")
         await self._channel.send("Emulation.setVirtualTimePolicy", policy)

@@ -1,14 +1,14 @@
-"""DevTools, spoken directly: one WebSocket for each page, beside the automation library.
+"""A client of the DevTools protocol: one WebSocket for each page, beside Playwright.
 
-Playwright starts the browser and looks after contexts, windows, dialogs and keys. What happens at
-every step, a dozen commands and two events, goes over a socket of ours instead, since the library's
-own work for a call costs more than all of our Python together. The browser therefore listens on a
-port of the loopback address besides Playwright's pipe. No page reaches it, because every connection
-that a page makes ends at the gateway; another program of this machine could, and on a machine
-shared with untrusted users the whole program belongs in a container of its own.
+Playwright starts the browser and manages contexts, windows, dialogs and keys. The dozen commands and two
+events of every step go over our own socket instead, because Playwright's work for a call costs more than
+all of our Python together. The browser therefore listens on a port of the loopback address besides
+Playwright's pipe. No page reaches that port, because every connection of a page ends at the gateway.
+Another program on this machine could; where untrusted users share the machine, run the whole program in
+a container of its own.
 
-A connection that ends, or whose page crashes, fails what was asked and all that is asked later, at
-once and by name.
+When a connection ends or its page crashes, every pending and every later command fails at once, with the
+reason.
 """
 
 import asyncio
@@ -28,21 +28,21 @@ LISTEN_FLAGS = ("--remote-debugging-port=0", f"--remote-debugging-address={LOOPB
 """Make the browser listen on a free port."""
 
 PORT_FILE = "DevToolsActivePort"
-"""In the browser's profile; holds the port, once it listens, and a path on the next line."""
+"""The file in the browser's profile that holds the port and, on the next line, a path, once it listens."""
 
 POLL_SECONDS = 0.02
-"""How often the profile is looked into while a browser starts."""
+"""How often to look for that file while a browser starts."""
 
 Handler = Callable[[dict[str, Any]], None]
 """Takes an event's parameters."""
 
 
 class DevToolsError(Exception):
-    """A command has no result."""
+    """A command returned no result."""
 
 
 class CommandRefused(DevToolsError):
-    """The browser answered that it cannot do it; the text is the browser's."""
+    """The browser answered with an error; the message is the browser's."""
 
 
 class PageLost(DevToolsError):
@@ -50,7 +50,7 @@ class PageLost(DevToolsError):
 
 
 async def read_port(profile: Path) -> int:
-    """Wait until the browser of this profile listens, and return its port."""
+    """Wait until the browser with this profile listens, and return its port."""
     while True:
         with contextlib.suppress(FileNotFoundError):
             port, _, path = (profile / PORT_FILE).read_text("ascii").partition("\n")
@@ -60,7 +60,7 @@ async def read_port(profile: Path) -> int:
 
 
 class Connection:
-    """Commands to one page and events from it. Made by `page`."""
+    """Commands to one page and events from it. Made by `open_page`."""
 
     def __init__(self) -> None:
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
@@ -78,7 +78,7 @@ class Connection:
     @classmethod
     @contextlib.asynccontextmanager
     async def open_page(cls, port: int, target: str) -> AsyncIterator[Self]:
-        """Connect to the page whose target id this is, in the browser that listens on `port`.
+        """Connect to the page with this target id, in the browser that listens on `port`.
 
         Raises:
             OSError: the browser refuses the connection.
@@ -97,7 +97,7 @@ class Connection:
                     connection._alarm.cancel()
 
     def on(self, event: str, handler: Handler) -> None:
-        """Call `handler` with the parameters of each `event`, in the order they come."""
+        """Call `handler` with the parameters of each `event`, in the order of arrival."""
         self._handlers[event].append(handler)
 
     def on_lost(self, handler: Callable[[str], None]) -> None:
@@ -110,21 +110,21 @@ class Connection:
         """Send a command and return its result.
 
         Raises:
-            CommandRefused: the browser cannot do it.
+            CommandRefused: the browser answers with an error.
             PageLost: the page is gone.
-            TimeoutError: no result came in so many seconds.
+            TimeoutError: no result came within `seconds`.
         """
         return (await self.burst(method, (parameters or {},), seconds=seconds))[0]
 
     async def burst(
         self, method: str, parameters: Sequence[dict[str, Any]], *, seconds: float
     ) -> list[dict[str, Any]]:
-        """Send a command several times in order, waiting for the results only when all are sent.
+        """Send a command several times in order, and wait for the results after the last one.
 
         Raises:
-            CommandRefused: the browser cannot do one of them; the others were sent all the same.
+            CommandRefused: the browser answers one with an error; the others were sent all the same.
             PageLost: the page is gone.
-            TimeoutError: not all results came in so many seconds.
+            TimeoutError: not all results came within `seconds`.
         """
         if self._lost is not None or self._socket is None:
             raise PageLost(self._lost)
@@ -162,7 +162,7 @@ class Connection:
         self._fail_all(f"the connection to the page {cause}")
 
     def _fail_all(self, why: str) -> None:
-        """Fail every command under way and every later one, for the first reason given."""
+        """Fail every pending and every later command; only the first call's reason counts."""
         if self._lost is not None:
             return
         self._lost = why
@@ -172,14 +172,14 @@ class Connection:
             handler(why)
 
     def _set_alarm(self, due: float) -> None:
-        """Have deadlines checked by then: one timer for all commands, not one each."""
+        """Check deadlines at `due` at the latest: all commands share one timer."""
         if self._alarm is None or due < self._alarm.when():
             if self._alarm is not None:
                 self._alarm.cancel()
             self._alarm = asyncio.get_running_loop().call_at(due, self._check_deadlines)
 
     def _check_deadlines(self) -> None:
-        """Fail what is overdue, and set the timer for the next deadline."""
+        """Fail the overdue commands, and set the timer for the next deadline."""
         self._alarm = None
         now = asyncio.get_running_loop().time()
         for waiting in self._waiting.values():
@@ -192,7 +192,7 @@ class Connection:
 
 @dataclass(slots=True, frozen=True)
 class _Waiting:
-    """A command under way. A failure is set as a value, so that asyncio never reports it as unretrieved."""
+    """A pending command. A failure is set as a value, so that asyncio never reports it as unretrieved."""
 
     answer: asyncio.Future[dict[str, Any] | Exception]
     due: float

@@ -1,8 +1,8 @@
-"""A hand and a keyboard: actions carried out as input events.
+"""The pointer and the keyboard: actions carried out as input events.
 
-They go over DevTools, in one burst where they can. Each carries the time by its page's own clock:
-an event that is older than the page it reaches ends the page's process. Nothing here looks at the
-page or waits for it to settle.
+The events go over DevTools, in one burst where possible. Each carries the time of its page's own clock,
+because an event that is older than its page crashes the page's process. Nothing here looks at the page
+or waits for it to settle.
 """
 
 import itertools
@@ -14,7 +14,7 @@ from generators.browser.keyboard import Keyboard, key_name, parse_chord
 from schemas.action import Button, Click, Direction, Drag, Scroll, TypeText
 
 MAX_TYPED_CHARACTERS = 400
-"""Characters that are typed key by key; a longer text is pasted whole."""
+"""The longest text that is typed key by key; a longer one is pasted as a whole."""
 
 DRAG_MOVES = 8
 """Pointer moves between the two ends of a drag."""
@@ -29,10 +29,10 @@ _WHEEL = {
 
 
 class Hand:
-    """Input to one page. It remembers which keys are down."""
+    """Input to one page; it tracks which keys are down."""
 
     def __init__(self, channel: Channel, clock: VirtualClock | None) -> None:
-        """`clock` is the page's; None: real time."""
+        """`clock` is the page's clock; None: real time."""
         self._channel = channel
         self._clock = clock
         self._keyboard = Keyboard()
@@ -60,8 +60,8 @@ class Hand:
     async def drag(self, action: Drag) -> None:
         """Press at one point, move in a straight line, release at the other.
 
-        Where the page or the browser starts a native drag (a selected text, a draggable element),
-        the rest is carried out as one: enter, over, drop.
+        If the page or the browser starts a native drag (of selected text or a draggable element), the
+        rest is sent as drag events: enter, over, drop.
         """
         self._drag_data = None
         await self._channel.send("Input.setInterceptDrags", {"enabled": True})
@@ -103,7 +103,7 @@ class Hand:
         await self._mouse([event])
 
     async def type(self, action: TypeText) -> None:
-        """Type a text into what has the focus, then Enter if asked."""
+        """Type a text into the focused element, then press Enter if the action says so."""
         if len(action.text) > MAX_TYPED_CHARACTERS:
             await self._paste(action.text)
         elif action.text:
@@ -114,7 +114,7 @@ class Hand:
             await self._keys(self._keyboard.press("Enter"))
 
     async def _type(self, text: str) -> None:
-        """Press a key for each character; paste those that no key makes."""
+        """Press a key for each character; paste those that have no key."""
         for on_keys, characters in itertools.groupby(text, self._keyboard.has):
             if on_keys:
                 await self._keys([e for each in characters for e in self._keyboard.press(each)])
@@ -129,7 +129,7 @@ class Hand:
         """Press the keys of a chord in order and release them in reverse.
 
         Raises:
-            UnknownKey: it names a key that no keyboard has.
+            UnknownKey: the chord has an unknown key.
         """
         keys = parse_chord(chord)
         for key in keys:
@@ -141,7 +141,7 @@ class Hand:
         """Press a key and keep it down.
 
         Raises:
-            UnknownKey: no keyboard has it.
+            UnknownKey: `name` is not a key.
         """
         await self._keys([self._keyboard.down(key_name(name))])
 
@@ -149,7 +149,7 @@ class Hand:
         """Release a key.
 
         Raises:
-            UnknownKey: no keyboard has it.
+            UnknownKey: `name` is not a key.
         """
         await self._keys([self._keyboard.up(key_name(name))])
 

@@ -1,9 +1,8 @@
-"""A US keyboard: the names of its keys, and the DevTools events that pressing them makes.
+"""A US keyboard: the names of its keys, and the DevTools events for pressing them.
 
-An action's chord is joined with `+`: modifiers first, then one key, as `Control+a`. Names are
-those of the DOM's `KeyboardEvent.key`; a few common spellings are understood besides. A key's
-`code` is that of the W3C's UI Events, its number the virtual-key code of Windows, which pages read
-as `keyCode`.
+An action's chord is joined with `+`: modifiers first, then one key, as `Control+a`. Key names are those
+of the DOM's `KeyboardEvent.key`, and a few other common spellings are accepted. A key's `code` is that
+of the W3C's UI Events; its number is the virtual-key code of Windows, which pages read as `keyCode`.
 """
 
 from typing import Any, NamedTuple
@@ -49,11 +48,11 @@ _DIGITS = ("1!", "2@", "3#", "4$", "5%", "6^", "7&", "8*", "9(", "0)")
 _NAMED = frozenset(_ALIASES.values()) | {f"F{n}" for n in range(1, 13)}
 
 MODIFIER_BITS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
-"""What DevTools events call held modifiers."""
+"""The bits of held modifiers in DevTools events."""
 
 
 class _Stroke(NamedTuple):
-    """What a key is to a page."""
+    """A key as a page sees it."""
 
     code: str
     key: str
@@ -73,7 +72,7 @@ _CHARACTERS = (
     *((f"Digit{pair[0]}", ord(pair[0]), pair) for pair in _DIGITS),
     *_PUNCTUATION,
 )
-"""Code, number, and the characters without and with Shift."""
+"""Each key's code, number, and characters without and with Shift."""
 
 _LEFT = 1
 _NUMBERS = {
@@ -106,14 +105,14 @@ _STROKES = {
 
 
 class UnknownKey(ValueError):
-    """A chord names a key that no keyboard has."""
+    """A chord names an unknown key."""
 
 
 def parse_chord(chord: str) -> list[str]:
-    """Return the keys of a chord, in the order they go down.
+    """Return the keys of a chord, in the order in which they are pressed.
 
     Raises:
-        UnknownKey: it is empty or names a key that no keyboard has.
+        UnknownKey: the chord is empty or has an unknown key.
     """
     if chord == "+":
         return ["+"]
@@ -127,7 +126,7 @@ def key_name(name: str) -> str:
     """Return the browser's name of one key.
 
     Raises:
-        UnknownKey: no keyboard has it.
+        UnknownKey: `name` is not a key.
     """
     if len(name) == 1:
         return name
@@ -138,10 +137,10 @@ def key_name(name: str) -> str:
 
 
 class Keyboard:
-    """Which keys are down, and the DevTools events that change it.
+    """Tracks which keys are down, and returns the events that press and release them.
 
-    An event is what `Input.dispatchKeyEvent` takes. A key is named by the character it makes, so
-    Shift changes nothing about it; with any other modifier held it makes no text.
+    An event is the parameters of `Input.dispatchKeyEvent`. A key is named by the character that it
+    types, so Shift does not change its name; with any other modifier held it types no text.
     """
 
     def __init__(self) -> None:
@@ -149,19 +148,19 @@ class Keyboard:
 
     @property
     def modifiers(self) -> int:
-        """The modifiers that are down, as DevTools' bits."""
+        """The held modifiers, as DevTools' bits."""
         return sum(bit for name, bit in MODIFIER_BITS.items() if name in self._down)
 
     @staticmethod
     def has(character: str) -> bool:
-        """Say whether a key makes this character."""
+        """Return whether a key types this character."""
         return character in _STROKES
 
     def down(self, name: str) -> dict[str, Any]:
-        """Return the event of a key that goes down, or that repeats because it is down.
+        """Return the event that presses a key, or repeats it if it is down already.
 
         Raises:
-            UnknownKey: no keyboard has it.
+            UnknownKey: `name` is not a key.
         """
         stroke = self._stroke(name)
         repeated = name in self._down
@@ -175,17 +174,17 @@ class Keyboard:
         }
 
     def up(self, name: str) -> dict[str, Any]:
-        """Return the event of a key that goes up.
+        """Return the event that releases a key.
 
         Raises:
-            UnknownKey: no keyboard has it.
+            UnknownKey: `name` is not a key.
         """
         stroke = self._stroke(name)
         self._down.pop(name, None)
         return {"type": "keyUp", **self._event(stroke)}
 
     def press(self, name: str) -> list[dict[str, Any]]:
-        """Return the events of a key that goes down and up."""
+        """Return the events that press and release a key."""
         return [self.down(name), self.up(name)]
 
     def _stroke(self, name: str) -> _Stroke:

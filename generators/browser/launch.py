@@ -1,7 +1,7 @@
-"""How a browser is launched, and what that leaves open; nothing here starts one.
+"""The options with which a browser is launched, and how exposed it then is; nothing here starts one.
 
-`doctor` and a run's provenance read it from the same options that every launch gets, so the two
-cannot differ.
+`doctor` and a run's provenance derive the exposure from the same options that every launch gets, so they
+cannot differ from it.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _NO_SANDBOX = "--no-sandbox"
 
 
 class LaunchOptions(TypedDict):
-    """What Playwright is asked for beside the program."""
+    """Playwright's launch options, except the executable."""
 
     headless: bool
     chromium_sandbox: bool
@@ -26,12 +26,12 @@ class LaunchOptions(TypedDict):
 
 
 def launch_options(arguments: Sequence[str] = ()) -> LaunchOptions:
-    """Return how a browser is launched, with further arguments of its own."""
+    """Return the launch options with `arguments` before those that every browser gets."""
     return {
         "headless": True,
         # Chromium refuses its sandbox to root, which is what containers run as.
         "chromium_sandbox": False,
-        # An interrupt is for the program, which lets sessions end first.
+        # An interrupt goes to this program, which lets sessions end first.
         "handle_sigint": False,
         "handle_sigterm": False,
         "handle_sighup": False,
@@ -40,28 +40,28 @@ def launch_options(arguments: Sequence[str] = ()) -> LaunchOptions:
 
 
 class Exposure(Record):
-    """What stands between the pages, the browser and the other users of the machine."""
+    """How pages and other users of the machine are kept away from the browser."""
 
     sandboxed: bool
     """Pages run in Chromium's sandbox."""
     port: bool
-    """The browser can be steered through a port of the loopback address, which has no lock."""
+    """Any program on the machine can control the browser through a loopback port."""
 
     @property
     def sandbox(self) -> str:
-        """The first, in words."""
+        """`sandboxed` in words."""
         return "on" if self.sandboxed else f"none: the browser runs with {_NO_SANDBOX}"
 
     @property
     def devtools(self) -> str:
-        """The second, in words."""
+        """`port` in words."""
         if self.port:
             return "a port without a lock: other users of the machine can reach it"
         return "no port: no other program can reach it"
 
 
 def exposure(options: LaunchOptions) -> Exposure:
-    """Return what a launch with these options leaves open."""
+    """Return how exposed a browser with these options is."""
     arguments = options["args"]
     return Exposure(
         sandboxed=options["chromium_sandbox"] and _NO_SANDBOX not in arguments,

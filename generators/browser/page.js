@@ -1,5 +1,5 @@
-// Installed once in each document's isolated world: it sees the document, none of the page's
-// variables, and the page sees nothing of it.
+// Installed once in each document's isolated world: it sees the document but none of the page's
+// variables, and the page cannot see it.
 globalThis.stepmill = (() => {
   const MAX_ELEMENTS = 400;
   const MAX_TEXT = 200;
@@ -35,7 +35,7 @@ globalThis.stepmill = (() => {
   const squeeze = (text, most = MAX_TEXT) => {
     const flat = (text || "").replace(/\s+/g, " ").trim().toWellFormed();
     if (flat.length <= most) return flat;
-    const pair = flat.codePointAt(most - 1) > 0xffff; // half of it would be no character
+    const pair = flat.codePointAt(most - 1) > 0xffff; // half a pair is not a character
     return flat.slice(0, pair ? most - 1 : most);
   };
   const round = (number) => Math.round(number * 100) / 100;
@@ -95,7 +95,7 @@ globalThis.stepmill = (() => {
     round(box.left + place.dx), round(box.top + place.dy), round(box.width), round(box.height),
   ];
   const styleOf = (element) => element.ownerDocument.defaultView.getComputedStyle(element);
-  // The page and every frame in it that may be read, each with where its corner lies.
+  // The page and every readable frame in it, each with the position of its corner.
   const inside = (frame, place) => {
     const inner = frame.contentDocument;
     if (!inner || !inner.defaultView) return null;
@@ -126,7 +126,7 @@ globalThis.stepmill = (() => {
     element.isContentEditable === true ||
     (style.cursor === "pointer" &&
       (!element.parentElement || styleOf(element.parentElement).cursor !== "pointer"));
-  // What a click at a point of the viewport meets, through shadow roots and frames.
+  // What a click at a point of the viewport hits, through shadow roots and frames.
   const meet = (x, y) => {
     let root = document;
     let place = TOP;
@@ -292,7 +292,7 @@ globalThis.stepmill = (() => {
     count.nodes += 1;
     const box = element.getBoundingClientRect();
     const style = getComputedStyle(element);
-    // What is positioned freely may leave the boxes that clip its neighbours.
+    // An absolutely positioned element may leave the boxes that clip its neighbours.
     const clip = style.position === "absolute" || style.position === "fixed" ? VIEW() : outer;
     const inside = element !== document.body && clipsAt(style) ? meetBox(clip, box) : clip;
     const shown = isShown(style, box) ||

@@ -44,19 +44,19 @@ _PLAYWRIGHT_VARIABLES = ("PW_LANG_NAME", "PW_LANG_NAME_VERSION", "PW_CLI_DISPLAY
 
 
 class BrowserProcess:
-    """A running browser. Made by `start`, ended by `end`."""
+    """A running browser. `start` makes it and `end` ends it."""
 
     def __init__(self, driver: Playwright, browser: Browser, *, port: int, mark: str) -> None:
         self._driver = driver
         self.browser = browser
-        """Playwright's handle of it."""
+        """Playwright's object for it."""
         self.port = port
-        """Where it listens for the sockets of its pages."""
+        """The port on which it accepts DevTools connections."""
         self._mark = mark
         self.sessions = 0
-        """Sessions that are open in it."""
+        """Number of open sessions."""
         self.retired = False
-        """It gets no new session."""
+        """Whether it gets no new session."""
 
     @classmethod
     async def start(cls, executable: Path, flags: Sequence[str]) -> Self:
@@ -87,16 +87,16 @@ class BrowserProcess:
 
     @property
     def usable(self) -> bool:
-        """It can be asked for a new session."""
+        """Whether it can open a new session."""
         return not self.retired and self.browser.is_connected()
 
     @property
     def finished(self) -> bool:
-        """It has no session and gets none."""
+        """Whether it has no session and will get none."""
         return not self.sessions and not self.usable
 
     async def end(self) -> None:
-        """Close the browser, by force if it does not answer, and then its driver."""
+        """Close the browser, by force if it does not answer, and then stop its driver."""
         with contextlib.suppress(Error, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self.browser.close()
@@ -127,7 +127,7 @@ async def _start_driver() -> Playwright:
 
 
 async def _stop(mark: str, driver: Playwright | None) -> None:
-    """End what is left of a browser's processes, and then its driver."""
+    """Kill what is left of a browser's processes, and then stop its driver."""
     for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
@@ -138,7 +138,7 @@ async def _stop(mark: str, driver: Playwright | None) -> None:
 
 
 def _marked_processes(mark: str) -> list[psutil.Process]:
-    """Return this process's descendants that carry `mark` on their command line."""
+    """Return this process's descendants with `mark` on their command line."""
     if not mark:
         return []
     found: list[psutil.Process] = []
@@ -150,14 +150,14 @@ def _marked_processes(mark: str) -> list[psutil.Process]:
 
 
 def _find_profile(mark: str) -> Path:
-    """Return the profile of the browser that carries `mark`.
+    """Return the profile of the browser with `mark` on its command line.
 
     Raises:
-        Error: it has ended already.
+        Error: the browser has ended already.
     """
     for process in _marked_processes(mark):
         with contextlib.suppress(psutil.NoSuchProcess):
             for argument in process.cmdline():
                 if argument.startswith(PROFILE_OPTION):
                     return Path(argument.removeprefix(PROFILE_OPTION))
-    raise Error("it ended while it was started")
+    raise Error("the browser ended while it was starting")

@@ -1,8 +1,8 @@
-"""What a session is: a page that can be observed, acted on and, by privileged policies, read.
+"""The protocol of a session: a page that callers observe, act on and, if privileged, read.
 
-`Session` is the seam between the browser and the rest. Policies get its observations, rollout and
-replay its `act`, sites its `evaluate`, and a privileged policy its `reader`. It is implemented
-by `ChromiumSession`; tests without a browser have one over a list of pages.
+`Session` is the seam between the browser and the rest. Policies get its observations, the rollout and
+the replay call `act`, sites call `evaluate`, and a privileged policy gets `reader`. `ChromiumSession`
+implements it; tests without a browser have one over a list of pages.
 """
 
 from collections.abc import Iterator
@@ -19,24 +19,24 @@ from schemas.observation import Box, Effect, Observation
 
 
 class ClockSpec(Record):
-    """Virtual time: when it starts and how it passes. All in milliseconds.
+    """Settings of a virtual clock, in milliseconds.
 
-    It stands still between actions; after each action it advances by `step_ms`, then by
-    `settle_ms` once a frame was drawn, and it passes only while no request is in flight.
+    The clock stands still between actions. After each action it advances by `step_ms`, and once a frame
+    was drawn by `settle_ms`; it advances only while no request is in flight.
     """
 
     start_ms: int = 1_700_000_000_000
-    """What the page's clock shows at first, Unix time."""
+    """The time at which the page's clock starts, Unix time."""
     load_ms: int = 1_000
-    """Passes while the start page loads."""
+    """Time that passes while the start page loads."""
     step_ms: int = 500
-    """Passes after each action."""
+    """Time that passes after each action."""
     settle_ms: int = 20
-    """Passes after the frame that follows."""
+    """Time that passes after the frame that follows."""
 
 
 class SessionSpec(Record):
-    """What a session is made from; with the actions, all that decides what it will show."""
+    """Everything that, with the actions, decides what a session shows."""
 
     viewport_width: int
     """CSS px."""
@@ -45,12 +45,12 @@ class SessionSpec(Record):
     device_scale_factor: float = 1.0
     """Picture px per CSS px."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
-    """The only origins it may reach, as `http://miniwob.localhost`."""
+    """The only origins that its pages may reach, as `http://miniwob.localhost`."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
 
     def allows(self, url: str) -> bool:
-        """Say whether an address is of an origin that the session may reach."""
+        """Return whether the session may reach this address."""
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc}" in self.allowed_origins
 
@@ -59,40 +59,40 @@ class SessionSpec(Record):
 class Node:
     """One element of the rendered document, as a privileged policy may read it.
 
-    It holds what a person with the developer tools could see: tags, attributes, text, geometry,
-    computed styles and the state of form controls. No script variable is in it.
+    It holds what the browser's developer tools show: tags, attributes, text, geometry, computed styles
+    and the state of form controls. It holds no script variable.
     """
 
     tag: str
-    """Lower case; SVG tags too."""
+    """In lower case, for SVG too."""
     attrs: dict[str, str]
-    """As they stand in the document."""
+    """By name, as in the document."""
     text: str
-    """All rendered text in it, white space collapsed."""
+    """All rendered text in the element, white space collapsed."""
     own_text: str
-    """Text directly in it, white space collapsed."""
+    """Text directly in the element, white space collapsed."""
     box: Box
     """CSS px of the viewport."""
     point: tuple[float, float] | None
-    """A point in the viewport where a click reaches it or its inside; None if there is none."""
+    """A point of the viewport where a click hits the element or a descendant; None if there is none."""
     shown: bool
-    """It is rendered: it has a box and is neither hidden nor transparent."""
+    """Whether it is rendered: it has a box and is neither hidden nor transparent."""
     style: dict[str, str]
     """Computed styles that carry meaning (`STYLES` in `page.js`)."""
     value: str | None = None
-    """What a form control holds; None for what is none."""
+    """The value of a form control; None for other elements."""
     checked: bool | None = None
-    """Of a checkbox or radio button; None for what is neither."""
+    """Whether a checkbox or radio button is checked; None for other elements."""
     selected: str | None = None
-    """Selection inside a text field, or the chosen option's text; None if there is none."""
+    """The selected text of a text field, or the text of the chosen option; None if there is none."""
     scroll: tuple[float, float, float, float] | None = None
-    """scrollLeft, scrollTop, scrollWidth, scrollHeight where it can scroll; else None."""
+    """scrollLeft, scrollTop, scrollWidth, scrollHeight; None if it cannot scroll."""
     inner: tuple[float, float] = (0.0, 0.0)
     """clientWidth, clientHeight; of the root: the viewport's."""
     focused: bool = False
-    """It has the keyboard's focus."""
+    """Whether it has the keyboard's focus."""
     words: tuple[tuple[str, Box], ...] = ()
-    """The words directly in it and where each stands; empty where it is not rendered."""
+    """The words directly in it, each with its box; empty if it is not rendered."""
     children: list["Node"] = field(default_factory=list)
     """In document order."""
 
@@ -107,7 +107,7 @@ class PageReader(Protocol):
     """Reads the rendered document, changes nothing, runs none of the page's code."""
 
     async def read(self) -> Node:
-        """Return the document's root as it stands.
+        """Return the current document's root.
 
         Raises:
             RolloutFailure: the page does not answer.
@@ -120,7 +120,7 @@ class Session(Protocol):
 
     @property
     def reader(self) -> PageReader:
-        """The privileged view; only policies that declare it are handed it."""
+        """The privileged view; only policies that declare themselves privileged get it."""
         ...
 
     @property
@@ -142,7 +142,7 @@ class Session(Protocol):
         ...
 
     async def observe(self) -> Observation:
-        """Look at the page.
+        """Take a screenshot and read the page's state.
 
         Raises:
             RolloutFailure: the browser does not answer.
@@ -152,8 +152,8 @@ class Session(Protocol):
     async def act(self, action: Action) -> Effect:
         """Carry out an action and let the page settle.
 
-        What the page refuses (a point outside the viewport, a forbidden URL) is an `error` in the
-        effect. `answer` and `none` do nothing.
+        What the page does not allow (a point outside the viewport, a forbidden URL) is an `error` in
+        the effect. `answer` and `none` do nothing.
 
         Raises:
             RolloutFailure: the browser does not answer.
@@ -161,7 +161,7 @@ class Session(Protocol):
         ...
 
     async def settle(self) -> None:
-        """Draw what a script has just changed, and wait until the pictures it shows are there.
+        """Draw what a script has just changed, and wait until the page's images have loaded.
 
         Raises:
             RolloutFailure: the browser does not answer, or time does not pass.
@@ -169,9 +169,9 @@ class Session(Protocol):
         ...
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """Evaluate JavaScript in the world of the task's own page, whichever tab is shown.
+        """Evaluate JavaScript in the main world of the task's own page, whichever tab is shown.
 
-        For sites alone.
+        Only sites call it.
 
         Raises:
             RolloutFailure: it throws, or does not answer.
@@ -188,5 +188,5 @@ class Sessions(Protocol):
         ...
 
     def session(self, spec: SessionSpec) -> AbstractAsyncContextManager[Session]:
-        """Open a session of its own, closed at the end whatever happens."""
+        """Open a session, which is closed at the end whatever happens."""
         ...

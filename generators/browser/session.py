@@ -1,9 +1,9 @@
-"""A session in Chromium: one context for one episode, seen and acted on through one page at a time.
+"""A session in Chromium: one context for one episode, observed and acted on one page at a time.
 
-`act` is the only place where anything happens to a page, for a rollout and a replay alike. What
-cannot be done (a point outside the viewport, a forbidden address) is an error in the effect and
-part of the episode; what breaks is a `RolloutFailure`. All text of a page
-enters through `untrusted_text`.
+Only `act` does anything to a page, in a rollout and a replay alike. An action that cannot be carried out
+(a point outside the viewport, a forbidden address) is an error in the effect and part of the episode; a
+failure of the browser or the page is a `RolloutFailure`. All text of a page passes through
+`untrusted_text`.
 """
 
 import asyncio
@@ -39,17 +39,17 @@ from schemas.observation import Effect, Observation, Screenshot, Target
 from schemas.truncation import MESSAGE_BYTES, truncate
 
 JPEG_QUALITY = 80
-"""Of the screenshots: the cheapest to take on rich pages, a quarter of PNG's bytes."""
+"""JPEG quality of the screenshots: the cheapest to take on rich pages, with a quarter of PNG's bytes."""
 
 POPUP_SECONDS = 5.0
 """How long the session waits for a window that a page announced."""
 
 MAX_TABS = 8
-"""Tabs kept open; what a page opens beyond is closed."""
+"""The most open tabs; any further one that a page opens is closed."""
 
 
 class ChromiumSession:
-    """A `Session` in one Chromium context. Made and closed by `Chromium`."""
+    """A `Session` in one Chromium context. `Chromium` makes and closes it."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class ChromiumSession:
         waited_seconds: float = 0.0,
     ) -> None:
         self.waited_seconds = waited_seconds
-        """Spent waiting for a page slot so far."""
+        """Seconds spent so far waiting for a page slot."""
         self._slots = slots
         self._context = context
         self._port = port
@@ -133,7 +133,9 @@ class ChromiumSession:
         try:
             state = await tab.channel.call("stepmill.observe()")
         except DocumentGone as error:
-            raise RolloutFailure(FailureKind.PAGE, "the page is replaced all the time") from error
+            raise RolloutFailure(
+                FailureKind.PAGE, "the page was replaced twice during the call"
+            ) from error
         picture = base64.b64decode(shot["data"])
         scale = self._spec.device_scale_factor
         with boundary(FailureKind.PAGE, "reading the page"):
@@ -174,16 +176,16 @@ class ChromiumSession:
 
     @in_slot
     async def settle(self) -> None:
-        """Draw what a script has just changed, and wait until the pictures it shows are there."""
+        """Draw what a script has just changed, and wait until the page's images have loaded."""
         await self._tab.rest()
 
     @in_slot
     async def evaluate(self, expression: str) -> JsonValue:
-        """Evaluate JavaScript in the world of the task's own page, the first. For sites alone."""
+        """Evaluate JavaScript in the main world of the first tab, the task's own page."""
         return await self._tabs[0].channel.evaluate(expression)
 
     async def _aim(self, action: Action) -> Target | None:
-        """Return what lies under the action's point, refusing points outside the viewport."""
+        """Return the element under the action's point, and refuse points outside the viewport."""
         ends = [target_point(action)]
         if isinstance(action, Drag):
             ends.append((action.to_x, action.to_y))
@@ -223,7 +225,7 @@ class ChromiumSession:
         await self._tab.channel.send("Page.bringToFront")
 
     async def _open_tab(self, url: str) -> None:
-        """Let the page open a tab, as a person's middle click would, and show it."""
+        """Have the page open a tab, as a middle click does, and show it."""
         await self._tab.call(f"void window.open({canonical_json(url)})")
         known = len(self._tabs)
         await self._adopt_popups(at_least=1)
@@ -234,7 +236,7 @@ class ChromiumSession:
 
     async def _answer_dialog(self, dialog: Dialog) -> None:
         self._dialogs.append(untrusted_text.dialog(dialog.message))
-        # The page may go before the answer; an error of a listener would be a neighbour's.
+        # The page may be gone before the answer, and an error in a listener would hit another session.
         with contextlib.suppress(Error):
             if dialog.type in {"alert", "beforeunload"}:
                 await dialog.accept()
@@ -242,7 +244,7 @@ class ChromiumSession:
                 await dialog.dismiss()
 
     async def _adopt_popups(self, *, at_least: int = 0) -> None:
-        """Make tabs of the windows that pages opened; close those beyond `MAX_TABS`."""
+        """Turn windows that pages opened into tabs; close those beyond `MAX_TABS`."""
         announced = max(at_least, sum(tab.opened for tab in self._tabs))
         for tab in self._tabs:
             tab.opened = 0
@@ -278,7 +280,7 @@ class _DocumentReader:
                 tree = await self._channel.call("stepmill.read()")
             except DocumentGone as error:
                 raise RolloutFailure(
-                    FailureKind.PAGE, "the page is replaced all the time"
+                    FailureKind.PAGE, "the page was replaced twice during the call"
                 ) from error
         with boundary(FailureKind.PAGE, "reading the page"):
             return untrusted_text.node(tree)

@@ -1,9 +1,9 @@
-"""Counted limits, first come first served: on open sessions, and on those at work on their pages.
+"""Counted limits, first come first served: on open sessions, and on sessions that use their pages.
 
-An open session costs memory; a session whose page is opened, looked at or acted on costs a core.
-So there are two limits. A session that waits for its policy holds no page slot, and hundreds may be
-open on two cores as long as a few at a time do something: more at once only take turns in the
-browser, which makes all of them slower.
+An open session costs memory; opening, observing or acting on its page costs a core. So there are two
+limits. A session that waits for its policy holds no page slot, and hundreds may be open on two cores as
+long as only a few use their pages at a time: more at once only take turns in the browser, which makes
+all of them slower.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 PAGE_SLOTS_PER_CORE = 4
-"""Sessions at work on their pages at the same time, for each core: measured by `bench/sessions.py`."""
+"""Sessions per core that use their pages at the same time, as measured by `bench/sessions.py`."""
 
 
 class SlotHolder(Protocol):
-    """What takes a slot for some of its methods."""
+    """An object some of whose methods hold a slot."""
 
     def slot(self) -> AbstractAsyncContextManager[None]:
         """Hold a slot while the block runs."""
@@ -35,7 +35,7 @@ _Holder = TypeVar("_Holder", bound=SlotHolder)
 def in_slot(
     method: Callable[Concatenate[_Holder, _P], Awaitable[_T]],
 ) -> Callable[Concatenate[_Holder, _P], Coroutine[Any, Any, _T]]:
-    """Make a method hold its object's slot while it runs; no such method may call another."""
+    """Decorate a method to hold its object's slot while it runs; no such method may call another."""
 
     @functools.wraps(method)
     async def slotted(self: _Holder, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -46,18 +46,18 @@ def in_slot(
 
 
 class Slots:
-    """A counted limit that knows how many hold it."""
+    """A counted limit that knows how many slots are in use."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
-        """Holders at once."""
+        """The most holders at a time."""
         self.in_use = 0
-        """Holders now."""
+        """The current holders."""
         self._free = asyncio.Semaphore(limit)
 
     @contextlib.asynccontextmanager
     async def hold(self) -> AsyncIterator[float]:
-        """Hold a slot for the block; yields how long the caller waited for it, s."""
+        """Hold a slot for the block; yields the seconds that the caller waited for it."""
         asked = time.perf_counter()
         async with self._free:
             self.in_use += 1
@@ -68,5 +68,5 @@ class Slots:
 
 
 def page_slots() -> Slots:
-    """Return the limit on sessions that work on their pages at once, for the cores of this process."""
+    """Return the limit on sessions that use their pages at once, for the cores of this process."""
     return Slots(PAGE_SLOTS_PER_CORE * len(os.sched_getaffinity(0)))

@@ -1,9 +1,9 @@
-"""One tab of a session: its page loaded, navigated and let settle, in exact virtual time.
+"""One tab of a session: it loads, navigates and settles its page in exact virtual time.
 
-Settling is the same after every action and in every replay: a drawn frame, a portion of time, any
-navigation followed to its end and the clock brought to a round grid, another frame, a little more
-time. A tab that a page opened shares its opener's renderer and so its clock; whichever tab is
-current moves it for all of them.
+Settling is the same after every action and in every replay: the tab draws a frame, lets a portion of
+time pass, follows any navigation to its end and the clock to the next multiple of a grid, draws another
+frame, and lets a little more time pass. A tab that a page opened shares its opener's renderer and so its
+clock; the current tab moves the clock for all of them.
 """
 
 import asyncio
@@ -39,22 +39,22 @@ from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
 
 LOAD_PORTIONS = 3
-"""How often the load's portion of time is given before a page counts as never finishing."""
+"""Portions of load time after which a page that has not finished loading has failed."""
 
 LOAD_SECONDS = 20.0
-"""How long a page may load where time is real."""
+"""How long a page may load in real time."""
 
 NAVIGATION_PORTIONS = 1_500
-"""How often a navigation in flight is given 10 ms before it counts as never finishing."""
+"""Portions of 10 ms after which a navigation that has not finished has failed."""
 
 NAVIGATION_START_SECONDS = 2.0
-"""How long a navigation that was asked for may take to begin."""
+"""How long a navigation may take to begin after the script that starts it."""
 
 Connect = Callable[[Page], Awaitable[Connection]]
-"""Opens a DevTools connection to a page; who gives it closes it."""
+"""Opens a DevTools connection to a page; the session that passes it closes the connection."""
 
 BLANK = "about:blank"
-"""What a tab shows before it shows anything; no place to go back to."""
+"""The page of a new tab; `back` does not go there."""
 
 
 class ActionRefused(Exception):
@@ -62,7 +62,7 @@ class ActionRefused(Exception):
 
 
 class PageTab:
-    """One page, its input and its time. Made by `attach`."""
+    """One page with its input and its clock. Made by `attach`."""
 
     def __init__(self, channel: Channel, clock: VirtualClock | None, spec: SessionSpec) -> None:
         self.channel = channel
@@ -70,13 +70,13 @@ class PageTab:
         self.hand = Hand(channel, clock)
         """Input to the page."""
         self.clock = clock
-        """Virtual time, shared with the tabs it opened; None where time is real."""
+        """The virtual clock, shared with the tabs that the page opened; None: real time."""
         self._spec = spec
         self._loading: set[str] = set()
         self._navigated = False
         self._moved = asyncio.Event()
         self.opened = 0
-        """Windows the page has opened."""
+        """Windows that the page has opened and the session has not adopted yet."""
 
     @classmethod
     async def attach(
@@ -85,7 +85,7 @@ class PageTab:
         """Connect to `page`; with an `opener`, share its clock.
 
         Raises:
-            RolloutFailure: the browser gives none.
+            RolloutFailure: the browser refuses the connection or does not answer.
         """
         with boundary(FailureKind.BROWSER, "attaching to a page"):
             async with asyncio.timeout(LOAD_SECONDS):
@@ -107,27 +107,27 @@ class PageTab:
         return tab
 
     def show(self) -> None:
-        """Become the tab that moves the clock."""
+        """Make this the tab that moves the clock."""
         if self.clock is not None:
             self.clock.follow(self.channel)
 
     @property
     def loading(self) -> bool:
-        """A navigation of the page or of a frame in it is under way."""
+        """Whether the page or a frame in it is navigating."""
         return bool(self._loading)
 
     async def call(self, expression: str) -> Any:
-        """Evaluate in the isolated world; None where the document went away meanwhile."""
+        """Evaluate in the isolated world; None if the document was replaced meanwhile."""
         try:
             return await self.channel.call(expression)
         except DocumentGone:
             return None
 
     async def load(self, url: str) -> None:
-        """Load `url` in place of what is there, until it is complete.
+        """Load `url` in place of the current page, and wait until it is complete.
 
         Raises:
-            RolloutFailure: it never completes, or another page came.
+            RolloutFailure: the page does not finish loading, or another one was loaded.
         """
         if self.clock is not None:
             await self.clock.start()
@@ -149,11 +149,11 @@ class PageTab:
             await self.channel.page.wait_for_load_state("load", timeout=LOAD_SECONDS * 1_000)
 
     async def perform(self, action: Action, *, start_url: str) -> None:
-        """Carry out an action on the page or its history; any other is left to the session.
+        """Carry out an action on the page or its history; all others are the session's to carry out.
 
         Raises:
             ActionRefused: the page does not allow it.
-            UnknownKey: it names a key that no keyboard has.
+            UnknownKey: the action names an unknown key.
         """
         match action:
             case Click():
@@ -180,7 +180,7 @@ class PageTab:
                 await self._go(action, start_url=start_url)
 
     async def _go(self, action: Action, *, start_url: str) -> None:
-        """Show another page in the tab, if that is the action."""
+        """Navigate, if that is the action."""
         match action:
             case Goto():
                 self.check_origin(action.url)
@@ -218,7 +218,7 @@ class PageTab:
             raise ActionRefused(f"{url} is not allowed here; allowed: {allowed}")
 
     async def navigate(self, expression: str) -> None:
-        """Start a navigation from within the page, which holds the clock until it commits."""
+        """Start a navigation from within the page, so that the clock waits until it commits."""
         self._moved.clear()
         await self.call(f"void ({expression})")
         with contextlib.suppress(TimeoutError):
@@ -236,9 +236,9 @@ class PageTab:
         return True
 
     async def rest(self) -> None:
-        """Draw a frame, which asks for the pictures on it, and let a little time pass.
+        """Draw a frame, which requests the images on it, and let a little time pass.
 
-        Time passes only once they have arrived, however long that takes.
+        Time passes only after the images have arrived, however long that takes.
 
         Raises:
             RolloutFailure: time does not pass.
@@ -248,7 +248,7 @@ class PageTab:
             await self.clock.advance(self._spec.clock.settle_ms)
 
     async def settle(self, *, wait_ms: int) -> None:
-        """Draw a frame, let time pass (`wait_ms` besides), draw another, let a little more pass.
+        """Draw a frame, let time pass (and `wait_ms` more), draw another, let a little more pass.
 
         Raises:
             RolloutFailure: a navigation never ends, or time does not pass.
@@ -268,7 +268,7 @@ class PageTab:
         await self.rest()
 
     async def _follow(self, clock: VirtualClock) -> None:
-        """While the tab navigates, let time pass in small portions, then up to the grid."""
+        """Let time pass in small portions while the tab navigates, then up to the grid's next multiple."""
         if not (self.loading or self._navigated):
             return
         for _ in range(NAVIGATION_PORTIONS):

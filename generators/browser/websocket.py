@@ -1,9 +1,9 @@
-"""The client's end of one WebSocket to our own browser: text in, text out, nothing else of it.
+"""A minimal WebSocket client for our own browser: it sends and receives text, and nothing else.
 
-Messages are handed over as they arrive, without a task between, and sending never waits, so that
-a caller's deadline is the only one there is. What RFC 6455 asks of clients on the open network is
-left out where the other end is a browser we started, on this machine: the mask that guards proxies
-is a key of zeros, and a connection is ended without a goodbye.
+It passes messages on as they arrive, without a task in between, and sending never waits, so the caller's
+deadline is the only one. It leaves out what RFC 6455 demands of clients on an open network, because the
+server is a browser that we started on this machine: the mask that protects proxies is a key of zeros,
+and a connection ends without a closing handshake.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Self, cast
 
 LOOPBACK = "127.0.0.1"
-"""The other end is on this machine, always."""
+"""The server is always on this machine."""
 
 _FINAL, _OPCODE = 0x80, 0x0F
 _TEXT, _CLOSE, _PING, _PONG = 0x1, 0x8, 0x9, 0xA
@@ -27,11 +27,11 @@ OnText = Callable[[bytes], None]
 """Takes each message."""
 
 OnEnd = Callable[[Exception | None], None]
-"""Called once when the connection ends, with what broke it; None: nothing did."""
+"""Called once when the connection ends, with the error; None: it was closed."""
 
 
 class WebSocket(asyncio.Protocol):
-    """One connection. Made by `open` and ended with its block, or by the other side."""
+    """One connection. `open` makes it; it ends with the block of `open` or when the browser closes it."""
 
     def __init__(self, handshake: bytes, *, on_text: OnText, on_end: OnEnd) -> None:
         self._handshake = handshake
@@ -39,7 +39,7 @@ class WebSocket(asyncio.Protocol):
         self._on_end = on_end
         loop = asyncio.get_running_loop()
         self.opened: asyncio.Future[None] = loop.create_future()
-        """Done once messages may be sent; fails where the other end refuses the WebSocket."""
+        """Done once messages may be sent; fails if the browser refuses the WebSocket."""
         self.ended: asyncio.Future[None] = loop.create_future()
         """Done once the connection is over and its socket closed."""
         self._transport: asyncio.Transport | None = None
@@ -51,7 +51,7 @@ class WebSocket(asyncio.Protocol):
     async def open(
         cls, port: int, path: str, *, on_text: OnText, on_end: OnEnd
     ) -> AsyncIterator[Self]:
-        """Connect, and hang up at the end of the block.
+        """Connect, and close the connection at the end of the block.
 
         Raises:
             OSError: no server listens on the port, or it refuses the WebSocket.
@@ -72,23 +72,23 @@ class WebSocket(asyncio.Protocol):
             await socket.ended
 
     def send(self, text: bytes) -> None:
-        """Send a message. It is dropped where the connection is over: `on_end` has said so."""
+        """Send a message; it is dropped after the connection has ended, which `on_end` reports."""
         self._send_frame(_TEXT, text)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the WebSocket."""
+        """Send the opening handshake."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.write(self._handshake)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Call `on_end`; an opening that is under way fails."""
+        """Call `on_end`; an unfinished opening handshake fails."""
         if not self.opened.done():
             self.opened.set_exception(ConnectionError("the browser hung up"))
         self.ended.set_result(None)
         self._on_end(error)
 
     def data_received(self, data: bytes) -> None:
-        """Hand over what is complete."""
+        """Pass complete messages to `on_text`."""
         self._data += data
         if not self.opened.done() and not self._finish_handshake():
             return
@@ -111,7 +111,7 @@ class WebSocket(asyncio.Protocol):
         return True
 
     def _next_frame(self) -> tuple[int, bytes] | None:
-        """Take the first frame off the data: its first byte and what it holds."""
+        """Remove the first frame from the data and return its first byte and its payload."""
         data = self._data
         start = 2
         if len(data) < start:

@@ -1,16 +1,16 @@
-"""Where an attempt ends at the latest: limits as one record, checked in one order in one place.
+"""The limits of an attempt, and the one place that checks them, in one order.
 
-Checked before each decision, in this order; the first that holds is the stop reason:
+The rollout checks them before each decision; the first that holds is the stop reason:
 
-1. `finished`: the site said it is done. Nothing is done after it.
+1. `finished`: the site reported that the task is done. No action follows.
 2. `answered`: the policy gave its answer.
 3. `stuck`: the same action on the same picture, `stuck_steps` times in a row.
 4. `step_limit`: `steps` actions were taken.
-5. `time_limit`: `seconds` have gone by since the try began.
+5. `time_limit`: `seconds` have passed since the try began.
 6. `token_limit`: `tokens` were used, prompts and completions together.
 
-A time limit that runs out while the policy thinks ends the attempt there. Nothing else is ever
-killed for being slow.
+If the time runs out while the policy is deciding, the attempt ends at once. Nothing else is interrupted
+for being slow.
 """
 
 from collections.abc import Sequence
@@ -25,20 +25,20 @@ from schemas.task import Task
 
 
 class Limits(Record):
-    """The most an attempt may take."""
+    """What an attempt may use at most."""
 
     steps: int = Field(ge=1)
-    """Actions."""
+    """Number of actions."""
     seconds: float = Field(gt=0)
-    """Wall seconds of one try."""
+    """Wall-clock seconds of one try."""
     tokens: int | None = None
-    """Prompt and completion tokens; None: no limit."""
+    """Prompt and completion tokens together; None: no limit."""
     stuck_steps: int = Field(ge=2)
-    """The same action on the same picture, in a row."""
+    """How often in a row the same action on the same picture ends the attempt."""
 
 
 def make_limits(task: Task, section: LimitsSection) -> Limits:
-    """Return the limits of an attempt at `task`: the lower of the task's and the run's steps."""
+    """Return the limits of an attempt at `task`; of the task's and the run's steps the lower number."""
     return Limits(
         steps=min(section.steps, task.max_steps),
         seconds=section.seconds,
@@ -50,7 +50,7 @@ def make_limits(task: Task, section: LimitsSection) -> Limits:
 def stop_reason(
     limits: Limits, steps: Sequence[Step], *, seconds: float, tokens: int
 ) -> StopReason | None:
-    """Return why an attempt with these finished steps ends now; None if it goes on."""
+    """Return why an attempt with these finished steps ends now; None if it continues."""
     last = steps[-1] if steps else None
     reached = (
         (StopReason.FINISHED, last is not None and last.terminated),
@@ -64,7 +64,7 @@ def stop_reason(
 
 
 def is_stuck(steps: Sequence[Step], times: int) -> bool:
-    """Say whether the last `times` steps saw one picture and took one action."""
+    """Return whether the last `times` steps have the same picture and the same action."""
     last = steps[-times:]
     if len(last) < times:
         return False

@@ -1,10 +1,10 @@
 """One attempt at one task: the loop, and the boundary where every failure becomes a row.
 
-`rollout` always returns an episode. What breaks around the policy (browser, page, clock, site) is
-tried again in a fresh session, and the failed tries stay on record in the one row; what the policy
-gets wrong is never tried again. Making the record lies inside the boundary too: text of a page
-that no row can hold costs that episode and no other. Nothing but the `except` of `_Runner.run` ends
-a failure of any kind; `boundary` only names one and raises it again.
+`rollout` always returns an episode. When the policy's surroundings (browser, page, clock, site) fail, it
+tries again in a fresh session and keeps the failed tries in the episode's row; it never repeats a try
+because of a policy's mistake. The boundary includes making the record: if no row can hold a page's text,
+that episode fails and no other. Only the `except` of `_Runner.run` ends a failure of any kind; `boundary`
+gives a failure its kind and raises it again.
 """
 
 import logging
@@ -25,7 +25,7 @@ from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFa
 from schemas.observation import Effect
 
 ENVIRONMENT_TRIES = 3
-"""How often an attempt is tried at most, while what surrounds the policy breaks."""
+"""The most tries of an attempt whose surroundings fail."""
 
 LOG = logging.getLogger(__name__)
 
@@ -38,13 +38,13 @@ async def rollout(
     make_policy: Callable[[Account], Policy],
     limits: Limits,
 ) -> Episode:
-    """Attempt a task and return what happened, whatever it was.
+    """Attempt a task and return the episode, however it ended.
 
-    Each try gets a fresh policy, made with the account to which the policy books its calls.
+    Each try gets a new policy, made with the account in which the policy records its calls.
     Cancellation passes through and leaves no episode.
 
     Raises:
-        Refusal: the program cannot go on at all (no browser starts).
+        Refusal: the program cannot continue at all (no browser starts).
     """
     stopwatch = Stopwatch()
     failed_tries: list[FailedTry] = []
@@ -76,7 +76,7 @@ async def rollout(
         with boundary(FailureKind.PAGE, "recording the episode"):
             return record(runner.close())
     except RolloutFailure as unfit:
-        LOG.exception("no row can hold what the page of an episode states")
+        LOG.exception("no row can hold what an episode's page states")
         return record(
             TryRecord(
                 instruction=attempt.task.instruction,
@@ -89,7 +89,7 @@ async def rollout(
 
 @dataclass(slots=True)
 class _Runner:
-    """One try: what it works with, and the record that it fills in."""
+    """One try: its resources, and the record that it fills in."""
 
     attempt: Attempt
     site: Site
@@ -100,7 +100,7 @@ class _Runner:
     recorder: Recorder = field(init=False)
     record: TryRecord = field(init=False)
     begun: float = field(init=False)
-    """What the attempt's stopwatch shows when the try begins, s."""
+    """The attempt's stopwatch when the try begins, s."""
 
     def __post_init__(self) -> None:
         self.begun = self.account.stopwatch.seconds
@@ -114,7 +114,7 @@ class _Runner:
         )
 
     async def run(self) -> RolloutFailure | None:
-        """Run to the end and return what broke, if anything.
+        """Run to the end and return the failure, if any.
 
         Only cancellation and refusals escape.
         """
@@ -125,7 +125,7 @@ class _Runner:
         except Refusal:
             raise
         except Exception as error:
-            LOG.exception("a rollout broke inside")
+            LOG.exception("a rollout failed because of a defect of this program")
             message = f"{type(error).__name__}: {error}"
             self.record.failure = RolloutFailure(FailureKind.INTERNAL, message)
         return self.record.failure
@@ -177,8 +177,8 @@ class _Runner:
         """Ask the policy.
 
         Raises:
-            TimeoutError: the try's time ran out while the policy was thinking.
-            RolloutFailure: the policy has no usable decision.
+            TimeoutError: the try's time ran out while the policy was deciding.
+            RolloutFailure: the policy failed, or decided on no action.
         """
         reader = session.reader if self.policy.card.privileged else None
         deadline = self.begun + self.limits.seconds + session.waited_seconds
@@ -193,11 +193,11 @@ class _Runner:
                     )
                 )
         if isinstance(decision.action, NoAction):
-            raise RolloutFailure(FailureKind.POLICY, "the policy decided on no action")
+            raise RolloutFailure(FailureKind.POLICY, "expected an action from the policy, got none")
         return decision
 
     async def _act(self, session: Session, decision: Decision, *, think_ms: float) -> None:
-        """Carry out a decision and record it, even where it breaks the page."""
+        """Carry out a decision and record it, even if the page fails."""
         try:
             effect = await session.act(decision.action)
             outcome = self.record.after = await self.site.outcome(session)

@@ -1,1 +1,1 @@
-"""What serves the pages of tasks and can be put back to a known state."""
+"""Sites: they serve the pages of tasks and put them into a known state."""

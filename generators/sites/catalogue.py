@@ -1,9 +1,9 @@
-"""What is known of MiniWoB++'s templates before any page is opened: goals, needs, remarks.
+"""The catalogue of MiniWoB++'s templates: their goals, needs and notes, known without a browser.
 
-The page alone decides what a task is; this catalogue only describes it, so that tasks can be
-listed, filtered and planned without a browser. It ships as `miniwob.toml` beside this module. The
-goals in it are taken from the real pages at seed 0, and a test holds them against the pages; the
-needs and notes are written by people.
+The page alone decides what a task is. The catalogue only describes it, so that tasks can be listed,
+filtered and planned before any page is opened. It ships as `miniwob.toml` beside this module. Its goals
+are those of the real pages at seed 0, and a test compares them with the pages; people wrote the needs
+and notes.
 """
 
 import tomllib
@@ -24,50 +24,50 @@ class Need(StrEnum):
     """What a template requires of the policy; also a tag of its tasks."""
 
     CLICKING = "clicking"
-    """Clicks at the right places."""
+    """To click at the right places."""
     TYPING = "typing"
-    """Text into a field, or keys."""
+    """To type text into a field, or to press keys."""
     SELECTING = "selecting"
-    """An option of a native list."""
+    """To choose an option of a native list."""
     DRAGGING = "dragging"
-    """The button held while the pointer moves; sliders too."""
+    """To move the pointer with the button held; sliders too."""
     HOVERING = "hovering"
-    """The pointer over something, without a click."""
+    """To move the pointer over something without a click."""
     SCROLLING = "scrolling"
-    """What matters may lie outside the first view."""
+    """To find what may be outside the first view."""
     HIGHLIGHTING = "highlighting"
-    """Text marked with the pointer."""
+    """To select text with the pointer."""
     KEYS = "keys"
-    """Keys held or pressed together."""
+    """To hold keys or press them together."""
     SEARCHING = "searching"
-    """What matters shows only after something was opened."""
+    """To find what shows only after something was opened."""
     READING = "reading"
-    """Text on the page, beyond the goal, decides what to do."""
+    """To read text on the page that, beyond the goal, decides what to do."""
     WORDING = "wording"
-    """The goal, or the labels, are worded freely."""
+    """To understand a goal or labels that are worded freely."""
     RECKONING = "reckoning"
-    """Arithmetic, counting, comparing or constructing."""
+    """To calculate, count, compare or construct."""
     SEEING = "seeing"
-    """Shapes, colours or places that no text states."""
+    """To see shapes, colours or positions that no text states."""
     KNOWLEDGE = "knowledge"
-    """Something that the page does not say."""
+    """To know something that the page does not say."""
     TRYING = "trying"
-    """The page answers each attempt, or plays against."""
+    """To try repeatedly: the page responds to each try, or plays against the policy."""
     TIME = "time"
-    """The page changes while time passes."""
+    """To act in time: the page changes while time passes."""
 
 
 class TemplateEntry(Record):
-    """One template."""
+    """What is known of one template."""
 
     goal: str = Field(min_length=1)
     """The page's goal at seed 0."""
     needs: tuple[Need, ...] = Field(min_length=1)
-    """What it asks for, the foremost first."""
+    """What it requires, the most important first."""
     feasible: bool | None = None
-    """False where no policy can solve it on purpose; None where unknown."""
+    """False if no policy can solve it on purpose; None if unknown."""
     note: str | None = None
-    """What is odd about it, and why; None if nothing is."""
+    """What is unusual about it, and why; None if nothing is."""
 
 
 @cache

@@ -1,9 +1,9 @@
-"""Where every connection of a browser ends: a loopback server that serves the sites by host name.
+"""The loopback server at which every connection of a browser ends; it serves sites by host name.
 
-The browser is started so that every connection it makes, whatever name or address a page asks
-for, ends here. A host that a site mounted is served by that site; any other is refused and
-counted. A site's origin is therefore a name without a port (`http://miniwob.localhost`), the same
-on every machine, and what no site serves cannot be reached.
+The browser is started so that all its connections end here, whatever name or address a page requests.
+A site serves the hosts that it mounted; the gateway refuses and counts requests to any other host. A
+site's origin is therefore a name without a port (`http://miniwob.localhost`), the same on every machine,
+and a page can reach nothing that no site serves.
 """
 
 from collections import Counter
@@ -16,22 +16,22 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 """Answers a request for one host."""
 
 SHUTDOWN_SECONDS = 1.0
-"""How long requests in flight may take when it stops."""
+"""How long requests in flight may take when the gateway stops."""
 
 
 class Gateway:
-    """Dispatches requests on their Host header. Started and stopped by its owner."""
+    """Passes each request to the handler of its host. Its owner starts and stops it."""
 
     def __init__(self) -> None:
         self._handlers: dict[str, Handler] = {}
         self._runner: web.ServerRunner | None = None
         self.port = 0
-        """Where it listens on 127.0.0.1, once started."""
+        """The port on 127.0.0.1 on which it listens; 0 before it was started."""
         self.refused: Counter[str] = Counter()
-        """Requests to hosts that no site mounted."""
+        """The number of requests to each host that no site mounted."""
 
     def mount(self, host: str, handler: Handler) -> None:
-        """Serve `host` by `handler`."""
+        """Have `handler` answer the requests to `host`."""
         self._handlers[host] = handler
 
     async def __aenter__(self) -> Self:

@@ -1,10 +1,10 @@
 """MiniWoB++: 134 templates of small tasks, each a page that draws a new problem from a seed.
 
-Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
-random generator seeded with the task's seed **as a string** (a number would lose bits above
-2**53), the score board hidden, and its problem drawn; the raw, undiscounted reward and `done` are
-then read from the page. The first `done` must be latched by the caller: a later click on the page
-begins a new problem and sets both back.
+Only the HTML of the `miniwob` package is used. The site disables a loaded page's ten-second timer, seeds
+its random generator with the task's seed **as a string** (a number would lose bits above 2**53), hides
+the score board and has the page draw its problem; it then reads the raw, undiscounted reward and `done`
+from the page. The caller must stop at the first `done`: a later click on the page begins a new problem
+and resets both.
 """
 
 import asyncio
@@ -25,16 +25,16 @@ from schemas.task import Task
 from schemas.truncation import GOAL_BYTES, truncate
 
 NAME = "miniwob"
-"""What tasks call the site."""
+"""The site's name in tasks."""
 
 HOST = "miniwob.localhost"
-"""Its stable name; `.localhost` is a secure context."""
+"""Its stable host name; `.localhost` is a secure context."""
 
 ORIGIN = f"http://{HOST}"
 """Its stable origin: no port, the same on every machine."""
 
 LIFTED_TIMER_MS = 2**31 - 1
-"""The longest timer a page can set; anything larger fires at once."""
+"""The longest timer that a page can set; a longer one fires at once."""
 
 THRESHOLDS: dict[str, Threshold] = {
     "bisect-angle": Threshold(
@@ -66,10 +66,10 @@ THRESHOLDS: dict[str, Threshold] = {
         "of 90, but for one problem in a thousand.",
     ),
 }
-"""What counts as success in templates whose score is continuous."""
+"""The rewards that count as success in templates whose score is continuous."""
 
 READY_MS, READY_WAITS = 500, 40
-"""How much time, and how often, a page gets to load what its problem needs (a flight's frame)."""
+"""How long to wait, and how often, for a page to load what its problem needs (a flight's frame)."""
 
 _BEGIN = """(seed => {
   core.EPISODE_MAX_TIME = %d;
@@ -106,7 +106,7 @@ def template_paths() -> dict[str, str]:
 
 
 def start_url(template_id: str) -> str:
-    """Return where a template starts, on the site's stable origin.
+    """Return a template's start URL, on the site's stable origin.
 
     Raises:
         KeyError: the site has no such template.
@@ -126,7 +126,7 @@ def _load(path: str) -> tuple[bytes, str] | None:
 
 
 class MiniWob:
-    """The site. It serves its pages through a gateway that its owner starts and stops."""
+    """The site. It serves its pages through a gateway, which the gateway's owner starts and stops."""
 
     name = NAME
     repeatable = True
@@ -137,21 +137,23 @@ class MiniWob:
 
     @property
     def version(self) -> str:
-        """Of the pages."""
+        """The version of the pages."""
         return site_version()
 
     def has_template(self, template_id: str) -> bool:
-        """Say whether there is such a template."""
+        """Return whether the site has this template."""
         return template_id in template_paths()
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return a template's own threshold, where its score is continuous."""
+        """Return a template's own threshold; None if it has none, as its score is not continuous."""
         return THRESHOLDS.get(template_id)
 
     async def visit(self, task: Task) -> Visit:
-        """Return how `task` is visited: its page, under virtual time, with its seed."""
+        """Return how to visit `task`: its page, in virtual time, with its seed."""
         if not self.has_template(task.template_id):
-            raise RolloutFailure(FailureKind.SITE, f"MiniWoB++ has no '{task.template_id}'")
+            raise RolloutFailure(
+                FailureKind.SITE, f"MiniWoB++ has no template '{task.template_id}'"
+            )
         return Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
@@ -161,17 +163,21 @@ class MiniWob:
         )
 
     async def begin(self, visit: Visit, session: Session) -> str:
-        """Seed the page, draw its problem and return the goal in words."""
+        """Seed the page, have it draw its problem, and return the goal in words."""
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
         if not isinstance(goal, str):
-            raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")
+            raise RolloutFailure(
+                FailureKind.PAGE, f"expected the page's goal to be text, got {goal!r}"
+            )
         goal = truncate(goal, GOAL_BYTES)
         await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):
                 return goal
             await session.act(Wait(ms=READY_MS))
-        raise RolloutFailure(FailureKind.PAGE, "the page did not become ready")
+        raise RolloutFailure(
+            FailureKind.PAGE, f"the page was not ready after {READY_WAITS * READY_MS / 1_000:g} s"
+        )
 
     async def outcome(self, session: Session) -> Outcome:
         """Return the page's raw reward and whether it is done."""

@@ -1,6 +1,6 @@
-"""What a site is: it opens a task's page, puts it into its seeded state, and reports the outcome.
+"""The protocol of a site: it opens a task's page, seeds it, and reports the outcome.
 
-A site is the only source of reward; no policy's claim ever becomes one.
+A site is the only source of reward; a policy's claim is never one.
 """
 
 from typing import Protocol
@@ -13,76 +13,76 @@ from schemas.task import Task
 
 
 class Visit(Record):
-    """How one task is visited: everything a session needs before the first look."""
+    """How to visit one task: everything that a session needs before its first observation."""
 
     start_url: str
-    """On the site's stable origin."""
+    """The page to open, on the site's stable origin."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
-    """The only origins the session may reach."""
+    """The only origins that the session may reach."""
     clock: ClockSpec | None
-    """Virtual time; None where time is real."""
+    """Virtual time; None: real time."""
     seed: str
-    """As the page is given it: a string, so that no bit is lost in a float."""
+    """The seed as the page gets it: a string, so that no bit is lost in a float."""
     parameters: JsonObject = Field(default_factory=dict)
-    """What the template was filled with, beside the seed."""
+    """The template's other parameters, beside the seed."""
 
 
 class Outcome(Record):
-    """What the site reports of an attempt."""
+    """What the site reports about an attempt."""
 
     reward: float | None
-    """Raw and undiscounted; None: the site reports none."""
+    """The raw, undiscounted reward; None: the site reports none."""
     done: bool
-    """The task is over, won or lost."""
+    """Whether the task is over, won or lost."""
 
 
 class Threshold(Record):
-    """A template's own least reward, where its score is continuous and a perfect answer's is not 1."""
+    """A template's own minimum reward, where its score is continuous and a perfect answer gets less than 1."""
 
     reward: float
-    """The least raw reward that counts as success."""
+    """The lowest raw reward that counts as success."""
     reason: str
-    """Why it is not the run's, in a sentence for readers of the data."""
+    """Why it differs from the run's, in a sentence for readers of the data."""
 
 
 class Site(Protocol):
-    """Serves a task's pages. Its owner starts and stops it."""
+    """Serves a task's pages; its owner starts and stops it."""
 
     @property
     def name(self) -> str:
-        """What tasks call it."""
+        """Its name in tasks."""
         ...
 
     @property
     def version(self) -> str | None:
-        """Of the pages served; None if unknown."""
+        """The version of the pages that it serves; None if unknown."""
         ...
 
     @property
     def repeatable(self) -> bool:
-        """The same task and actions give the same DOM, byte for byte."""
+        """Whether the same task and actions give the same DOM, byte for byte."""
         ...
 
     def has_template(self, template_id: str) -> bool:
-        """Say whether the site has this template."""
+        """Return whether the site has this template."""
         ...
 
     def threshold(self, template_id: str) -> Threshold | None:
-        """Return the template's own threshold; None: the run's `accept.min_reward` holds."""
+        """Return the template's own threshold; None: the run's `accept.min_reward` applies."""
         ...
 
     async def visit(self, task: Task) -> Visit:
-        """Return how `task` is visited.
+        """Return how to visit `task`.
 
         Raises:
-            RolloutFailure: the site cannot serve it.
+            RolloutFailure: the site cannot serve the task.
         """
         ...
 
     async def begin(self, visit: Visit, session: Session) -> str:
         """Put the loaded page into the visit's seeded state and return the goal in words.
 
-        Where it is the page that states it, it is cut (see `schemas/truncation.py`).
+        A goal that the page states is truncated (see `schemas/truncation.py`).
 
         Raises:
             RolloutFailure: the page throws or does not answer.
@@ -90,7 +90,7 @@ class Site(Protocol):
         ...
 
     async def outcome(self, session: Session) -> Outcome:
-        """Return what has happened so far.
+        """Return the outcome so far.
 
         Raises:
             RolloutFailure: the page does not answer.

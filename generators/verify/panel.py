@@ -1,9 +1,8 @@
-"""All verifiers of a run, run in order on one episode.
+"""The panel: all verifiers of a run, run in order on one episode.
 
-A verifier runs only on episodes that no earlier one failed. A verdict that exists is kept, unless
-it decided nothing (`error`, `abstained`) or comes from another version of the verifier: then the
-verifier runs again, in the next round. A verifier that breaks is recorded as `error`; it never
-breaks the run.
+A verifier runs only on episodes that no earlier one failed. The panel keeps an existing verdict unless
+it decided nothing (`error`, `abstained`) or comes from another version of the verifier; then the verifier
+runs again, in the next round. If a verifier breaks, the panel records `error`, and the run continues.
 """
 
 import logging
@@ -24,14 +23,14 @@ LOG = logging.getLogger(__name__)
 
 
 class Panel:
-    """Verifiers in their order."""
+    """Runs verifiers in their order."""
 
     def __init__(self, verifiers: Sequence[Verifier]) -> None:
         self.verifiers = tuple(verifiers)
         """In the order in which they run."""
 
     def needs_verdicts(self, known: Mapping[str, Verdict]) -> bool:
-        """Say whether an episode needs more verdicts than those `known` of it."""
+        """Return whether an episode needs verdicts beyond those in `known`."""
         for verifier in self.verifiers:
             verdict = known.get(verifier.name)
             if verdict is None or not _is_final(verifier, verdict):
@@ -43,7 +42,7 @@ class Panel:
     async def judge(
         self, task: Task, episode: Episode, known: Mapping[str, Verdict] | None = None
     ) -> list[Verdict]:
-        """Return the new verdicts on an episode that has those in `known`."""
+        """Return the new verdicts on an episode that already has those in `known`."""
         out: list[Verdict] = []
         for verifier in self.verifiers:
             verdict = (known or {}).get(verifier.name)

@@ -1,7 +1,7 @@
-"""What a verifier is: it examines one episode and returns a finding.
+"""The protocol of a verifier: it examines one episode and returns a finding.
 
-A verifier never changes an episode and never raises because of what an episode holds. If it cannot
-tell, it abstains or returns `unsupported`; if it breaks, the panel records `error`.
+A verifier never changes an episode and never raises because of an episode's content. If it cannot
+decide, it abstains or returns `unsupported`; if it breaks, the panel records `error`.
 """
 
 from typing import Protocol
@@ -16,7 +16,7 @@ class Verifier(Protocol):
 
     @property
     def name(self) -> str:
-        """What configurations call it."""
+        """Its name in configurations."""
         ...
 
     @property

@@ -171,7 +171,7 @@ class OutcomeVerifier:
 
 
 Maker = Callable[[Mapping[str, Site], Sessions, float], Verifier]
-"""Makes a verifier from the run's sites, the sessions for replays and the least reward of success."""
+"""Makes a verifier from the run's sites, the sessions for replays and the reward that counts as success."""
 
 MAKERS: dict[str, Maker] = {
     "structure": lambda _sites, _sessions, _reward: Structure(),
@@ -181,29 +181,29 @@ MAKERS: dict[str, Maker] = {
 """Every verifier by the name that configurations use, cheapest first."""
 
 VERIFIER_NAMES = tuple(MAKERS)
-"""The names of those that ship."""
+"""The names of the verifiers that ship."""
 
 
 def check_verifier_names(names: Sequence[str]) -> None:
     """Refuse names of unknown verifiers.
 
     Raises:
-        NotFound: naming it and the nearest that exists.
+        NotFound: with the unknown name and the nearest known one.
     """
     for name in names:
         if name not in MAKERS:
             near = difflib.get_close_matches(name, MAKERS, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise NotFound(f"there is no verifier '{name}'{hint} (there are: {', '.join(MAKERS)})")
+            raise NotFound(f"unknown verifier '{name}'{hint} (known: {', '.join(MAKERS)})")
 
 
 def make_verifiers(
     names: Sequence[str], *, sites: Mapping[str, Site], sessions: Sessions, min_reward: float
 ) -> tuple[Verifier, ...]:
-    """Return the verifiers named, in that order. `sessions` are what replays run in.
+    """Return the verifiers with these names, in that order. Replays run in `sessions`.
 
     Raises:
-        NotFound: there is no verifier of that name.
+        NotFound: a name is unknown.
     """
     check_verifier_names(names)
     return tuple(MAKERS[name](sites, sessions, min_reward) for name in names)

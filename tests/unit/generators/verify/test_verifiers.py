@@ -247,5 +247,5 @@ async def test_another_version_of_a_verifier_is_asked_anew() -> None:
 
 
 def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
-    with pytest.raises(NotFound, match="no verifier 'replays'; did you mean 'replay'"):
+    with pytest.raises(NotFound, match="unknown verifier 'replays'; did you mean 'replay'"):
         make_verifiers(["replays"], sites={}, sessions=ScriptedSessions([]), min_reward=1.0)
