@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from schemas.base import sha256_hex
 from schemas.errors import Conflict
-from storage.objects.protocol import Missing, ObjectInfo, ObjectStore, checked_key
+from storage.objects.protocol import Missing, ObjectInfo, ObjectStore, check_key
 from storage.objects.temp_object import Draft, Source
 
 
@@ -40,18 +40,18 @@ class MemoryStore(ObjectStore):
 
     @override
     async def put(self, key: str, data: Source) -> None:
-        self._objects[checked_key(key)] = (data[:], datetime.now(UTC))
+        self._objects[check_key(key)] = (data[:], datetime.now(UTC))
 
     @override
     async def put_new(self, key: str, data: Source) -> bool:
         entry = (data[:], datetime.now(UTC))
         with self._lock:
-            return self._objects.setdefault(checked_key(key), entry) is entry
+            return self._objects.setdefault(check_key(key), entry) is entry
 
     @override
     async def replace(self, key: str, data: bytes, *, expected: bytes) -> None:
         with self._lock:
-            found = self._objects.get(checked_key(key))
+            found = self._objects.get(check_key(key))
             if found is None or found[0] != expected:
                 raise Conflict(f"{self.url} {key}: another writer changed it")
             self._objects[key] = (data, datetime.now(UTC))
@@ -66,7 +66,7 @@ class MemoryStore(ObjectStore):
     @override
     async def delete(self, keys: Iterable[str]) -> None:
         for key in keys:
-            self._objects.pop(checked_key(key), None)
+            self._objects.pop(check_key(key), None)
 
     @override
     def draft(self, prefix: str) -> Draft:
@@ -91,6 +91,6 @@ class MemoryStore(ObjectStore):
 
     def _found(self, key: str) -> tuple[bytes, datetime]:
         try:
-            return self._objects[checked_key(key)]
+            return self._objects[check_key(key)]
         except KeyError:
             raise Missing(key, self.url) from None

@@ -1,7 +1,7 @@
-"""Files that survive a killed process and a machine that goes down: create, rename, lock, synchronise.
+"""Creates, renames, locks and synchronises files so that they survive a kill and a power failure.
 
 A file is written under a temporary name, synchronised to the disk and renamed. A lock belongs to an
-open file or folder, and the kernel releases it when the process ends, so nothing is left to clean.
+open file or folder, and the kernel releases it when the process ends, so no lock file is left over.
 """
 
 import errno

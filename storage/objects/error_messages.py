@@ -1,4 +1,4 @@
-"""Errors of Delta's and AWS's clients as one line: the code, what it means, and what to do.
+"""Turns errors of Delta's and AWS's clients into one line: the code, its meaning, and what to do.
 
 The two clients report errors of the same store differently: with colours, back traces, and the
 store's whole response, which may quote a credential.
@@ -22,21 +22,21 @@ NO_ANSWER = (
     "the store does not answer; check storage.endpoint_url and the network, and run the same "
     "command again"
 )
-"""Of an endpoint that does not answer or does not exist."""
+"""The message for an endpoint that does not answer or does not exist."""
 
 KEEPS_FAILING = "the store keeps failing; run the same command again later"
-"""Of a store's own error, after the last retry."""
+"""The message for a store's own error, after the last retry."""
 
 REFUSES = "the store refuses the request"
-"""Of a code that is not listed here."""
+"""The message for a code that is not listed here."""
 
 _EXPIRED = f"the credentials have expired; {GET_NEW}"
 _UNKNOWN = (
     "the store does not know these credentials; check AWS_PROFILE, the AWS_… variables "
     "and storage.endpoint_url"
 )
-REGION = "the bucket lies in another region"
-"""Of a redirect; the right region follows."""
+REGION = "the bucket is in another region"
+"""The message for a redirect; the right region follows."""
 
 _EXPLANATIONS: Mapping[str, str] = {
     NO_BUCKET: "there is no such bucket; create it, or correct the URL or storage.endpoint_url",
@@ -48,7 +48,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "ExpiredTokenException": _EXPIRED,
     "RequestExpired": _EXPIRED,
     "TokenRefreshRequired": _EXPIRED,
-    "RequestTimeTooSkewed": "this machine's clock is not the store's; set it, and run again",
+    "RequestTimeTooSkewed": "this machine's clock differs from the store's; set it, and run again",
     "InvalidAccessKeyId": _UNKNOWN,
     "InvalidClientTokenId": _UNKNOWN,
     "InvalidToken": _UNKNOWN,
@@ -60,7 +60,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "TemporaryRedirect": REGION,
     "AuthorizationHeaderMalformed": REGION,
     "IllegalLocationConstraintException": REGION,
-    "NotImplemented": f"the store does not offer what is asked of it; {SEE}",
+    "NotImplemented": f"the store does not support the request; {SEE}",
     "EntityTooLarge": "the object is too large for the store; lower storage.shard_mb",
     "QuotaExceeded": "the quota is used up; make room, and run the same command again",
     "XMinioStorageFull": "the store is full; make room, and run the same command again",
@@ -151,12 +151,9 @@ def _access(error: Exception) -> str | None:
         match = _REGION.search(text)
         return other_region(None if match is None else match[1])
     if code is not None:
-        return None if code in _ABSENT else f"{_explain(code)} ({code})"
+        meaning = explain(code) or (KEEPS_FAILING if is_transient_code(code) else REFUSES)
+        return None if code in _ABSENT else f"{meaning} ({code})"
     return NO_ANSWER if _SILENT.search(text) else None
-
-
-def _explain(code: str) -> str:
-    return _EXPLANATIONS.get(code) or (KEEPS_FAILING if is_transient_code(code) else REFUSES)
 
 
 def _code(text: str) -> str | None:

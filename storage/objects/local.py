@@ -28,7 +28,7 @@ from storage.objects.durable_files import (
     remove_unless_locked,
     sync_folder,
 )
-from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, checked_key
+from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, check_key
 from storage.objects.temp_object import Draft, Source
 
 _PAGE_ENTRIES = 1_000
@@ -59,7 +59,7 @@ class LocalStore(ObjectStore):
 
     @override
     async def get(self, key: str, *, start: int = 0, stop: int | None = None) -> bytes:
-        return await asyncio.to_thread(self._get, checked_key(key), start, stop)
+        return await asyncio.to_thread(self._get, check_key(key), start, stop)
 
     @override
     async def info(self, key: str) -> ObjectInfo:
@@ -116,7 +116,7 @@ class LocalStore(ObjectStore):
         await asyncio.to_thread(self._probe)
 
     def _path(self, key: str) -> Path:
-        return self._root / PurePosixPath(checked_key(key))
+        return self._root / PurePosixPath(check_key(key))
 
     def _get(self, key: str, start: int, stop: int | None) -> bytes:
         try:
@@ -245,7 +245,7 @@ def _scan(root: Path, prefix: str, *, unfinished: bool) -> Iterator[ObjectInfo]:
     Links are not followed, and only files that are yielded are asked for their size.
     """
     start = prefix.rpartition("/")[0]
-    pending = [checked_key(start)] if start else [""]
+    pending = [check_key(start)] if start else [""]
     while pending:
         folder = pending.pop()
         try:

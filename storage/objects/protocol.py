@@ -6,11 +6,12 @@ is small enough for a folder, a bucket and a dictionary to honour all of it:
 * a write happens as a whole or not at all; a reader never sees half an object;
 * `put_new` lets exactly one of many writers win, `replace` changes only what was read;
 * listing is flat, by string prefix, **in no order**, and omits unfinished writes;
-* no key may be another key's folder (`a` beside `a/b`): a folder cannot hold both, and buckets
+* no key may be another key's folder (`a` beside `a/b`): a file system cannot have both, and buckets
   differ in how they list them.
 
 A store does not know what the bytes mean. A key that leads out of the store is a defect of the
-caller and a `ValueError`; every failure of the surroundings is an error of `schemas.errors`.
+caller and a `ValueError`; a full disk, a denied access or a lost connection is an error of
+`schemas.errors`.
 """
 
 import re
@@ -145,7 +146,7 @@ class ObjectStore(Protocol):
         ...
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """Return `key` if it is valid in every store.
 
     Raises:

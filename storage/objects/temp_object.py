@@ -1,10 +1,10 @@
 """A temporary file that becomes an object once it is whole.
 
 Data too large for memory is written to a draft, hashed on the way, and then put into a store as a
-whole. A draft is kept where its store can take it from most cheaply: for a folder beside its
-objects, named like any unfinished write; for a bucket in a file without a name, which goes with the
-process; for a dictionary in memory. The caller that makes a draft closes it, and closing removes it,
-whether it was put or not.
+whole. The store decides where a draft is cheapest: a folder keeps it beside its objects, named like
+any unfinished write; a bucket in a file without a name, which the system removes with the process; a
+dictionary in memory. The caller that makes a draft closes it, which removes it, whether it was put
+or not.
 
 A large draft is hashed while it grows: one thread reads back what was written, which the system
 still caches, while another writes the rest.
@@ -31,7 +31,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 class Draft:
-    """Bytes at rest that can be written once, front to back, and read anywhere."""
+    """Bytes that are appended, and can be read anywhere."""
 
     def __init__(self, file: BinaryIO, path: Path | None = None) -> None:
         self._file = file

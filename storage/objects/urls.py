@@ -1,8 +1,8 @@
 """From the URL of a run or a destination to its object store.
 
-Every command tells a folder, `file://…` and a bucket apart by these functions. A URL of any other
-kind is refused before anything is written. AWS's client is slow to import, so only the URL of a
-bucket imports it.
+Every command uses these functions to distinguish a folder, `file://…` and a bucket. They refuse a URL
+of any other kind before anything is written. AWS's client is slow to import, so it is imported only
+for the URL of a bucket.
 """
 
 import re
@@ -45,12 +45,15 @@ def folder(url: str) -> Path:
         BadConfig: `url` is not the URL or path of a folder.
         Unwritable: the path is a file, or cannot be read.
     """
+    text = _path_of(url) if _SCHEME.match(url) else url
+    if not text or "\0" in text:
+        raise BadConfig(f"{url!r}: {_GIVE}")
     try:
-        path = Path(_path_of(url)).expanduser()
+        path = Path(text).expanduser()
         if path.exists() and not path.is_dir():
             raise Unwritable(f"{url}: is a file; give a folder")
     except RuntimeError:
-        raise BadConfig(f"{url}: this machine has no such user; give the whole path") from None
+        raise BadConfig(f"{url}: this machine has no such user; give the full path") from None
     except OSError as error:
         raise Unwritable(
             f"{url}: cannot be opened: {error.strerror}; give another folder"
@@ -59,13 +62,6 @@ def folder(url: str) -> Path:
 
 
 def _path_of(url: str) -> str:
-    path = _decoded(url) if _SCHEME.match(url) else url
-    if not path or "\0" in path:
-        raise BadConfig(f"{url!r}: {_GIVE}")
-    return path
-
-
-def _decoded(url: str) -> str:
     """Return the path of a URL with a scheme; empty if it has none."""
     try:
         parts = urlsplit(url)

@@ -154,7 +154,7 @@ def skewed() -> Canned:
         ),
         (
             lambda: Canned(301, "PermanentRedirect", x_amz_bucket_region="eu-west-1"),
-            "the bucket lies in another region; set storage.region",
+            "the bucket is in another region; set storage.region",
         ),
         (
             skewed,

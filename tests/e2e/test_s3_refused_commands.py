@@ -91,15 +91,15 @@ BAD: Mapping[str, tuple[Make, str]] = {
     "clock": (an_hour_ahead, r"clock is 3[56]\d\d s behind the store's; set it"),
     "another region, named": (
         denied(Denial(301, "PermanentRedirect", headers=(("x-amz-bucket-region", "eu-west-1"),))),
-        r'the bucket lies in another region; set storage\.region = "eu-west-1"',
+        r'the bucket is in another region; set storage\.region = "eu-west-1"',
     ),
     "another region, in the answer": (
         denied(Denial(400, "AuthorizationHeaderMalformed", more="<Region>eu-west-1</Region>")),
-        r'the bucket lies in another region; set storage\.region = "eu-west-1"',
+        r'the bucket is in another region; set storage\.region = "eu-west-1"',
     ),
     "another region, unnamed": (
         denied(Denial(301, "PermanentRedirect")),
-        r"the bucket lies in another region; set storage\.region to its region",
+        r"the bucket is in another region; set storage\.region to its region",
     ),
     "always unwell": (denied(Denial(503, "SlowDown")), r"the store keeps failing; run the same"),
     "full": (denied(Denial(507, "XMinioStorageFull")), r"the store is full; make room"),

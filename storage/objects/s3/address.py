@@ -1,7 +1,7 @@
 """URLs of buckets, `s3://bucket/prefix`, and of the endpoints that serve them.
 
-A URL has no credentials, no parameters and no escapes. One that Delta's client, AWS's and a listing
-would read differently is refused before any of them gets it.
+A URL has no credentials, no parameters and no escapes. A URL that Delta's client, AWS's client and a
+listing would read differently is refused.
 """
 
 import re
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from schemas.errors import BadConfig
 from schemas.redaction import redact
-from storage.objects.protocol import checked_key
+from storage.objects.protocol import check_key
 
 SCHEME = "s3://"
 """The scheme of a bucket's URL."""
@@ -61,7 +61,7 @@ def _prefix(url: str, path: str) -> str:
     if not path:
         return ""
     try:
-        checked_key(path)
+        check_key(path)
     except ValueError:
         plain = False
     else:
@@ -74,7 +74,7 @@ def _prefix(url: str, path: str) -> str:
     return f"{path}/"
 
 
-def checked_endpoint(url: str | None) -> str | None:
+def check_endpoint(url: str | None) -> str | None:
     """Return `url` if it is the URL of an endpoint.
 
     Raises:

@@ -1,8 +1,8 @@
-"""The client of a bucket: made once, when it is first needed, from the standard settings.
+"""The client of a bucket, created from the standard settings when it is first needed.
 
 AWS's client finds credentials, region and endpoint (environment, AWS files, the machine's role) and
-renews credentials. It retries nothing: `storage.objects.s3.retry` does, and no other layer. `options`
-gives the same settings to Delta's own client, which does not look for them itself.
+renews credentials. It does not retry: only `storage.objects.s3.retry` does. `options` returns the
+same settings for Delta's client, which does not look for them itself.
 """
 
 import threading
@@ -16,8 +16,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from schemas.sections import StorageSection
-from storage.objects.s3.address import Address, checked_endpoint
-from storage.objects.s3.errors import FAILURES, READ, explained, settings_error
+from storage.objects.s3.address import Address, check_endpoint
+from storage.objects.s3.errors import FAILURES, READ, request_error, settings_error
 
 if TYPE_CHECKING:
     from types_boto3_s3 import S3Client
@@ -29,7 +29,7 @@ CONNECT_SECONDS = 10.0
 """Time-out of a connection."""
 
 READ_SECONDS = 60.0
-"""Time-out of a response; the loser of a race may wait for seconds."""
+"""Time-out of a response; the loser of a race of writers may wait for seconds."""
 
 _DELTA_OPTIONS = {
     "aws_conditional_put": "etag",
@@ -49,13 +49,13 @@ class Connection:
     """A client of one bucket, to be shared by threads."""
 
     def __init__(self, address: Address, storage: StorageSection) -> None:
-        """Keep the settings; nothing is looked up yet.
+        """Store the settings; nothing is looked up yet.
 
         Raises:
             BadConfig: `storage.endpoint_url` is not an endpoint.
         """
         self.address = address
-        self._endpoint = checked_endpoint(storage.endpoint_url)
+        self._endpoint = check_endpoint(storage.endpoint_url)
         self._region = storage.region
         self._lock = threading.RLock()
 
@@ -87,7 +87,7 @@ class Connection:
                 raise NoCredentialsError
             keys = credentials.get_frozen_credentials()
         except FAILURES as error:
-            raise explained(error, self.address.url, doing=READ) from None
+            raise request_error(error, self.address.url, doing=READ) from None
         options = {
             "AWS_ACCESS_KEY_ID": keys.access_key,
             "AWS_SECRET_ACCESS_KEY": keys.secret_key,

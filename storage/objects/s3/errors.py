@@ -1,8 +1,8 @@
-"""Errors of requests to a bucket: which the caller expects, which are retried, what the others mean.
+"""Sorts the errors of requests to a bucket: expected by the caller, to be retried, or ours.
 
-There are three kinds. An `Answer` is not a failure: the key does not exist, or a condition did not
-hold, and the caller expected that it might. A failure that a retry may overcome is retried. All
-others become one of our errors, which says what to do.
+An `ExpectedResponse` is not a failure: the key does not exist, or a condition did not hold, and the
+caller handles that. A failure that a retry may overcome is retried. Any other becomes one of our
+errors, which says what to do.
 
 Only a failure's code and status are repeated, never the rest of the response: one about a
 credential may quote it.
@@ -48,7 +48,7 @@ from storage.objects.error_messages import (
 )
 
 READ, WRITTEN, LISTED = "read", "written", "listed"
-"""What a request was to do with a key."""
+"""The purpose of a request, as it stands after "cannot be" in a message."""
 
 Failure = ClientError | BotoCoreError | ResponseParserError | OSError | RecursionError
 """What a call of AWS's client may raise; it recurses on a redirect that names no region."""
@@ -57,27 +57,27 @@ FAILURES = (ClientError, BotoCoreError, ResponseParserError, OSError, RecursionE
 """The same, for `except`."""
 
 
-class Answer(Exception):
+class ExpectedResponse(Exception):
     """A response that the caller expects and handles."""
 
 
-class Absent(Answer):
+class Absent(ExpectedResponse):
     """The key has no object."""
 
 
-class Changed(Answer):
+class Changed(ExpectedResponse):
     """The condition did not hold; the first try of this very request may be the cause."""
 
 
-class UploadGone(Answer):
+class UploadGone(ExpectedResponse):
     """The multipart upload has ended: completed, perhaps by this very request, or aborted."""
 
 
-class OutOfRange(Answer):
+class OutOfRange(ExpectedResponse):
     """The object is shorter than the start of the range."""
 
 
-_ANSWERS: Mapping[str, type[Answer]] = {
+_EXPECTED: Mapping[str, type[ExpectedResponse]] = {
     "NoSuchKey": Absent,
     "404": Absent,
     "NotFound": Absent,
@@ -89,9 +89,9 @@ _ANSWERS: Mapping[str, type[Answer]] = {
 }
 
 
-def answer(error: Failure) -> Answer | None:
-    """Return the answer in an error; None if it is a failure."""
-    kind = _ANSWERS.get(code_of(error)) if isinstance(error, ClientError) else None
+def expected_response(error: Failure) -> ExpectedResponse | None:
+    """Return the expected response in an error; None if it is a failure."""
+    kind = _EXPECTED.get(code_of(error)) if isinstance(error, ClientError) else None
     return None if kind is None else kind()
 
 
@@ -105,7 +105,7 @@ def is_transient(error: Failure) -> bool:
     return isinstance(error, broken | ResponseParserError | OSError)
 
 
-def explained(error: Failure, what: str, *, doing: str) -> StepmillError:
+def request_error(error: Failure, what: str, *, doing: str) -> StepmillError:
     """Return our error for a failure; `what` is the URL, `doing` what was to be done with it."""
     if isinstance(error, FlexibleChecksumError) and doing != WRITTEN:
         return Damaged(f"{what}: cannot be {doing}: its bytes do not match their checksum")
@@ -132,12 +132,9 @@ def _status(error: ClientError) -> int:
     return error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
 
 
-def _headers(error: ClientError) -> Mapping[str, str]:
-    return error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
-
-
 def _client_words(error: ClientError) -> str:
-    code, headers = code_of(error), _headers(error)
+    code = code_of(error)
+    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     if code == "RequestTimeTooSkewed":
         return f"this machine's clock {_skew(headers)} the store's; set it, and run again"
     words = explain(code) or explain(str(_status(error)))
@@ -153,7 +150,7 @@ def _skew(headers: Mapping[str, str]) -> str:
     try:
         store_time = parsedate_to_datetime(headers["date"])
     except (KeyError, ValueError):
-        return "is not"
+        return "differs from"
     off = (datetime.now(UTC) - store_time).total_seconds()
     return f"is {abs(off):.0f} s {'ahead of' if off > 0 else 'behind'}"
 

@@ -3,8 +3,8 @@
 A request runs in a thread of the store's own pool. If it fails in a way that a retry may overcome
 (slow down, a server error, a broken or silent connection) it is repeated after a pause.
 
-A request that is repeated may have been carried out the first time. So an `Answer` such as "the
-condition did not hold" goes to the caller, which finds out whether its own first try made it so.
+A request that is repeated may have been carried out the first time. So an `ExpectedResponse` such as
+"the condition did not hold" goes to the caller, which finds out whether its own first try caused it.
 """
 
 import asyncio
@@ -20,10 +20,9 @@ from storage.objects.s3.errors import (
     LISTED,
     READ,
     WRITTEN,
-    Failure,
-    answer,
-    explained,
+    expected_response,
     is_transient,
+    request_error,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class RetryingClient:
         """Return what `work` returns, which reads the whole key `key`.
 
         Raises:
-            Answer: a response that the caller handles.
+            ExpectedResponse: a response that the caller handles.
             NotFound: the bucket does not exist.
             Unwritable: the store does not answer, or denies access.
             Damaged: the bytes are not those of their checksum.
@@ -66,7 +65,7 @@ class RetryingClient:
         """Return what `work` returns, which writes the whole key `key`.
 
         Raises:
-            Answer: a response that the caller handles.
+            ExpectedResponse: a response that the caller handles.
             Unwritable: the store does not answer, or denies writing.
         """
         return await self._request(work, key, WRITTEN)
@@ -79,20 +78,14 @@ class RetryingClient:
                     self._threads, lambda: work(self._connection.client())
                 )
             except FAILURES as error:
-                outcome = self._outcome(error, key, last=pause is None, doing=doing)
-            if outcome is not None:
-                raise outcome
-            await asyncio.sleep(pause or 0.0)
+                expected, failure = expected_response(error), error
+            if expected is not None:
+                raise expected
+            if pause is None or not is_transient(failure):
+                url = f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/")
+                raise request_error(failure, url, doing=doing)
+            await asyncio.sleep(pause)
         raise AssertionError("the last try has no pause after it")
-
-    def _outcome(self, error: Failure, key: str, *, last: bool, doing: str) -> Exception | None:
-        """Return the exception to raise; None if the request is to be repeated."""
-        outcome = answer(error)
-        if outcome is not None or (is_transient(error) and not last):
-            return outcome
-        return explained(
-            error, f"{SCHEME}{self._connection.address.bucket}/{key}".rstrip("/"), doing=doing
-        )
 
 
 def pauses() -> Iterator[float | None]:

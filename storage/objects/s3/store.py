@@ -4,7 +4,7 @@ Conditional writes carry the contract: a new object is put if the key is free (`
 an object is replaced if it is still the one that was read (`If-Match`). A condition that did not
 hold does not prove that another writer won: the write may have been sent twice, and the first time
 carried out. The object is read, and its mark shows which write made it (see
-`storage.objects.s3.uploads`). Nor does it prove that the key is taken: if it is free, the write is
+`storage.objects.s3.requests`). Nor does it prove that the key is taken: if it is free, the write is
 repeated.
 
 Requests block, so they run in threads of the store's own.
@@ -22,12 +22,20 @@ from typing_extensions import override
 
 from schemas.errors import Conflict, StepmillError, Unwritable
 from storage.objects.error_messages import SEE
-from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, checked_key
+from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, check_key
 from storage.objects.s3.connection import Connection
 from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
-from storage.objects.s3.listing import delete, info_of, objects, uploads
+from storage.objects.s3.requests import (
+    MARK,
+    Write,
+    abort_upload,
+    delete,
+    object_info,
+    objects,
+    uploads,
+    write_object,
+)
 from storage.objects.s3.retry import RetryingClient, pauses
-from storage.objects.s3.uploads import MARK, Write, abort_upload, write_object
 from storage.objects.temp_object import Draft, Source
 
 if TYPE_CHECKING:
@@ -42,7 +50,7 @@ class S3Store(ObjectStore):
         """The bucket's client, which Delta's access shares."""
         self._address = connection.address
         self._bucket = connection.address.bucket
-        self._ask = RetryingClient(connection)
+        self._client = RetryingClient(connection)
 
     @property
     def url(self) -> str:
@@ -66,20 +74,20 @@ class S3Store(ObjectStore):
     @override
     async def info(self, key: str) -> ObjectInfo:
         try:
-            head = await self._ask.read(
+            head = await self._client.read(
                 lambda client: client.head_object(Bucket=self._bucket, Key=self._key(key)),
                 self._key(key),
             )
         except Absent:
             raise Missing(key, self.url) from None
-        return info_of(key, head["ContentLength"], head["LastModified"])
+        return object_info(key, head["ContentLength"], head["LastModified"])
 
     @override
     async def put(self, key: str, data: Source) -> None:
         write = self._write(key, data)
         for pause in pauses():
             try:
-                return await write_object(self._ask, write)
+                return await write_object(self._client, write)
             except UploadGone:
                 if await self._is_ours(write):
                     return None
@@ -91,10 +99,10 @@ class S3Store(ObjectStore):
         write = self._write(key, data, IfNoneMatch="*")
         for pause in pauses():
             try:
-                await write_object(self._ask, write)
-            except (Changed, UploadGone) as answer:
+                await write_object(self._client, write)
+            except (Changed, UploadGone) as response:
                 ours = await self._is_ours(write)
-                if ours or (ours is False and isinstance(answer, Changed)):
+                if ours or (ours is False and isinstance(response, Changed)):
                     return ours
             else:
                 return True
@@ -106,13 +114,15 @@ class S3Store(ObjectStore):
         # A conflict may also follow a write of ours that another writer has replaced since.
         mark = None
         for pause in pauses():
-            current = await self._current(key)
+            current = None
+            with suppress(Absent):
+                current = await self._get(key, {})
             if current is None or current.data != expected:
                 raise Conflict(f"{self.url}/{key}: another writer changed it")
             write = self._write(key, data, mark=mark, IfMatch=current.etag)
             mark = write.mark
             try:
-                return await write_object(self._ask, write)
+                return await write_object(self._client, write)
             except (Absent, Changed, UploadGone):
                 if await self._is_ours(write):
                     return None
@@ -121,38 +131,38 @@ class S3Store(ObjectStore):
 
     @override
     async def list(self, prefix: str = "") -> AsyncIterator[ObjectInfo]:
-        async for item in objects(self._ask, self._address, prefix):
+        async for item in objects(self._client, self._address, prefix):
             if not _is_unfinished(item):
                 yield item
 
     @override
     async def unfinished(self) -> AsyncIterator[ObjectInfo]:
         # Multipart uploads, whose size no response states, and probes.
-        async for item in objects(self._ask, self._address, ""):
+        async for item in objects(self._client, self._address, ""):
             if _is_unfinished(item):
                 yield item
-        async for upload in uploads(self._ask, self._address):
-            yield info_of(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
+        async for upload in uploads(self._client, self._address):
+            yield object_info(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
 
     @override
     async def give_up(self, before: datetime) -> int:
         # A writer that is still uploading gets `UploadGone`, and starts again.
         probes = [
             f"{self._address.prefix}{item.key}"
-            async for item in objects(self._ask, self._address, "")
+            async for item in objects(self._client, self._address, "")
             if _is_unfinished(item) and item.modified < before
         ]
-        await delete(self._ask, self._bucket, probes)
+        await delete(self._client, self._bucket, probes)
         old = [
-            upload async for upload in uploads(self._ask, self._address) if upload.begun < before
+            upload async for upload in uploads(self._client, self._address) if upload.begun < before
         ]
         for upload in old:
-            await abort_upload(self._ask, self._bucket, upload)
+            await abort_upload(self._client, self._bucket, upload.key, upload.upload_id)
         return len(probes) + len(old)
 
     @override
     async def delete(self, keys: Iterable[str]) -> None:
-        await delete(self._ask, self._bucket, [self._key(key) for key in keys])
+        await delete(self._client, self._bucket, [self._key(key) for key in keys])
 
     @override
     def draft(self, prefix: str) -> Draft:
@@ -170,10 +180,10 @@ class S3Store(ObjectStore):
         finally:
             # The first error is raised, not that the object cannot be removed either.
             with nullcontext() if succeeded else suppress(StepmillError):
-                await delete(self._ask, self._bucket, [key])
+                await delete(self._client, self._bucket, [key])
 
     async def _check_conditions(self, write: Write) -> None:
-        await write_object(self._ask, write)
+        await write_object(self._client, write)
         await self._refuse_unconditional(write.key, IfNoneMatch="*")
         await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
         if not await self._is_ours(write):
@@ -186,7 +196,7 @@ class S3Store(ObjectStore):
         """Check that a write with a condition that does not hold is refused."""
         header = {"IfNoneMatch": "If-None-Match", "IfMatch": "If-Match"}[next(iter(condition))]
         try:
-            await write_object(self._ask, Write(self._bucket, key, b"2", condition))
+            await write_object(self._client, Write(self._bucket, key, b"2", condition))
         except Changed:
             return
         raise Unwritable(
@@ -194,24 +204,19 @@ class S3Store(ObjectStore):
             f"succeed, and data would be lost; use a store with conditional writes, {SEE}"
         )
 
-    async def _current(self, key: str) -> "_Content | None":
-        try:
-            return await self._get(key, {})
-        except Absent:
-            return None
-
     async def _get(self, key: str, span: Mapping[str, str]) -> "_Content":
         place = {"Bucket": self._bucket, "Key": self._key(key), **span}
-        return await self._ask.read(lambda client: _read(client, place), place["Key"])
+        return await self._client.read(lambda client: _read(client, place), place["Key"])
 
     async def _is_ours(self, write: Write) -> bool | None:
         """Return whether this very write made the object of its key; None if there is no object."""
-        place = {"Bucket": write.bucket, "Key": write.key}
         try:
-            mark = await self._ask.read(lambda client: _mark(client, place), write.key)
+            head = await self._client.read(
+                lambda client: client.head_object(Bucket=write.bucket, Key=write.key), write.key
+            )
         except Absent:
             return None
-        return mark == write.mark
+        return head["Metadata"].get(MARK) == write.mark
 
     async def _pause(self, key: str, seconds: float | None) -> None:
         if seconds is None:
@@ -226,7 +231,7 @@ class S3Store(ObjectStore):
         return write if mark is None else replace(write, mark=mark)
 
     def _key(self, key: str) -> str:
-        return f"{self._address.prefix}{checked_key(key)}"
+        return f"{self._address.prefix}{check_key(key)}"
 
 
 class _Content(NamedTuple):
@@ -239,13 +244,8 @@ class _Content(NamedTuple):
 
 
 def _read(client: "S3Client", place: Mapping[str, str]) -> _Content:
-    answer = client.get_object(**place)  # type: ignore[arg-type] # names of arguments
-    return _Content(answer["Body"].read(), answer["ETag"])
-
-
-def _mark(client: "S3Client", place: Mapping[str, str]) -> str | None:
-    answer = client.head_object(**place)  # type: ignore[arg-type] # names of arguments
-    return answer["Metadata"].get(MARK)
+    response = client.get_object(**place)  # type: ignore[arg-type] # names of arguments
+    return _Content(response["Body"].read(), response["ETag"])
 
 
 def _is_unfinished(item: ObjectInfo) -> bool:
