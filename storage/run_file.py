@@ -1,10 +1,9 @@
-"""`run.json`: what a run is, written once when it is made.
+"""`run.json`: a run's identity, written once when the run is created.
 
-The file holds the run's id, the part of the configuration that decides what is made, the whole
-configuration as it was resolved, and where the program came from. It is put only if absent, so of
-two commands that start a run at the same moment one makes it and both go on with it. Nothing in
-it depends on where the run lies, and no secret is in it: what could be one is blotted out before
-it is written.
+The file has the run's id, the part of the configuration that decides what is made, the whole resolved
+configuration, and where the program came from. It is put only if absent, so of two commands that
+start a run at the same moment one creates it and both go on with it. Nothing in it depends on the
+run's place, and it has no secrets: a value that could be one is redacted before it is written.
 """
 
 import secrets
@@ -28,7 +27,7 @@ class RunFile(Record):
     """A run's `run.json`."""
 
     run_id: str = Field(pattern=r"^[0-9a-f]{16,}$")
-    """Drawn once; every other id of the run is derived from it."""
+    """Random; every other id of the run is derived from it."""
     created_at: datetime
     """UTC."""
     identity: JsonObject
@@ -113,7 +112,7 @@ def check_identity(existing: RunFile, config: RunConfig, where: str) -> None:
     ]
     if lines:
         differences = "\n".join(lines)
-        raise OtherRun(f"{where}: a run of another configuration lies here:\n{differences}")
+        raise OtherRun(f"{where}: there is a run of another configuration here:\n{differences}")
 
 
 def refuse_run_folder(folder: Path, verb: str) -> None:

@@ -26,7 +26,8 @@ from storage.lake.delta_access import table_url
 from storage.lake.delta_stats import AddedFile, statistics
 from storage.lake.delta_table import CommitEntry, DeltaHandle
 from storage.lake.judged_units import JudgedMark
-from storage.lake.parquet_writer import MEGABYTE, Shard, shard_name, shards
+from storage.lake.parquet_writer import MEGABYTE, Shard, shards
+from storage.lake.shard_commit import shard_name
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
 

@@ -192,14 +192,12 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
             history.transactions[transaction.appId] = transaction.version
 
 
-def _actions(line: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _actions(line: str) -> list[tuple[str, Mapping[str, Any]]]:
     parsed = json.loads(line)
-    if not isinstance(parsed, dict) or not parsed.keys() <= _ACTIONS:
+    known = isinstance(parsed, dict) and parsed.keys() <= _ACTIONS
+    if not known or not all(isinstance(body, dict) for body in parsed.values()):
         raise ValueError(f"not an action: {line[:60]}")
-    for kind, body in parsed.items():
-        if not isinstance(body, dict):
-            raise ValueError(f"not an action: {line[:60]}")  # noqa: TRY004 - a torn file, not a type error
-        yield kind, body
+    return list(parsed.items())
 
 
 def _check_schema(history: History, body: Mapping[str, Any]) -> Iterator[str]:

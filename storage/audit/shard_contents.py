@@ -15,6 +15,7 @@ from storage.audit.inventory import Inventory, shard_key
 from storage.audit.report import Notes
 from storage.audit.rows import ORDER, RowChecks
 from storage.lake.delta_stats import statistics
+from storage.lake.shard_commit import ShardName
 from storage.objects.protocol import Missing, ObjectStore
 from storage.run_file import RunFile
 
@@ -42,9 +43,8 @@ async def read_committed(
 
 def _in_order(path: str) -> tuple[str, int, str]:
     """Sort a unit's shards by their number."""
-    unit_id, _, rest = path.partition("-")
-    number, _, name = rest.partition("-")
-    return unit_id, int(number) if number.isdigit() else 0, name
+    name = ShardName.parse(path)
+    return name.unit_id, name.number or 0, name.sha256
 
 
 async def _read_shard(
@@ -70,7 +70,7 @@ async def _read_shard(
 
 
 def _shard_problems(history: History, file: CommittedFile, data: bytes) -> Iterator[str]:
-    if sha256_hex(data) != file.path.removesuffix(".parquet").rpartition("-")[2]:
+    if sha256_hex(data) != ShardName.parse(file.path).sha256:
         yield "is torn or altered: its bytes do not have the hash in its name"
         return
     if len(data) != file.size:
@@ -108,6 +108,6 @@ async def read_uncommitted(
                 data = await store.get(key)
             except Missing:
                 continue
-            if sha256_hex(data) != path.removesuffix(".parquet").rpartition("-")[2]:
+            if sha256_hex(data) != ShardName.parse(path).sha256:
                 notes.finding(key, "is foreign or torn: its bytes do not have the hash in its name")
             notes.advance()

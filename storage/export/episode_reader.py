@@ -5,7 +5,6 @@ and then read for a few episodes together, as many as fit a piece. What leaves h
 episode that lacks a step, or a picture that is not the one recorded, stops the export.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.base import sha256_hex
@@ -14,7 +13,7 @@ from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema, episode_from_rows, from_row
 from schemas.task import Task
 from storage.export.protocol import ExportedEpisode
-from storage.lake.readers import read_prompts
+from storage.lake.readers import read_prompts, rows_by_episode
 from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection
@@ -44,7 +43,7 @@ class Reader:
         """
         for piece in _pieces(selection.published):
             heads = {row["episode_id"]: row for row in self._rows("episodes", piece)}
-            owned = {name: _by_episode(self._rows(name, piece)) for name in _OWNED}
+            owned = {name: rows_by_episode(self._rows(name, piece)) for name in _OWNED}
             tasks = self._tasks(piece)
             for candidate in piece:
                 own = {name: rows.pop(candidate.episode_id, []) for name, rows in owned.items()}
@@ -98,13 +97,6 @@ def _pieces(candidates: Iterator[Candidate]) -> Iterator[list[Candidate]]:
         size += more
     if piece:
         yield piece
-
-
-def _by_episode(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows:
-        found[row["episode_id"]].append(row)
-    return found
 
 
 def _check(episode: Episode, *, whole: bool) -> None:

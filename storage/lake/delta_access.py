@@ -1,9 +1,8 @@
 """How Delta's client, and Arrow after it, reach the files of a run's tables.
 
-A table in a folder needs nothing. One in a bucket needs credentials, which change while a run goes
-on, and Delta's client keeps those it was made with. So nobody keeps them for long: a table is
-opened again when the options are no longer those it was opened with, and each file of a dataset is
-opened with the credentials of that moment.
+A table in a folder needs nothing. One in a bucket needs credentials, which change during a run, and
+Delta's client keeps those it was made with. So a table is opened again when its options have
+changed, and each file of a dataset is opened with the credentials of that moment.
 
 Delta's client retries when a store answers with an error, but gives up when a response breaks off.
 Reading changes nothing, so `retry_read` repeats it.

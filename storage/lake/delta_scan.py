@@ -1,9 +1,9 @@
 """Which files of a Delta table a read opens, and the dataset they make.
 
-`deltalake` makes a dataset of every file with the whole of its statistics, milliseconds a file,
-which is a minute for a table of twenty thousand. A run's tables are read either whole or by unit,
-so here a file carries one range, its units', and a read of some units takes only the files that
-can hold them: by that range, or by the name that the unit's own commit gave them.
+`deltalake` makes a dataset of every file with all its statistics, which takes milliseconds a file:
+a minute for a table of twenty thousand. A run's tables are read either whole or by unit, so here
+each file has one range, that of its units, and a read of some units opens only the files that can
+have rows of them: by that range, or by the unit in the file's name.
 """
 
 from bisect import bisect_left

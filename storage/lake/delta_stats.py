@@ -1,10 +1,10 @@
 """What a commit states about a shard: its size, its rows, and the range of its columns.
 
-Readers trust these figures blindly: a wrong size makes a table unreadable and a wrong range makes
-rows vanish. So they are taken from the file's own footer, and only for the columns that rows are
-looked up by, whose ranges read the same everywhere: ids and whole numbers. Any other column has
-none, which every reader takes for "unknown": a range of floats (NaN), of timestamps (Delta cuts
-them to the millisecond) or of texts would cost more in the log than it could save.
+Readers trust these figures: a wrong size makes a table unreadable, and a wrong range hides rows. So
+they come from the file's own footer, and only columns by which rows are looked up have a range: ids
+and integers, which every reader compares in the same way. For any other column the range is unknown:
+one of floats (NaN), of timestamps (Delta truncates them to milliseconds) or of texts would cost more
+in the log than it could save.
 """
 
 import io

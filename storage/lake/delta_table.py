@@ -4,9 +4,11 @@ Delta refuses a second commit of an application transaction only if the first on
 the writer's snapshot; one that the snapshot already shows is accepted, and the table has its rows
 twice. So a commit here is always three steps on one handle: refresh it, ask **that handle** for
 the transaction, and commit with it only if the answer is no. An error from a commit means nothing
-by itself (the commit may be in, and its answer lost), so the three steps are repeated. A table that
-an older version created first gets the columns that came later. `DeltaHandle` is those steps, blocking.
-`AsyncDeltaTable` runs a handle in a thread, one call after the other; no call that has begun is cancelled.
+by itself (the commit may be in, and its response lost), so the three steps are repeated. A table that
+an older version created gets the columns that were added since before its next commit.
+
+`DeltaHandle` does these steps and blocks. `AsyncDeltaTable` runs a handle in a thread, one call after
+the other, and cancels no call that has begun.
 
 What an error of Delta's client means after the last try (`_ERRORS`):
 
@@ -94,7 +96,10 @@ class DeltaHandle:
 
     def refresh(self) -> DeltaTable | None:
         """Return the table as it is now; None if it does not exist yet."""
-        self._renew()
+        options = self._access.options()
+        current = None if options is None else dict(options)
+        if current != self._options:  # such as credentials that were renewed: open the table again
+            self._table, self._options = None, current
         if self._table is not None:
             try:
                 self._table.update_incremental()
@@ -104,13 +109,6 @@ class DeltaHandle:
             with suppress(TableNotFoundError):
                 self._table = DeltaTable(self.url, storage_options=self._options)
         return self._table
-
-    def _renew(self) -> None:
-        """Close the table if it was opened with other options than those of now."""
-        options = self._access.options()
-        current = None if options is None else dict(options)
-        if current != self._options:
-            self._table, self._options = None, current
 
     def transaction_token(self, transaction: str) -> int | None:
         """Return the token `transaction` was committed with; None if it was not."""
@@ -248,9 +246,12 @@ class AsyncDeltaTable:
             try:
                 return await self._run(work)
             except (DeltaError, OSError) as error:
-                denied = is_access_error(error) and not is_transient(error)
-                if pause is None or denied:
-                    raise _explained(error, f"{self._handle.url}: cannot commit") from error
+                from_store = is_access_error(error)
+                if pause is None or (from_store and not is_transient(error)):
+                    fitting = (ours for theirs, ours in _ERRORS if isinstance(error, theirs))
+                    kind = Unwritable if from_store else next(fitting)
+                    text = f"{self._handle.url}: cannot commit: {one_line(error)}"
+                    raise kind(text) from error
             await asyncio.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -290,10 +291,3 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
         return retry_read(open_dataset)
     except (DeltaError, OSError) as error:
         raise read_error(error, f"{url}: version {version} cannot be read") from None
-
-
-def _explained(error: DeltaError | OSError, what: str) -> StepmillError:
-    text = f"{what}: {one_line(error)}"
-    if is_access_error(error):
-        return Unwritable(text)
-    return next(meaning for kind, meaning in _ERRORS if isinstance(error, kind))(text)

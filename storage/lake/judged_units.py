@@ -14,7 +14,7 @@ import io
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,8 +61,8 @@ class ResumeIndex:
         Raises:
             Damaged: the log, or a file that holds several units, cannot be read.
         """
-        census = await self._tables["episodes"].file_stats()
-        return set() if census is None else set(await asyncio.to_thread(rows_by_unit, *census))
+        stats = await self._tables["episodes"].file_stats()
+        return set() if stats is None else set(await asyncio.to_thread(rows_by_unit, *stats))
 
     async def committed_episodes(self) -> dict[str, set[str]]:
         """Return the committed episodes by unit, in one pass over two columns.
@@ -88,17 +88,17 @@ class ResumeIndex:
         if version is None:
             return set()
         marks = await marked_units(self._store, version, panel)
-        census = await table.file_stats() if marks else None
-        if census is None:
+        stats = await table.file_stats() if marks else None
+        if stats is None:
             return set()
-        rows = await asyncio.to_thread(rows_by_unit, *census)
+        rows = await asyncio.to_thread(rows_by_unit, *stats)
         return {unit_id for unit_id, count in marks.items() if rows[unit_id] == count}
 
 
 async def marked_units(store: ObjectStore, version: int, panel: str) -> dict[str, int]:
     """Return the units marked for a panel in the log up to `version`, with their rows of verdicts.
 
-    Empty where the log has a shape that our commits never make: then all verdicts are read.
+    Empty where the log is not as our commits write it: then the caller reads all verdicts.
     """
     try:
         transactions = await _transactions(store, version)
@@ -135,7 +135,7 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
 
     Raises:
         Missing: an entry of the log is missing.
-        ValueError: the log has a shape that ours never has.
+        ValueError: the log is not as our commits write it.
     """
     log = "tables/verdicts/_delta_log"
     transactions: dict[str, int] = {}
@@ -147,7 +147,7 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
     if pointer is not None:
         number = int(pointer["version"])
         data = await store.get(f"{log}/{number:020d}.checkpoint.parquet")
-        transactions.update(await asyncio.to_thread(_checkpoint_transactions, data))
+        transactions = await asyncio.to_thread(_checkpoint_transactions, data)
         start = number + 1
     if version - start > _MAX_TAIL:
         raise ValueError(f"expected a checkpoint in the last {_MAX_TAIL} versions")
@@ -155,20 +155,18 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
     async for key, entry in get_many(store, keys):
         if entry is None:
             raise Missing(key, store.url)
-        transactions.update(_entry_transactions(entry))
+        for line in entry.splitlines():
+            action: Mapping[str, Any] = json.loads(line)
+            if "txn" in action:
+                transactions[action["txn"]["appId"]] = action["txn"]["version"]
     return transactions
 
 
-def _checkpoint_transactions(data: bytes) -> Iterator[tuple[str, int]]:
+def _checkpoint_transactions(data: bytes) -> dict[str, int]:
+    transactions: dict[str, int] = {}
     with pq.ParquetFile(io.BytesIO(data)) as file:
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=["txn.appId", "txn.version"]):
             for row in batch.to_pylist():
                 if row["txn"] is not None:
-                    yield row["txn"]["appId"], row["txn"]["version"]
-
-
-def _entry_transactions(data: bytes) -> Iterator[tuple[str, int]]:
-    for line in data.splitlines():
-        action: Mapping[str, Any] = json.loads(line)
-        if "txn" in action:
-            yield action["txn"]["appId"], action["txn"]["version"]
+                    transactions[row["txn"]["appId"]] = row["txn"]["version"]
+    return transactions

@@ -8,23 +8,215 @@ it, the unit is committed already and nothing is left to do. The transaction's t
 the unit's episodes, so two workers that hold different attempts at one unit can never commit a
 table each: the second gets a `Conflict` and reads the spool again.
 
+A unit is written episode by episode: however many it has, one of them is in memory and one row
+group of each table. The episodes come in the unit's order, so its bytes are the same whichever
+worker writes it. The tasks come last, because the episodes may complete their goals.
+
 A version pins every table at one moment; whatever is published is read from a version. A lake
 belongs to one event loop.
 """
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Self
 
+from deltalake import Transaction
+
+from schemas.base import content_hash
+from schemas.call import Prompt
+from schemas.episode import Episode
+from schemas.errors import Conflict, Damaged
+from schemas.ids import verdict_transaction
 from schemas.sections import StorageSection
-from schemas.tables import TABLES
+from schemas.tables import TABLES, UNIT_TABLES, Row, episode_rows, to_row
+from schemas.task import Task
+from schemas.verdict import Verdict
 from storage.lake.delta_access import access_to, table_url
-from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
-from storage.lake.judged_units import ResumeIndex
+from storage.lake.delta_stats import AddedFile
+from storage.lake.delta_table import AsyncDeltaTable, CommitEntry, DeltaHandle
+from storage.lake.judged_units import JudgedMark, ResumeIndex
 from storage.lake.lake_reader import LakeReader, Snapshot
 from storage.lake.parquet_writer import MEGABYTE
 from storage.lake.retention import keep
+from storage.lake.shard_commit import TableShardWriter
 from storage.lake.versions import Versions, read_version, seal, version_numbers
-from storage.lake.writer import LakeWriter
 from storage.objects.protocol import ObjectStore
+
+_TOKEN_CHARS = 15
+"""Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
+
+
+class LakeWriter:
+    """Writes to the tables of one run."""
+
+    def __init__(
+        self, store: ObjectStore, tables: Mapping[str, AsyncDeltaTable], *, shard_bytes: int
+    ) -> None:
+        self._store = store
+        self._tables = tables
+        self._shard_bytes = shard_bytes
+        self._existing: set[str] = set()
+
+    def unit(self, unit_id: str) -> "UnitWriter":
+        """Return the writer of one unit, which may be committed already: see `has`."""
+        return UnitWriter(unit_id, self)
+
+    async def has(self, unit_id: str) -> bool:
+        """Return whether a unit is committed.
+
+        Raises:
+            Damaged: the log cannot be read.
+        """
+        return await self._tables["episodes"].transaction_token(unit_id) is not None
+
+    async def commit_verdicts(
+        self,
+        unit_id: str,
+        *,
+        verifier: str,
+        version: str,
+        round_: int,
+        verdicts: Sequence[Verdict],
+        mark: JudgedMark | None = None,
+    ) -> bool:
+        """Commit a verifier's verdicts on a unit in a round; return False if they are in already.
+
+        With `mark` the unit is marked as judged in the same commit.
+
+        Raises:
+            Unwritable: the run cannot be written.
+        """
+        address = (unit_id, verifier, version, round_)
+        for verdict in verdicts:
+            own = (verdict.unit_id, verdict.verifier, verdict.verifier_version, verdict.round)
+            if own != address:
+                raise ValueError(f"verdict on {verdict.episode_id} is not of {address}")
+        transaction = verdict_transaction(*address)
+        if (
+            not verdicts
+            or await self._tables["verdicts"].transaction_token(transaction) is not None
+        ):
+            return False
+        ordered = sorted(verdicts, key=lambda v: v.episode_id)
+        files = await self.put_shards("verdicts", unit_id, rows=list(map(to_row, ordered)))
+        token = token_of([[v.episode_id, v.status, v.judged_at] for v in ordered])
+        also = None if mark is None else Transaction(mark.transaction(unit_id), mark.rows)
+        committed = await self.commit("verdicts", CommitEntry(transaction, token, files, also))
+        return committed == token
+
+    def shard_writer(self, table: str, unit_id: str) -> TableShardWriter:
+        """Return the writer of a unit's rows in a table; nothing is written yet."""
+        return TableShardWriter(self._store, table, unit_id, shard_bytes=self._shard_bytes)
+
+    async def put_shards(self, table: str, unit_id: str, *, rows: Sequence[Row]) -> list[AddedFile]:
+        """Write `rows` of a unit as shards; no reader sees them before they are committed.
+
+        Raises:
+            Unwritable: the run cannot be written.
+            Damaged: the store does not hold the bytes it was given.
+        """
+        with self.shard_writer(table, unit_id) as writer:
+            await writer.add(rows)
+            return await writer.finish()
+
+    async def commit(self, table: str, entry: CommitEntry) -> int:
+        """Commit the files of `entry` unless its transaction is in; return the token that is.
+
+        Raises:
+            Conflict: other writers kept committing first.
+            Unwritable: the log cannot be written.
+            Damaged: the log cannot be read, or is gone.
+        """
+        if table not in self._existing and await self._tables[table].version() is None:
+            # The commit would create the table, so no version may say that it existed.
+            for number in await version_numbers(self._store):
+                if table in await read_version(self._store, number):
+                    raise Damaged(
+                        f"{self._store.url}/tables/{table}: the log is missing, but "
+                        f"versions/{number}.json names the table"
+                    )
+        self._existing.add(table)
+        return await self._tables[table].commit(entry)
+
+
+class UnitWriter:
+    """Writes the episodes of one unit, in its order."""
+
+    def __init__(self, unit_id: str, lake: LakeWriter) -> None:
+        self._unit_id = unit_id
+        self._lake = lake
+        self._stack = ExitStack()
+        self._writers = {
+            table: self._stack.enter_context(lake.shard_writer(table, unit_id))
+            for table in UNIT_TABLES
+        }
+        self._prompts: dict[str, Prompt] = {}
+        self._contents: list[tuple[object, ...]] = []
+        self._addresses: list[tuple[str, int]] = []
+
+    async def __aenter__(self) -> Self:
+        """Return the writer itself."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Discard the rows that are in no shard yet."""
+        self._stack.close()
+
+    async def add(self, episode: Episode) -> None:
+        """Write the unit's next episode.
+
+        Raises:
+            Unwritable: the run cannot be written.
+        """
+        if episode.unit_id != self._unit_id:
+            raise ValueError(f"episode {episode.episode_id} is not of unit {self._unit_id}")
+        self._addresses.append((episode.task_id, episode.attempt))
+        self._contents.append((episode.episode_id, episode.content_sha256, episode.started_at))
+        self._prompts |= {prompt.prompt_sha256: prompt for prompt in episode.prompts}
+        for table, rows in episode_rows(episode).items():
+            await self._writers[table].add(rows)
+
+    async def commit(self, tasks: Sequence[Task]) -> bool:
+        """Commit the unit, of `tasks` in their order; return False if it is committed already.
+
+        Raises:
+            Conflict: a table holds other episodes of the unit: read the spool again.
+            Unwritable: the run cannot be written.
+        """
+        self._check(tasks)
+        await self._writers["tasks"].add([to_row(task) for task in tasks])
+        prompts = [self._prompts[key] for key in sorted(self._prompts)]
+        await self._writers["prompts"].add([to_row(prompt) for prompt in prompts])
+        added = {table: await self._writers[table].finish() for table in UNIT_TABLES}
+        token = token_of(self._contents)
+        for table, files in added.items():
+            if not files:
+                continue
+            committed = await self._lake.commit(table, CommitEntry(self._unit_id, token, files))
+            if committed != token:
+                if await self._lake.has(self._unit_id):
+                    return False
+                raise Conflict(f"unit {self._unit_id}: {table} was committed with other episodes")
+        return True
+
+    def _check(self, tasks: Sequence[Task]) -> None:
+        """Check that every task has an episode, and that the episodes came in order."""
+        order = {task.task_id: number for number, task in enumerate(tasks)}
+        known = [(order[task], attempt) for task, attempt in self._addresses if task in order]
+        whole = {task for task, _ in self._addresses} == order.keys()
+        if not tasks or len(order) < len(tasks) or not whole:
+            raise ValueError(
+                f"unit {self._unit_id}: expected different tasks, each with an episode"
+            )
+        if known != sorted(set(known)):
+            raise ValueError(f"unit {self._unit_id}: an episode came twice, or out of order")
+
+
+def token_of(contents: Sequence[Sequence[object]]) -> int:
+    """Return the token by which two workers' rows of one address are told apart."""
+    texts = [[str(value) for value in content] for content in contents]
+    return int(content_hash(["token", texts])[:_TOKEN_CHARS], 16)
 
 
 class Lake(LakeReader, LakeWriter, ResumeIndex):

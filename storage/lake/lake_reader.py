@@ -1,4 +1,4 @@
-"""The way out of the lake: units, episodes and verdicts, as they are now or at a version."""
+"""Reads a run's tables: units, episodes and verdicts, as they are now or at a version."""
 
 import asyncio
 from collections.abc import Collection, Mapping
@@ -10,6 +10,7 @@ from pyarrow.dataset import Dataset
 
 from schemas.episode import Episode
 from schemas.errors import Damaged, NotFound
+from schemas.tables import Row
 from schemas.task import Task
 from schemas.verdict import Verdict
 from storage.lake import readers
@@ -67,12 +68,7 @@ class LakeReader:
         Raises:
             Damaged: the rows cannot be read.
         """
-        heads = await asyncio.to_thread(
-            readers.rows,
-            await self._tables["episodes"].dataset({unit_id}),
-            where=pc.field("unit_id") == unit_id,
-            columns=["task_id"],
-        )
+        heads = await self._read_heads(unit_id, "task_id")
         return await self._read_tasks(unit_id, {head["task_id"] for head in heads})
 
     async def episodes(self, unit_id: str) -> list[Episode]:
@@ -89,12 +85,7 @@ class LakeReader:
         Raises:
             Damaged: the rows cannot be read.
         """
-        heads = await asyncio.to_thread(
-            readers.rows,
-            await self._tables["episodes"].dataset({unit_id}),
-            where=pc.field("unit_id") == unit_id,
-            columns=["episode_id", "content_sha256"],
-        )
+        heads = await self._read_heads(unit_id, "episode_id", "content_sha256")
         return {head["episode_id"]: head["content_sha256"] for head in heads}
 
     async def episode(self, episode_id: str) -> tuple[Task, Episode]:
@@ -138,6 +129,12 @@ class LakeReader:
         """
         number, tables = await find_version(self._store, version)
         return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+
+    async def _read_heads(self, unit_id: str, *columns: str) -> list[Row]:
+        """Return some columns of a unit's rows of `episodes`."""
+        dataset = await self._tables["episodes"].dataset({unit_id})
+        where = pc.field("unit_id") == unit_id
+        return await asyncio.to_thread(readers.rows, dataset, where=where, columns=columns)
 
     async def _read_tasks(self, unit_id: str, task_ids: AbstractSet[str]) -> list[Task]:
         """Return tasks of a unit, from its own files if these hold all of them, else from all files."""

@@ -132,7 +132,9 @@ class ParquetWriter:
         full: list[Shard] = []
         start = 0
         for row, size in enumerate(sizes := batch.sizes()):
-            if not self._fits(size):
+            group = self._pending_bytes + size
+            fits = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
+            if not fits and (self._pending_bytes or self.file_bytes):
                 self._buffer(batch, start, row)
                 start = row
                 self.flush()
@@ -192,12 +194,6 @@ class ParquetWriter:
             column.clear()
         self._pending_bytes = 0
 
-    def _fits(self, size: int) -> bool:
-        """Return whether a row of `size` fits into the current row group."""
-        group = self._pending_bytes + size
-        small = group <= self._group_bytes and self.file_bytes + group <= self._shard_bytes
-        return small or self._pending_bytes == self.file_bytes == 0
-
     def _finish(self) -> Shard | None:
         if self._writer is None or self._sink is None:
             return None
@@ -225,11 +221,6 @@ def shards(
             yield last
     finally:
         writer.discard()
-
-
-def shard_name(unit_id: str, number: int, shard: Shard) -> str:
-    """Return the file name of a unit's shard, which includes its hash."""
-    return f"{unit_id}-{number}-{shard.sha256}.parquet"
 
 
 def footer(schema: pa.Schema) -> dict[bytes, bytes]:

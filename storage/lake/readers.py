@@ -1,4 +1,4 @@
-"""Records read back from the tables: the way out of the lake, blocking.
+"""Reads records from the tables; every function blocks.
 
 An episode is put together from its rows in five tables. `unit_id` narrows every read to the files
 of one unit, by the statistics in the log, before any file is opened.
@@ -58,10 +58,18 @@ def read_parts(datasets: Datasets, *, unit_id: str, episode_id: str | None = Non
     return EpisodeRows(
         heads=rows(datasets["episodes"], where=where),
         owned={
-            table: _by_episode(rows(datasets[table], where=where))
+            table: rows_by_episode(rows(datasets[table], where=where))
             for table in ("steps", "observations", "calls")
         },
     )
+
+
+def rows_by_episode(rows_: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each episode, by its id."""
+    by_episode: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows_:
+        by_episode[row["episode_id"]].append(row)
+    return by_episode
 
 
 def read_prompts(prompts: Dataset | None, wanted: AbstractSet[str]) -> dict[str, Row]:
@@ -150,13 +158,6 @@ def read_table(
         )
     except (pa.ArrowException, OSError) as error:
         raise read_error(error, "a committed file cannot be read") from None
-
-
-def _by_episode(rows_: Iterable[Row]) -> Mapping[str, list[Row]]:
-    out: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in rows_:
-        out[row["episode_id"]].append(row)
-    return out
 
 
 def _episode(head: Row, parts: EpisodeRows, prompts: Mapping[str, Row]) -> Episode:

@@ -53,14 +53,25 @@ class RowBatch:
         """
         whole = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
         whole = whole.cast(schema)
-        names = picture_columns(schema)
-        return cls(
-            whole.drop_columns(names), {name: _arrow_pictures(whole[name]) for name in names}
-        )
+        pictures: dict[str, list[Row | None]] = {}
+        for name in picture_columns(schema):
+            column = whole[name]
+            data, paths = column.flatten()
+            values = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
+            pictures[name] = [
+                {"bytes": picture.as_buffer(), "path": path} if valid else None
+                for valid, picture, path in values
+            ]
+        return cls(whole.drop_columns(list(pictures)), pictures)
 
     def sizes(self) -> list[int]:
         """Return the estimated bytes of each row; independent of how the rows were batched."""
-        varying = [column for column in self.plain.columns if not _is_fixed(column.type)]
+        is_string, is_binary = pa.types.is_string, pa.types.is_binary
+        varying = [
+            column
+            for column in self.plain.columns
+            if pa.types.is_nested(column.type) or is_string(column.type) or is_binary(column.type)
+        ]
         columns = [_value_bytes(column) for column in varying]
         columns += [
             [_picture_bytes(value) for value in column] for column in self.pictures.values()
@@ -134,16 +145,6 @@ def _picture_bytes(picture: Row | None) -> int:
     return data + len((picture["path"] or "").encode())
 
 
-def _arrow_pictures(column: "pa.ChunkedArray[Any]") -> list[Row | None]:
-    """Return the pictures of a column, without copying their bytes."""
-    data, paths = column.flatten()
-    items = zip(column.is_valid().to_pylist(), data, paths.to_pylist(), strict=True)
-    return [
-        {"bytes": picture.as_buffer(), "path": path} if valid else None
-        for valid, picture, path in items
-    ]
-
-
 def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
     """Return the bytes of each value, nulls as 0."""
     kind = column.type
@@ -156,8 +157,3 @@ def _value_bytes(column: "pa.ChunkedArray[Any]") -> list[int]:
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
         return [length or 0 for length in pc.binary_length(column).to_pylist()]
     return [_FIXED] * len(column)
-
-
-def _is_fixed(kind: pa.DataType) -> bool:
-    """Return whether every value of the type has the same size."""
-    return not (pa.types.is_nested(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind))

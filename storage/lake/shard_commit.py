@@ -1,20 +1,20 @@
-"""The first half of a commit: shards that are whole in the store; the log makes them count later.
+"""The first half of a commit: whole shards in the store, which the log does not name yet.
 
-Between the halves a process may be killed. Its shard is then in no log, and the next worker that
-builds the unit finds it under the same name and uses it. A commit names only what was read from the
-store after the shard was written.
+A process may be killed between the halves. Its shard is then in no log, and the next worker that
+builds the unit finds it under the same name and uses it. A commit states a shard's size and time as
+the store reported them after the shard was written.
 """
 
 import asyncio
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Self
+from typing import NamedTuple, Self
 
 from schemas.errors import Damaged
 from schemas.tables import Row, arrow_schema
 from storage.lake.delta_stats import AddedFile, statistics
-from storage.lake.parquet_writer import ParquetWriter, Shard, shard_name
+from storage.lake.parquet_writer import ParquetWriter, Shard
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
@@ -22,10 +22,34 @@ _PART_BYTES = 1 << 24
 """Bytes of an object per request."""
 
 
-class TableShardWriter:
-    """Writes a unit's rows of one table to shards, as they come.
+class ShardName(NamedTuple):
+    """The parts of a shard's file name."""
 
-    In memory are the rows of one row group; a shard is put as soon as it is full.
+    unit_id: str
+    """The unit whose rows it has, or the name of a compaction."""
+    number: int | None
+    """Counts the unit's shards, or is the compaction's; None in a file name that is not ours."""
+    sha256: str
+    """SHA-256 of the file, hex."""
+
+    @classmethod
+    def parse(cls, path: str) -> Self:
+        """Return the parts of `path`; of a file name that is not ours, they match nothing."""
+        unit_id, _, rest = path.partition("-")
+        number = rest.partition("-")[0]
+        sha256 = path.removesuffix(".parquet").rpartition("-")[2]
+        return cls(unit_id, int(number) if number.isdigit() else None, sha256)
+
+
+def shard_name(unit_id: str, number: int, shard: Shard) -> str:
+    """Return the file name of a unit's shard, which includes its hash."""
+    return f"{unit_id}-{number}-{shard.sha256}.parquet"
+
+
+class TableShardWriter:
+    """Writes a unit's rows of one table to shards.
+
+    It holds one row group in memory, and puts a shard into the store as soon as it is full.
     """
 
     def __init__(self, store: ObjectStore, table: str, unit_id: str, *, shard_bytes: int) -> None:
@@ -46,7 +70,7 @@ class TableShardWriter:
         self._writer.discard()
 
     async def add(self, rows: Sequence[Row]) -> None:
-        """Take `rows`.
+        """Write `rows`.
 
         Raises:
             Unwritable: the run cannot be written.
@@ -57,7 +81,7 @@ class TableShardWriter:
                 await self._put(shard)
 
     async def finish(self) -> list[AddedFile]:
-        """Write the last shard and return all of them; they are whole in the store.
+        """Write the last shard; return all of them, which the store holds whole.
 
         Raises:
             Unwritable: the run cannot be written.

@@ -1,1 +1,1 @@
-"""What makes a run's tables smaller and clears what nothing needs: merging shards and vacuum."""
+"""Compaction: merges a run's small shards, and removes the files that nothing needs."""

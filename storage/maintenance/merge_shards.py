@@ -28,7 +28,7 @@ from storage.lake.delta_scan import live_files
 from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import AsyncDeltaTable, DeltaHandle
 from storage.lake.parquet_writer import ParquetWriter
-from storage.lake.shard_commit import object_sha256, put_shard
+from storage.lake.shard_commit import ShardName, object_sha256, put_shard, shard_name
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft
 
@@ -88,8 +88,19 @@ class SwapHandle(DeltaHandle):
         table = self.refresh()
         if table is None:
             return TableState(0, ())
-        number = table.transaction_version(COMPACT) or 0
-        return TableState(number, tuple(sorted(_live(live_files(table)), key=_in_order)))
+        stats = live_files(table)
+        columns = ("path", "size_bytes", "num_records", "min.unit_id")
+        files: list[LiveFile] = []
+        for file in stats.select(
+            [name for name in columns if name in stats.column_names]
+        ).to_pylist():
+            path = unquote(file["path"])
+            unit_id = file.get("min.unit_id") or ShardName.parse(path).unit_id
+            files.append(LiveFile(path, file["size_bytes"], file["num_records"] or 0, unit_id))
+        files.sort(
+            key=lambda file: (file.unit_id, ShardName.parse(file.path).number or 0, file.path)
+        )
+        return TableState(table.transaction_version(COMPACT) or 0, tuple(files))
 
     def has(self, transaction: str) -> bool:
         """Return whether an application transaction is committed."""
@@ -166,7 +177,7 @@ class TableMerge:
         self._schema = arrow_schema(handle.name)
 
     async def run(self) -> Merged:
-        """Merge the shards that are small now, without those that are committed meanwhile.
+        """Merge the shards that are small now, but not those that are committed meanwhile.
 
         Raises:
             Damaged: a shard does not match the hash in its name, or the log cannot be read.
@@ -177,14 +188,14 @@ class TableMerge:
         wanted: frozenset[str] | None = None
         conflicts = 0
         while conflicts < _MAX_CONFLICTS:
-            look = await self._table.read(self._handle.state)
-            small = [file for file in look.files if file.size < self._target * _SMALL]
+            state = await self._table.read(self._handle.state)
+            small = [file for file in state.files if file.size < self._target * _SMALL]
             if wanted is None:
                 wanted = frozenset(file.path for file in small)
             left = [file for file in small if file.path in wanted]
             if len(left) < 2:  # noqa: PLR2004 - one file is not merged with itself
                 return done
-            swap = await self._merge(look.number + 1, left)
+            swap = await self._merge(state.number + 1, left)
             if swap is None:
                 conflicts += 1
             elif await self._table.retry(partial(self._handle.swap, swap)):
@@ -219,7 +230,7 @@ class TableMerge:
             writer.discard()
         if shard is None or shard.rows != sum(file.rows for file in merged):
             raise Damaged(f"{self._handle.url}: the files have other numbers of rows than the log")
-        key = f"{self._folder}/{COMPACT}-{number}-{shard.sha256}.parquet"
+        key = f"{self._folder}/{shard_name(COMPACT, number, shard)}"
         added = await put_shard(self._store, key, shard)
         return Swap(number, added, tuple(merged))
 
@@ -236,7 +247,7 @@ class TableMerge:
         draft = await asyncio.to_thread(self._store.draft, self._folder)
         try:
             sha256 = await object_sha256(self._store, key, file.size, into=draft)
-            if sha256 != file.path.removesuffix(".parquet").rpartition("-")[2]:
+            if sha256 != ShardName.parse(file.path).sha256:
                 raise Damaged(
                     f"{self._store.url}/{key}: is torn or altered; nothing was merged with it: "
                     "see `stepmill audit --deep`"
@@ -269,20 +280,5 @@ class TableMerge:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _live(files: pa.Table) -> Iterator[LiveFile]:
-    columns = ["path", "size_bytes", "num_records"]
-    ranged = "min.unit_id" in files.column_names
-    for file in files.select([*columns, "min.unit_id"] if ranged else columns).to_pylist():
-        path = unquote(file["path"])
-        unit_id = file.get("min.unit_id") or path.partition("-")[0]
-        yield LiveFile(path, file["size_bytes"], file["num_records"] or 0, unit_id)
-
-
 def _paths(files: pa.Table) -> Iterator[str]:
     return (unquote(str(path)) for path in files.column("path").to_pylist())
-
-
-def _in_order(file: LiveFile) -> tuple[str, int, str]:
-    """Sort files by unit, and a unit's by their number."""
-    number = file.path.split("-")[1]
-    return file.unit_id, int(number) if number.isdigit() else 0, file.path

@@ -13,7 +13,8 @@ from unit_rows import unit_rows
 from schemas.base import sha256_hex
 from schemas.tables import TABLES, UNIT_TABLES, Row, arrow_schema, trajectory_schema
 from storage.lake.delta_stats import statistics
-from storage.lake.parquet_writer import ParquetWriter, Shard, footer, shard_name, shards
+from storage.lake.parquet_writer import ParquetWriter, Shard, footer, shards
+from storage.lake.shard_commit import shard_name
 
 BIG = 1 << 28
 
