@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from deltalake import CommitProperties, Transaction
 from seaweedfs import Weed
 
-from bench.filling.runs import configured, lay_out
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
+from bench.synthetic.runs import make_config, make_run
 from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
@@ -128,7 +128,7 @@ def added(unit_id: str) -> AddedFile:
 def finding(base: Path, units: int) -> dict[str, float]:
     """Return what an audit and the planning of a resumed run cost together."""
     place = base / "run"
-    asyncio.run(lay_out(place, units))
+    asyncio.run(make_run(place, units))
     return alone(find, place, units)
 
 
@@ -139,7 +139,7 @@ def find(place: Path, units: int) -> dict[str, float]:
     """
 
     async def look() -> None:
-        config, tasks = configured(place, units)
+        config, tasks = make_config(place, units)
         store = LocalStore(place)
         begun = time.perf_counter()
         report = await audit(store, deep=False)

@@ -42,8 +42,8 @@ from read_ranges import Read, Spans, bytes_read, pictures_in  # noqa: E402
 from s3_read_log import Watching  # noqa: E402
 from seaweedfs import Weed  # noqa: E402
 
-from bench.filling.published import EPISODES, make  # noqa: E402
 from bench.measuring.result import report  # noqa: E402
+from bench.synthetic.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
 from storage.publish.publish import publish  # noqa: E402
 

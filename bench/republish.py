@@ -30,8 +30,8 @@ from hub.publishing import DATASET, TO  # noqa: E402
 from hub.server import TOKEN, LocalHub  # noqa: E402
 from memory_run import RULE, MemorySnapshot, make_run_file  # noqa: E402
 
-from bench.filling.published import EPISODES, make  # noqa: E402
 from bench.measuring.result import report  # noqa: E402
+from bench.synthetic.published import EPISODES, make  # noqa: E402
 from schemas.sections import PublishSection  # noqa: E402
 from schemas.verdict import Status  # noqa: E402
 from storage.publish.destinations.hub.destination import HubDestination  # noqa: E402

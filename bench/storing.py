@@ -22,9 +22,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.filling.rows import step_rows
 from bench.measuring.process import alone, peak_mb
 from bench.measuring.result import report
+from bench.synthetic.rows import step_rows
 from schemas.tables import Row, arrow_schema
 from storage.lake.parquet_writer import MEGABYTE, ROW_GROUP_BYTES, writer_settings
 from storage.lake.shard_commit import TableShardWriter
@@ -97,13 +97,11 @@ def write_ours(place: Path, steps: int) -> Figure:
     """Write the rows as a unit's are: an episode at a time, into a folder."""
 
     async def write(rows: Sequence[Row], place: Path) -> None:
-        filling = TableShardWriter(
-            LocalStore(place), "steps", "ab" * 16, shard_bytes=256 * MEGABYTE
-        )
-        with filling:
+        writer = TableShardWriter(LocalStore(place), "steps", "ab" * 16, shard_bytes=256 * MEGABYTE)
+        with writer:
             for start in range(0, len(rows), EPISODE):
-                await filling.add(rows[start : start + EPISODE])
-            await filling.finish()
+                await writer.add(rows[start : start + EPISODE])
+            await writer.finish()
 
     return measure(lambda rows, place: asyncio.run(write(rows, place)), place, steps)
 

@@ -8,7 +8,7 @@ from effort import THOROUGH
 from s3_fault_proxy import Flaky
 from seaweedfs import Weed, credentials
 
-from bench.filling.runs import configured, lay_out
+from bench.synthetic.runs import make_config, make_run
 from flows.job.plan import plan_units
 from flows.job.resume_state import read_resume_state
 from flows.resources.resources import RunResources
@@ -34,7 +34,7 @@ def proxy(weed: Weed, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flaky]:
 async def laid_out(folder: Path, weed: Weed, units: int) -> str:
     """Return the URL of a finished run of so many units, in a bucket."""
     place = weed.place()
-    await lay_out(folder, units)
+    await make_run(folder, units)
     _copy(folder, Address.parse(place), weed)
     return place
 
@@ -55,7 +55,7 @@ async def audited(place: str, units: int) -> None:
 
 
 async def planned(place: str, units: int) -> None:
-    config, tasks = configured(place, units)
+    config, tasks = make_config(place, units)
     async with RunResources(config) as shop:
         run = await open_run(shop.store)
         plan = plan_units(config, tasks, run_id=run.run_id)

@@ -9,8 +9,8 @@ import pytest
 from effort import THOROUGH
 from memory_run import ONE_HEAP
 
-from bench.filling.rows import made_up
 from bench.measuring.process import alone, peak_mb
+from bench.synthetic.rows import synthetic_row
 from storage.lake.shard_commit import TableShardWriter
 from storage.objects.local import LocalStore
 
@@ -24,15 +24,15 @@ EPISODES = 120 if THOROUGH else 60
 async def _write(place: Path, episodes: int, shard_bytes: int) -> int:
     """Write a unit's steps; return the bytes that they came to."""
     random = Random(0)
-    plain = made_up("steps")
+    plain = synthetic_row("steps")
     store = LocalStore(place)
-    with TableShardWriter(store, "steps", "ab" * 16, shard_bytes=shard_bytes) as filling:
+    with TableShardWriter(store, "steps", "ab" * 16, shard_bytes=shard_bytes) as writer:
         for _ in range(episodes):
             pictures = [random.randbytes(PICTURE) for _ in range(EPISODE)]
-            await filling.add(
+            await writer.add(
                 [plain | {"screenshot": {"bytes": data, "path": "a.png"}} for data in pictures]
             )
-        return sum(added.size for added in await filling.finish())
+        return sum(added.size for added in await writer.finish())
 
 
 def _growth(place: Path, episodes: int, shard_bytes: int) -> tuple[int, float]:

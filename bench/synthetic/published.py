@@ -1,6 +1,6 @@
-"""A run with pictures as large as real ones, in memory, to be published.
+"""A run in memory, to be published, whose pictures are as large as real ones.
 
-It stands on what the tests make episodes with, so `tests/` must be on the path.
+It uses the tests' factories of episodes, so `tests/` must be on the path.
 """
 
 from collections.abc import Callable
@@ -23,21 +23,21 @@ Painter = Callable[[Random], bytes]
 
 
 def noise(random: Random) -> bytes:
-    """Return as many bytes as a picture has, and no picture: it is as new as one, and costs less."""
+    """Return random bytes of a picture's size: like a picture they do not compress, and are cheaper."""
     return random.randbytes(random.randint(60_000, 160_000))
 
 
 def make(
     *, episodes: int = EPISODES, replaced: frozenset[int] = frozenset(), paint: Painter = noise
 ) -> tuple[MemoryRun, list[Episode]]:
-    """Return a run; the episodes at some places are other rollouts of the same attempts."""
+    """Return a run and its episodes; those in `replaced` have other pictures under the same ids."""
     run, every = MemoryRun(), list[Episode]()
     for unit in range(episodes // UNIT):
         template = TEMPLATES[unit % len(TEMPLATES)]
         tasks = [make_task(unit * 100 + place, template=template) for place in range(UNIT)]
         _, rolled = make_unit(tasks, n_steps=STEPS)
         committed = [
-            later(_heavy(episode, paint, salt=int(unit * UNIT + place in replaced)), unit)
+            later(_with_pictures(episode, paint, salt=int(unit * UNIT + place in replaced)), unit)
             for place, episode in enumerate(rolled)
         ]
         run.commit(tasks, committed)
@@ -46,15 +46,15 @@ def make(
     return run, every
 
 
-def _heavy(episode: Episode, paint: Painter, *, salt: int) -> Episode:
-    """Return an episode with pictures and pages of the size that real ones have."""
+def _with_pictures(episode: Episode, paint: Painter, *, salt: int) -> Episode:
+    """Return an episode whose pictures and lists of elements are as large as real ones."""
     random = Random(f"{episode.episode_id} {salt}")
-    steps = tuple(_heavy_step(step, paint, random) for step in episode.steps)
+    steps = tuple(_with_picture(step, paint, random) for step in episode.steps)
     update = {"steps": steps, "content_sha256": steps_sha256(steps)}
     return episode.model_copy(update=update)
 
 
-def _heavy_step(step: Step, paint: Painter, random: Random) -> Step:
+def _with_picture(step: Step, paint: Painter, random: Random) -> Step:
     picture = paint(random)
     element = step.elements[0]
     elements = tuple(

@@ -1,7 +1,7 @@
 """A run of many committed units on the disk, each with one episode and a verdict on it.
 
-It is made by our own writers, but its light tables share one shard's bytes, and the log's entries
-after the first are copies of it that speak of other files.
+Our own writers make the first unit. To save time, the shards of the small tables are links to one
+file, and the log's entries after the first are copies of it with other file names.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deltalake import Transaction
 
-from bench.filling.rows import made_up
+from bench.synthetic.rows import synthetic_row
 from flows.job.judging import panel_id
 from flows.job.plan import PlannedUnit, plan_units
 from flows.resources.resources import RunResources
@@ -31,12 +31,12 @@ from storage.lake.shard_commit import shard_name
 from storage.objects.local import LocalStore
 from storage.run_file import create_run
 
-OWN_BYTES = {"episodes", "verdicts"}
-"""Tables whose shards are each one's own."""
+UNSHARED = {"episodes", "verdicts"}
+"""Tables in which each unit has a shard of its own."""
 
 
-def configured(place: Path | str, units: int) -> tuple[RunConfig, list[Task]]:
-    """Return a run's configuration and its tasks, one a unit."""
+def make_config(place: Path | str, units: int) -> tuple[RunConfig, list[Task]]:
+    """Return a run's configuration and its tasks, one for each unit."""
     config = RunConfig(
         run=RunSection(url=str(place)),
         tasks=TasksSection(unit_size=1),
@@ -45,8 +45,8 @@ def configured(place: Path | str, units: int) -> tuple[RunConfig, list[Task]]:
     tasks = [
         Task(
             task_id=content_hash(["task", number]),
-            template_id="made-up",
-            source="made-up",
+            template_id="synthetic",
+            source="synthetic",
             site="miniwob",
             start_url="http://miniwob.localhost/",
             instruction="Do it.",
@@ -57,47 +57,47 @@ def configured(place: Path | str, units: int) -> tuple[RunConfig, list[Task]]:
     return config, tasks
 
 
-async def lay_out(place: Path, units: int) -> None:
-    """Make a run of so many committed units, each with one episode and a verdict on it."""
-    config, tasks = configured(place, units)
+async def make_run(place: Path, units: int) -> None:
+    """Write a run of `units` committed units, each with one episode and a verdict on it."""
+    config, tasks = make_config(place, units)
     store = LocalStore(place)
     run = await create_run(store, config, provenance={})
     plan = plan_units(config, tasks, run_id=run.run_id)
-    async with RunResources(config) as shop:
-        mark = JudgedMark(panel_id(shop.panel), rows=1)
+    async with RunResources(config) as resources:
+        mark = JudgedMark(panel_id(resources.panel), rows=1)
     for table in (*UNIT_TABLES, "verdicts"):
-        lay_table(place, table, plan, mark=mark)
+        make_table(place, table, plan, mark=mark)
 
 
-def lay_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: JudgedMark) -> None:
-    """Make one table: a shard and a log entry for each unit, and a checkpoint."""
+def make_table(place: Path, table: str, plan: Sequence[PlannedUnit], *, mark: JudgedMark) -> None:
+    """Write a table: a shard and a log entry for each unit, and a checkpoint."""
     folder = Path(table_url(str(place), table))
     handle, first = DeltaHandle(table, str(folder)), shard_of(table, plan[0])
-    theirs = put(folder, plan[0].unit_id, first)
-    [transaction, *also] = noted(table, plan[0].unit_id, mark)
-    handle.commit_once(CommitEntry(transaction.app_id, 1, [theirs], also[0] if also else None))
+    shared = put_shard(folder, plan[0].unit_id, first)
+    [transaction, *also] = transactions_of(table, plan[0].unit_id, mark)
+    handle.commit_once(CommitEntry(transaction.app_id, 1, [shared], also[0] if also else None))
     entry = (folder / "_delta_log" / f"{1:020d}.json").read_text()
     for number, unit in enumerate(plan[1:], 2):
-        if table in OWN_BYTES:
-            added = put(folder, unit.unit_id, shard_of(table, unit))
+        if table in UNSHARED:
+            added = put_shard(folder, unit.unit_id, shard_of(table, unit))
         else:
-            added = put(folder, unit.unit_id, first, like=theirs)
+            added = put_shard(folder, unit.unit_id, first, like=shared)
         actions = [json.loads(line) for line in entry.splitlines()]
-        named = iter(noted(table, unit.unit_id, mark))
+        transactions = iter(transactions_of(table, unit.unit_id, mark))
         for action in actions:
             if "add" in action:
                 action["add"] |= {"path": added.path, "size": added.size, "stats": added.stats}
             if "txn" in action:
-                action["txn"]["appId"] = next(named).app_id
+                action["txn"]["appId"] = next(transactions).app_id
         lines = "\n".join(map(json.dumps, actions))
         (folder / "_delta_log" / f"{number:020d}.json").write_text(lines)
-    held = handle.refresh()
-    if held is not None:
-        held.create_checkpoint()
+    delta_table = handle.refresh()
+    if delta_table is not None:
+        delta_table.create_checkpoint()
 
 
-def noted(table: str, unit_id: str, mark: JudgedMark) -> list[Transaction]:
-    """Return what a commit notes of a unit in a table."""
+def transactions_of(table: str, unit_id: str, mark: JudgedMark) -> list[Transaction]:
+    """Return the application transactions of a unit's commit to a table."""
     if table != "verdicts":
         return [Transaction(unit_id, 1)]
     transaction = verdict_transaction(unit_id, "structure", "1", 0)
@@ -112,16 +112,14 @@ def shard_of(table: str, unit: PlannedUnit) -> Shard:
         "episode_id": planned.episode_id,
         "task_id": planned.task.task_id,
     }
-    made = made_up(table)
-    if table == "verdicts":
-        made = to_row(verdict_on(unit))
-    known = {name: value for name, value in ids.items() if name in made}
-    [shard] = shards(arrow_schema(table), [[made | known]], shard_bytes=MEGABYTE)
+    row = to_row(make_verdict(unit)) if table == "verdicts" else synthetic_row(table)
+    row |= {name: value for name, value in ids.items() if name in row}
+    [shard] = shards(arrow_schema(table), [[row]], shard_bytes=MEGABYTE)
     return shard
 
 
-def verdict_on(unit: PlannedUnit) -> Verdict:
-    """Return what the verifier says of a unit's episode."""
+def make_verdict(unit: PlannedUnit) -> Verdict:
+    """Return a verdict on a unit's episode."""
     return Verdict(
         episode_id=unit.attempts[0].episode_id,
         unit_id=unit.unit_id,
@@ -135,8 +133,10 @@ def verdict_on(unit: PlannedUnit) -> Verdict:
     )
 
 
-def put(folder: Path, unit_id: str, shard: Shard, *, like: AddedFile | None = None) -> AddedFile:
-    """Have a unit's shard lie in a table's folder, linked to a file `like` it if there is one."""
+def put_shard(
+    folder: Path, unit_id: str, shard: Shard, *, like: AddedFile | None = None
+) -> AddedFile:
+    """Write a unit's shard into a table's folder, or link it to the file `like`."""
     path = folder / shard_name(unit_id, 0, shard)
     if like is not None:
         path.hardlink_to(folder / like.path)
