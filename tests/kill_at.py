@@ -122,10 +122,10 @@ def run(doom: Doom) -> int:
         import fake_miniwob  # noqa: PLC0415 - heavy, and only for this
 
         fake_miniwob.install()
-    from flows.cli import progress  # noqa: PLC0415 - not before the hook is there
+    from flows.cli import driver  # noqa: PLC0415 - not before the hook is there
     from flows.cli.main import main  # noqa: PLC0415 - the same
 
-    progress.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
+    driver.LINE_SECONDS = NEVER  # how many lines there are is a matter of the machine alone
 
     if doom.gate is not None:
         _wait_at(doom.gate)
