@@ -3,7 +3,7 @@
 `VllmServer` is a context. Entering it starts the server and waits until it answers; a server that
 cannot be started is refused before anything else is done. From then on a task supervises it: a
 server that died or hangs is stopped to its last process and restarted at the same address, so that
-clients have only to retry. Leaving the context leaves nothing behind.
+clients have only to retry. Leaving the context stops every process of the server.
 """
 
 import asyncio
@@ -24,9 +24,15 @@ from generators.engine.vllm.command import (
     serve_command,
     server_environment,
 )
-from generators.engine.vllm.process import ServerProcess, health_status, is_broken, is_healthy
+from generators.engine.vllm.process import (
+    ServerProcess,
+    StartupLog,
+    adapted_command,
+    health_status,
+    is_broken,
+    is_healthy,
+)
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
-from generators.engine.vllm.startup_log import StartupLog, adapted_command
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
 
@@ -34,10 +40,6 @@ _POLL_SECONDS = 0.25
 """Between two health checks of a server that is starting."""
 
 _GONE = "the server was stopped"
-
-
-def _ignore(_: str) -> None:
-    pass
 
 
 class _Death(Exception):
@@ -56,7 +58,7 @@ class VllmServer:
         self,
         section: EngineSection,
         *,
-        report: Callable[[str], None] = _ignore,
+        report: Callable[[str], None] = lambda _: None,
         environ: Mapping[str, str] | None = None,
         log: Path | None = None,
         restart_policy: RestartPolicy | None = None,
@@ -69,7 +71,7 @@ class VllmServer:
         self._restart_policy = restart_policy or RestartPolicy()
         self._ready = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
-        self._life: asyncio.Task[NoReturn] | None = None
+        self._supervision: asyncio.Task[NoReturn] | None = None
         self._command: ServeCommand | None = None
         self.restarts = 0
         """Restarts so far."""
@@ -88,8 +90,8 @@ class VllmServer:
             http = await stack.enter_async_context(aiohttp.ClientSession())
             self._command = command
             self._report(f"vLLM starts; its log is {log}")
-            self._life = asyncio.create_task(self._keep_running(command, http, log))
-            stack.push_async_callback(_stop, self._life)
+            self._supervision = asyncio.create_task(self._keep_running(command, http, log))
+            stack.push_async_callback(_stop, self._supervision)
             await self.wait_ready()
             self._stack = stack.pop_all()
         return self
@@ -116,11 +118,11 @@ class VllmServer:
         Raises:
             NoEngine: it was given up.
         """
-        if self._life is None:
+        if self._supervision is None:
             raise NoEngine("the server was not started")
         waiting = asyncio.ensure_future(self._ready.wait())
         try:
-            await asyncio.wait({waiting, self._life}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({waiting, self._supervision}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             waiting.cancel()
         if not self.is_ready:
@@ -132,12 +134,12 @@ class VllmServer:
         Raises:
             NoEngine: it is; the message says why, with its last words.
         """
-        if self._life is None:
+        if self._supervision is None:
             raise NoEngine("the server was not started")
-        await asyncio.wait({self._life})
-        if self._life.cancelled():
+        await asyncio.wait({self._supervision})
+        if self._supervision.cancelled():
             raise NoEngine(_GONE)
-        raise self._life.exception() or NoEngine(_GONE)
+        raise self._supervision.exception() or NoEngine(_GONE)
 
     async def _keep_running(
         self, command: ServeCommand, http: aiohttp.ClientSession, log: Path
@@ -149,24 +151,20 @@ class VllmServer:
             try:
                 async with ServerProcess(command, self._environ, log) as server:
                     await self._watch(server, command, http=http, startup=startup)
-            except _Death as death:
-                over = death
+            except _Death as error:
+                death = error
             finally:
                 self._ready.clear()
             list(startup.read())
-            if over.served_seconds is None and (other := adapted_command(command, startup)):
-                command, why = other
-                self._report(why)
+            if death.served_seconds is None and (adapted := adapted_command(command, startup)):
+                command, reason = adapted
+                self._report(reason)
                 continue
-            seconds = deaths.count_death(over.served_seconds)
+            seconds, count = deaths.count_death(death.served_seconds), deaths.deaths_in_a_row
             if seconds is None:
-                often = (
-                    f", {deaths.deaths_in_a_row} times in a row"
-                    if deaths.deaths_in_a_row > 1
-                    else ""
-                )
-                raise NoEngine(f"vLLM {over.how}{often}; {startup.summary()}")
-            self._report(f"vLLM {over.how}; starting it again in {seconds:g} s")
+                times = f", {count} times in a row" if count > 1 else ""
+                raise NoEngine(f"vLLM {death.how}{times}; {startup.summary()}")
+            self._report(f"vLLM {death.how}; starting it again in {seconds:g} s")
             await asyncio.sleep(seconds)
             self.restarts += 1
 
@@ -214,30 +212,30 @@ class VllmServer:
         Raises:
             _Death: it ended before, or its log stood still for too long.
         """
-        begun = heard = time.monotonic()
+        begun = last_output = time.monotonic()
         while True:
             size = startup.size
             for phase in startup.read():
                 self._report(f"vLLM: {phase} ({time.monotonic() - begun:.0f} s)")
             if startup.size > size:
-                heard = time.monotonic()
+                last_output = time.monotonic()
             if server.exit_code is not None:
                 raise _Death(f"ended with code {server.exit_code} before it served")
             if is_healthy(await health_status(http, command)):
                 return
-            if time.monotonic() - heard > self._restart_policy.silent_seconds:
+            if time.monotonic() - last_output > self._restart_policy.silent_seconds:
                 raise _Death(
                     f"did not serve, and said nothing for {self._restart_policy.silent_seconds:g} s"
                 )
             await asyncio.sleep(_POLL_SECONDS)
 
 
-async def _stop(life: asyncio.Task[NoReturn]) -> None:
+async def _stop(supervision: asyncio.Task[NoReturn]) -> None:
     """Stop the supervising task, and with it the server."""
-    life.cancel()
-    await asyncio.wait({life})
-    if not life.cancelled():
-        life.exception()  # the caller has it already
+    supervision.cancel()
+    await asyncio.wait({supervision})
+    if not supervision.cancelled():
+        supervision.exception()  # the caller has it already
 
 
 def _new_log() -> Path:

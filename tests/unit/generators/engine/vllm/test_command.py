@@ -16,8 +16,8 @@ from generators.engine.vllm.command import (
     server_environment,
     without_flag,
 )
+from generators.engine.vllm.process import FIRST_ERRORS, LAST_LINES, StartupLog
 from generators.engine.vllm.restart_policy import RestartCounter, RestartPolicy
-from generators.engine.vllm.startup_log import FIRST_ERRORS, LAST_LINES, StartupLog
 from schemas.backoff import Backoff
 from schemas.errors import NoEngine
 from schemas.sections import EngineSection
