@@ -202,12 +202,9 @@ def _cached(image_tokens: int, work: Workload) -> float | None:
     if not _simulated(work):
         return None
     loop = work.model_copy(update={"keep_images": _PUBLISHED_PICTURES, "slack_images": 0})
-    return _share(image_tokens) * tokens_per_step(_PUBLISHED_TOKENS, loop)
-
-
-def _share(image_tokens: int) -> float:
-    """Return the share for that many tokens: on the line between its neighbours, or past the last."""
+    # The share lies on the line between its neighbours in the table, or past the last of them.
     pairs = list(pairwise(CACHED_SHARES))
     below, above = next((pair for pair in pairs if image_tokens <= pair[1][0]), pairs[-1])
     slope = (above[1] - below[1]) / (above[0] - below[0])
-    return below[1] + (image_tokens - below[0]) * slope
+    share = below[1] + (image_tokens - below[0]) * slope
+    return share * tokens_per_step(_PUBLISHED_TOKENS, loop)

@@ -1,7 +1,7 @@
 """Seconds that count against an episode: those spent waiting for a dead engine do not.
 
 An episode has a limit of wall seconds. When its engine dies and is started again, the wait is not
-the policy's fault, so the client holds the stopwatch meanwhile, and the limit moves with it.
+the policy's fault, so the client pauses the stopwatch meanwhile, and the limit moves with it.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 
 class Stopwatch:
-    """Counts seconds from its creation; `held` stops it."""
+    """Counts seconds from its creation; `paused` stops it."""
 
     def __init__(self) -> None:
         self.started = datetime.now(UTC)
@@ -55,7 +55,9 @@ class Stopwatch:
                 self._held_seconds += time.perf_counter() - self._held_since
                 self._held_since = None
                 for deadline, limit in self._deadlines:
-                    _move(deadline, limit - self.seconds)
+                    if not deadline.expired():
+                        end = asyncio.get_running_loop().time() + max(0.0, limit - self.seconds)
+                        deadline.reschedule(end)
 
     @contextlib.asynccontextmanager
     async def limit(self, seconds: float) -> AsyncIterator[None]:
@@ -71,8 +73,3 @@ class Stopwatch:
                 yield
             finally:
                 self._deadlines.remove(entry)
-
-
-def _move(deadline: asyncio.Timeout, seconds: float) -> None:
-    if not deadline.expired():
-        deadline.reschedule(asyncio.get_running_loop().time() + max(0.0, seconds))

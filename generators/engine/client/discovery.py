@@ -86,27 +86,24 @@ async def _list_models(transport: Transport, *, seconds: float) -> list[dict[str
     except ResponseTooLarge as error:
         raise NoEngine(f"{transport.name}/models: {error}") from error
     if not answer.ok:
-        said = f"HTTP {answer.status}: {error_message(answer.body)}"
+        message = f"HTTP {answer.status}: {error_message(answer.body)}"
         if status_meaning(answer.status) is not StatusMeaning.REFUSED:
-            raise IncompleteResponse(said, reached=True)
-        hint = _key_hint(transport) if answer.status in _UNKNOWN_KEY else ""
-        raise NoEngine(f"{transport.name}/models: {said}{hint}")
-    top = _json_object(answer.body)
-    data = top.get("data")
+            raise IncompleteResponse(message, reached=True)
+        if answer.status in _UNKNOWN_KEY:
+            message += (
+                "; the API key is missing or wrong: it is taken from "
+                f"{key_variable(transport.name)}, or from {API_KEY_VARIABLE} for an endpoint in "
+                "engine.urls"
+            )
+        raise NoEngine(f"{transport.name}/models: {message}")
+    data = _json_object(answer.body).get("data")
     entries = data if isinstance(data, list) else []
-    found = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
-    if not found:
+    models = [entry for entry in entries if isinstance(entry, dict) and entry.get("id")]
+    if not models:
         raise NoEngine(
             f"{transport.name}/models lists no model; is it an OpenAI-compatible server?"
         )
-    return found
-
-
-def _key_hint(transport: Transport) -> str:
-    return (
-        "; the API key is missing or wrong: it is taken from "
-        f"{key_variable(transport.name)}, or from {API_KEY_VARIABLE} for an endpoint in engine.urls"
-    )
+    return models
 
 
 def _model_entry(
@@ -128,15 +125,15 @@ async def _version_and_context(
 ) -> tuple[str | None, int | None]:
     """Return the version and the context length as far as the product tells them."""
     if product == "sglang":
-        told = await _server_info(transport, "/get_server_info", seconds=seconds)
-        return _text(told.get("version")), _count(told.get("context_length"))
+        info = await _server_info(transport, "/get_server_info", seconds=seconds)
+        return _text(info.get("version")), _count(info.get("context_length"))
     if product == "llama.cpp":
-        told = await _server_info(transport, "/props", seconds=seconds)
-        settings = told.get("default_generation_settings")
+        info = await _server_info(transport, "/props", seconds=seconds)
+        settings = info.get("default_generation_settings")
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
-        return _text(told.get("build_info")), _count(context)
-    told = await _server_info(transport, "/version", seconds=seconds)
-    return _text(told.get("version")), None
+        return _text(info.get("build_info")), _count(context)
+    info = await _server_info(transport, "/version", seconds=seconds)
+    return _text(info.get("version")), None
 
 
 async def _server_info(transport: Transport, path: str, *, seconds: float) -> dict[str, JsonValue]:

@@ -149,14 +149,8 @@ def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp:
         if health.phase is Phase.LIVE
         or (
             health.phase is Phase.RECOVERING
-            and now - (health.recovered_at or 0.0) >= _turn(name, session) * ramp
+            and now - (health.recovered_at or 0.0)
+            # Not the weight that chooses: it is high for exactly those that choose the endpoint.
+            >= rendezvous_weight(f"{name} again", session) * ramp
         )
     }
-
-
-def _turn(endpoint: str, session: str) -> float:
-    """Return when in the ramp a conversation returns.
-
-    It is not the number that chooses, which is high for exactly those that choose the endpoint.
-    """
-    return rendezvous_weight(f"{endpoint} again", session)

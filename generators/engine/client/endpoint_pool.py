@@ -35,7 +35,7 @@ _OK = 200
 _POLL_SECONDS = 0.1
 """How often a conversation looks whether its turn at a recovering endpoint has come."""
 _IDLE_SECONDS = 60.0
-"""How long a watcher sleeps where nothing happens."""
+"""How long a watcher or a conversation sleeps where nothing happens."""
 
 
 class AbandonedRequest(IncompleteResponse):
@@ -75,23 +75,23 @@ class Endpoint:
             ResponseTooLarge: the answer has more than 64 MiB.
         """
         try:
-            async with asyncio.timeout(None) as leash:
+            async with asyncio.timeout(None) as timeout:
                 if not self.timeouts:
                     self.wake.set()  # a living one is probed only while something waits
-                self.timeouts.add(leash)
+                self.timeouts.add(timeout)
                 try:
                     return await self.transport.post_chat(body, session=session, seconds=seconds)
                 finally:
-                    self.timeouts.discard(leash)
+                    self.timeouts.discard(timeout)
         except TimeoutError as error:
             raise AbandonedRequest(f"abandoned: {self.health.reason}", reached=True) from error
 
     def abandon(self) -> None:
         """End every request that waits for it, so that it is asked again elsewhere."""
         now = asyncio.get_running_loop().time()
-        for leash in self.timeouts:
-            if not leash.expired():
-                leash.reschedule(now)
+        for timeout in self.timeouts:
+            if not timeout.expired():
+                timeout.reschedule(now)
 
 
 class EndpointPool:
@@ -133,8 +133,8 @@ class EndpointPool:
     @property
     def problems(self) -> str:
         """What is wrong with the endpoints that are not healthy; empty: nothing."""
-        ill = [end for end in self.endpoints if end.health.reason]
-        return "; ".join(f"{end.name}: {end.health.reason}" for end in ill)
+        unhealthy = [end for end in self.endpoints if end.health.reason]
+        return "; ".join(f"{end.name}: {end.health.reason}" for end in unhealthy)
 
     async def select(
         self, session: str, *, stopwatch: Stopwatch | None, avoid: frozenset[str]
@@ -145,7 +145,7 @@ class EndpointPool:
             return endpoint
         with _paused(stopwatch):
             while not (endpoint := self._choose(session, avoid)):
-                await self._wait_for_change(_POLL_SECONDS if self.live_count else _IDLE_SECONDS)
+                await _is_set_within(self._changed, _POLL_SECONDS if self.live_count else None)
         return endpoint
 
     async def pause(self, seconds: float, *, stopwatch: Stopwatch | None) -> None:
@@ -167,11 +167,6 @@ class EndpointPool:
             avoid=avoid,
         )
         return self._endpoints[name] if name else None
-
-    async def _wait_for_change(self, seconds: float) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._changed.wait()
 
     def _set_health(self, endpoint: Endpoint, health: Health) -> None:
         """Set the health of an endpoint, and wake the requests that wait for one."""
@@ -224,7 +219,7 @@ async def find_probe_path(transport: Transport, *, seconds: float) -> str:
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Return whether the event comes within so long."""
+    """Wait for an event, at most so long or `_IDLE_SECONDS`; return whether it came."""
     try:
         async with asyncio.timeout(_IDLE_SECONDS if seconds is None else seconds):
             await event.wait()

@@ -38,7 +38,7 @@ class Completion:
     reasoning: str | None
     """What the server set apart as thinking."""
     finish_reason: str | None
-    """As the server says it."""
+    """As the server sends it."""
     model: str | None
     """As the server calls it."""
     prompt_tokens: int | None
@@ -58,20 +58,25 @@ def read_completion(body: bytes) -> Completion:
     """Return the completion in the body of an answer.
 
     Raises:
-        InvalidCompletion: it is not UTF-8, not whole JSON, or no chat completion.
+        InvalidCompletion: it is not UTF-8, not whole JSON, or not a chat completion.
     """
     top = _object(_json(body))
-    choice = _object(_first(top.get("choices")))
+    choices = top.get("choices")
+    choice = _object(choices[0] if isinstance(choices, list) and choices else None)
     message = _object(choice.get("message"))
     if not message:
         raise InvalidCompletion(f"no message in it: {_excerpt(body)}")
-    text, cut = _truncate(_text_of(message))
+    # Content, then each tool call as text, as models write them themselves.
+    parts = (*_content(message.get("content")), *_calls(message.get("tool_calls")))
+    text, cut = _truncate("\n".join(parts))
     thinking = message.get("reasoning_content") or message.get("reasoning")
     reasoning, cut_too = _truncate(thinking) if isinstance(thinking, str) else (None, 0)
     too_long = cut + cut_too > 0
     usage = _object(top.get("usage"))
     details = _object(usage.get("prompt_tokens_details"))
     times = _object(top.get("metrics"))
+    # vLLM counts the time to the first token from where the time in the queue ends.
+    queue_ms, first_ms = _ms(times.get("queue_time_ms")), _ms(times.get("time_to_first_token_ms"))
     ids = None if too_long else _ids(choice.get("token_ids"))
     return Completion(
         text=text,
@@ -82,8 +87,8 @@ def read_completion(body: bytes) -> Completion:
         completion_tokens=_count(usage.get("completion_tokens")),
         cached_tokens=_count(details.get("cached_tokens")),
         image_tokens=_count(_object(details.get("multimodal_tokens")).get("image")),
-        queue_ms=_ms(times.get("queue_time_ms")),
-        ttft_ms=_first_token_ms(times),
+        queue_ms=queue_ms,
+        ttft_ms=None if queue_ms is None or first_ms is None else queue_ms + first_ms,
         prompt_token_ids=_ids(top.get("prompt_token_ids")),
         completion_token_ids=ids,
         completion_logprobs=None if too_long else _logprobs(choice.get("logprobs"), ids),
@@ -92,9 +97,9 @@ def read_completion(body: bytes) -> Completion:
 
 
 def partial_usage(part: bytes) -> int | None:
-    """Return the tokens that the beginning of a cut answer says it took; None if it does not."""
-    found = {bytes(kind): int(count) for kind, count in _USAGE.findall(part)}
-    return sum(found.values()) if found else None
+    """Return the tokens that the beginning of a cut answer reports; None if it reports none."""
+    counts = {bytes(kind): int(count) for kind, count in _USAGE.findall(part)}
+    return sum(counts.values()) if counts else None
 
 
 def error_message(body: bytes) -> str:
@@ -105,26 +110,26 @@ def error_message(body: bytes) -> str:
         return _excerpt(body)
     error = top.get("error", top)
     message = error.get("message") if isinstance(error, dict) else error
-    found = message if isinstance(message, str) else top.get("detail")
-    return one_line(found if isinstance(found, str) else body.decode("utf-8", "replace"))
+    text = message if isinstance(message, str) else top.get("detail")
+    return one_line(text if isinstance(text, str) else body.decode("utf-8", "replace"))
 
 
 def one_line(text: str, max_chars: int = 500) -> str:
-    """Return `text` as one line of at most `most` characters that any table can hold."""
+    """Return `text` as one line of at most `max_chars` characters that any table can hold."""
     line = " ".join(well_formed(text).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
 def _json(body: bytes) -> JsonValue:
     try:
-        found: JsonValue = json.loads(body.decode("utf-8"))
+        document: JsonValue = json.loads(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InvalidCompletion(f"not UTF-8 at byte {error.start}") from error
     except RecursionError as error:
         raise InvalidCompletion("nested too deeply to be one") from error
     except ValueError as error:
-        raise InvalidCompletion(f"no whole JSON: {_excerpt(body)}") from error
-    return found
+        raise InvalidCompletion(f"not whole JSON: {_excerpt(body)}") from error
+    return document
 
 
 def _excerpt(body: bytes) -> str:
@@ -133,10 +138,6 @@ def _excerpt(body: bytes) -> str:
 
 def _object(value: JsonValue) -> dict[str, JsonValue]:
     return value if isinstance(value, dict) else {}
-
-
-def _first(value: JsonValue) -> JsonValue:
-    return value[0] if isinstance(value, list) and value else None
 
 
 def _short_text(value: JsonValue) -> str | None:
@@ -153,14 +154,8 @@ def _ms(value: JsonValue) -> float | None:
     return float(value) if math.isfinite(value) and value >= 0 else None
 
 
-def _first_token_ms(times: dict[str, JsonValue]) -> float | None:
-    """Return the time to the first token: vLLM counts it from where the time in the queue ends."""
-    queued, worked = _ms(times.get("queue_time_ms")), _ms(times.get("time_to_first_token_ms"))
-    return None if queued is None or worked is None else queued + worked
-
-
 def _ids(value: JsonValue) -> tuple[int, ...] | None:
-    """Return ids of tokens, of which a prompt has thousands; None if one of them is none."""
+    """Return the ids of tokens, of which a prompt has thousands; None if one is not a token's."""
     if not isinstance(value, list) or not set(map(type, value)) <= {int}:
         return None
     ids = tuple(cast("list[int]", value))
@@ -170,11 +165,6 @@ def _ids(value: JsonValue) -> tuple[int, ...] | None:
 def _truncate(text: str) -> tuple[str, int]:
     """Return `text` as it is kept, and how many of its characters are not."""
     return well_formed(text[:MAX_CHARS]), max(0, len(text) - MAX_CHARS)
-
-
-def _text_of(message: dict[str, JsonValue]) -> str:
-    """Return the content, then each tool call as text, as models write them themselves."""
-    return "\n".join((*_content(message.get("content")), *_calls(message.get("tool_calls"))))
 
 
 def _content(content: JsonValue) -> Iterator[str]:
@@ -190,19 +180,19 @@ def _calls(calls: JsonValue) -> Iterator[str]:
     for call in calls if isinstance(calls, list) else ():
         function = _object(_object(call).get("function"))
         if function:
-            said = {"name": function.get("name"), "arguments": _arguments(function)}
-            yield f"<tool_call>{json.dumps(said, ensure_ascii=False)}</tool_call>"
+            call_json = {"name": function.get("name"), "arguments": _arguments(function)}
+            yield f"<tool_call>{json.dumps(call_json, ensure_ascii=False)}</tool_call>"
 
 
 def _arguments(function: dict[str, JsonValue]) -> JsonValue:
-    """Return the arguments of a call, which come as a text of JSON; as they are where not."""
-    said = function.get("arguments")
-    if not isinstance(said, str):
-        return said
+    """Return the arguments of a call, parsed where they are a text of JSON, else as they came."""
+    arguments = function.get("arguments")
+    if not isinstance(arguments, str):
+        return arguments
     try:
-        parsed: JsonValue = json.loads(said)
+        parsed: JsonValue = json.loads(arguments)
     except (ValueError, RecursionError):
-        return said
+        return arguments
     return parsed
 
 
@@ -211,11 +201,11 @@ def _logprobs(value: JsonValue, ids: tuple[int, ...] | None) -> tuple[float, ...
     content = _object(value).get("content")
     if not isinstance(content, list):
         return None
-    found = [_object(token).get("logprob") for token in content]
+    values = [_object(token).get("logprob") for token in content]
     numbers = tuple(
         float(each)
-        for each in found
+        for each in values
         if isinstance(each, int | float) and not isinstance(each, bool) and math.isfinite(each)
     )
-    fits = len(numbers) == len(found) and (ids is None or len(ids) == len(numbers))
-    return numbers if fits else None
+    complete = len(numbers) == len(values) and (ids is None or len(ids) == len(numbers))
+    return numbers if complete else None

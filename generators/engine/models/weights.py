@@ -54,18 +54,16 @@ class Tensor:
 
     def data(self, random: Random) -> bytes:
         """Return its numbers as they lie in the file."""
-        if self.values is None:
-            return self._begun(drawn(random, self.size, self.least))
-        return b"".join(bfloat16(value) for value in self.values) * (self.size // len(self.values))
-
-    def _begun(self, data: bytes) -> bytes:
-        """Return drawn numbers with those that are not."""
+        if self.values is not None:
+            repeats = self.size // len(self.values)
+            return b"".join(bfloat16(value) for value in self.values) * repeats
+        data = drawn(random, self.size, self.least)
         if self.firsts is None:
             return data
-        begun, row = bytearray(data), _BYTES * self.size // len(self.firsts)
+        filled, row = bytearray(data), _BYTES * self.size // len(self.firsts)
         for number, first in enumerate(self.firsts):
-            begun[number * row : number * row + _BYTES] = bfloat16(first)
-        return bytes(begun)
+            filled[number * row : number * row + _BYTES] = bfloat16(first)
+        return bytes(filled)
 
 
 def bfloat16(value: float) -> bytes:

@@ -1,4 +1,4 @@
-"""Runs a scripted engine: `python -m generators.engine.simulator --port 8000`.
+"""Runs a simulator: `python -m generators.engine.simulator --port 8000`.
 
 The first line of standard output is its URL. It ends on SIGTERM or SIGINT, and by itself when its
 parent is gone: when standard input ends where that is a pipe, else when it has another parent
@@ -6,6 +6,7 @@ process.
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import stat
@@ -51,7 +52,8 @@ async def _serve(command: Command) -> None:
             loop.add_reader(STDIN, _drain, ending)
             await ending.wait()
         while os.getppid() == parent and not ending.is_set():
-            await _wait(ending, POLL_SECONDS)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ending.wait(), POLL_SECONDS)
 
 
 def _is_pipe(descriptor: int) -> bool:
@@ -70,14 +72,6 @@ def _drain(ending: asyncio.Event) -> None:
     if not data:
         asyncio.get_running_loop().remove_reader(STDIN)
         ending.set()
-
-
-async def _wait(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return
 
 
 if __name__ == "__main__":

@@ -89,7 +89,11 @@ def colour_centre(image: PromptImage, colour: tuple[int, int, int]) -> tuple[flo
     for tolerance in TOLERANCES:
         mask = _mask(bands, colour, tolerance)
         if mask.getbbox() is not None:
-            return _middle(mask)
+            # The centroid of the lit pixels, as parts; a pixel lies at its own middle.
+            exact = mask.convert("F")
+            across = exact.resize((mask.width, 1), Image.Resampling.BOX)
+            down = exact.resize((1, mask.height), Image.Resampling.BOX)
+            return _mean(across), _mean(down)
     return None
 
 
@@ -101,14 +105,6 @@ def _mask(
         for band, wanted in zip(bands, colour, strict=True)
     ]
     return ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2])
-
-
-def _middle(mask: Image.Image) -> tuple[float, float]:
-    """Return the centroid of a mask's lit pixels, as parts; a pixel lies at its own middle."""
-    exact = mask.convert("F")
-    across = exact.resize((mask.width, 1), Image.Resampling.BOX)
-    down = exact.resize((1, mask.height), Image.Resampling.BOX)
-    return _mean(across), _mean(down)
 
 
 def _mean(profile: Image.Image) -> float:

@@ -33,7 +33,9 @@ def free_text(prompt: str, rng: Random, constraints: Constraints) -> str:
     """Return a reply in the form that the text of a prompt calls for."""
     point = constraints.draw_point(rng) or _NOWHERE
     if "<tool_call>" in prompt:
-        return _tool_call(_computer_use(rng, constraints, point))
+        arguments = _computer_use(rng, constraints, point)
+        call = json.dumps({"name": "computer_use", "arguments": arguments}, ensure_ascii=False)
+        return f"<tool_call>\n{call}\n</tool_call>"
     if "computer tool" in prompt:
         return f"I go on with the task.\n{json.dumps(_claude(rng, constraints, point), ensure_ascii=False)}"
     if "Action:" in prompt and "click(" in prompt:
@@ -45,11 +47,6 @@ def free_text(prompt: str, rng: Random, constraints: Constraints) -> str:
     if "Click(x, y)" in prompt or constraints.target is not None:
         return f"Click({point.x:g}, {point.y:g})"
     return "I see a page, and I would look at it more closely."
-
-
-def _tool_call(arguments: JsonObject) -> str:
-    call = json.dumps({"name": "computer_use", "arguments": arguments}, ensure_ascii=False)
-    return f"<tool_call>\n{call}\n</tool_call>"
 
 
 def _computer_use(rng: Random, constraints: Constraints, point: ImagePoint) -> JsonObject:

@@ -222,19 +222,16 @@ class SchemaSampler:
         return self._rng.choice(branches)
 
     def _object(self, schema: Schema) -> JsonObject:
+        constraints = self._constraints
         points = self._points([name for name in schema.properties if axis(name)])
         return {
             name: self._value(part, name=name, wanted=points.get(name))
             for name, part in schema.properties.items()
-            if name in schema.required or self._is_included(name, part)
+            if name in schema.required
+            or (constraints.is_specific and constraints.fits_property(name))
+            or (constraints.is_specific and part.has_room_for(constraints))
+            or self._rng.choice((False, True))
         }
-
-    def _is_included(self, name: str, part: Schema) -> bool:
-        if self._constraints.is_specific and (
-            self._constraints.fits_property(name) or part.has_room_for(self._constraints)
-        ):
-            return True
-        return self._rng.choice((False, True))
 
     def _points(self, names: list[str]) -> dict[str, float]:
         """Return what the coordinates among an object's properties should be."""

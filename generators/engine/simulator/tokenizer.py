@@ -62,7 +62,11 @@ class Tokenizer:
         """Return the tokens of a text."""
         known = self._texts.get(text)
         if known is None:
-            known = self._texts[text] = tuple(map(_id, pieces(text)))
+            room = VOCABULARY - RESERVED
+            known = self._texts[text] = tuple(
+                RESERVED + zlib.crc32(piece.encode("utf-8", "surrogatepass")) % room
+                for piece in pieces(text)
+            )
             if len(self._texts) > _KEPT_TEXTS:
                 self._texts.popitem(last=False)
         else:
@@ -101,7 +105,3 @@ class Tokenizer:
             (IMAGE_START, *(IMAGE,) * count, IMAGE_END),
             (IMAGE_START, *(mark,) * count, IMAGE_END),
         )
-
-
-def _id(piece: str) -> int:
-    return RESERVED + zlib.crc32(piece.encode("utf-8", "surrogatepass")) % (VOCABULARY - RESERVED)

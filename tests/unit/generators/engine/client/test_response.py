@@ -165,8 +165,8 @@ def test_halves_of_characters_are_mended_and_pairs_kept() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        (b"", "no whole JSON: an empty body"),
-        (b'{"choices": [{"mess', "no whole JSON"),
+        (b"", "not whole JSON: an empty body"),
+        (b'{"choices": [{"mess', "not whole JSON"),
         (b'{"choices": "\xff\xfe"}', "not UTF-8 at byte 13"),
         (b"{}", "no message in it"),
         (b"[]", "no message in it"),
