@@ -10,7 +10,7 @@ import platform
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from flows.terminal import ExitCode, print_error, print_note
 from flows.version import version_of
@@ -19,7 +19,13 @@ from schemas.redaction import redact, redact_values, redact_variables
 
 def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
     """Write a log about `defect`, which ended the command `argv`; return the exit code."""
-    record = redact_variables(redact("\n".join(_log_lines(defect, argv))), os.environ)
+    lines = [
+        f"stepmill {version_of()}, Python {platform.python_version()}, {platform.platform()}",
+        f"{sys.executable} {redact_values(list(argv))}",
+        *(line.rstrip("\n") for line in traceback.format_exception(defect)),
+        "",
+    ]
+    record = redact_variables(redact("\n".join(lines)), os.environ)
     try:
         handle, path = tempfile.mkstemp(prefix="stepmill-", suffix=".log")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as log:
@@ -29,22 +35,10 @@ def report_defect(defect: BaseException, argv: Sequence[str]) -> int:
         where = f"its log stands above, as it cannot be kept ({error.strerror})"
     else:
         where = f"its log is {path}"
-    what = redact_variables(_first_line(defect), os.environ)
+    first = next(iter(str(defect).strip().splitlines()), "")
+    name = type(defect).__name__
+    what = redact_variables(f"{name}: {first}" if first else name, os.environ)
     print_error(
         f"internal error, a defect of Stepmill: {what}; {where}: please report it with that"
     )
     return ExitCode.INTERNAL_ERROR
-
-
-def _first_line(defect: BaseException) -> str:
-    lines = str(defect).strip().splitlines()
-    name = type(defect).__name__
-    return f"{name}: {lines[0]}" if lines else name
-
-
-def _log_lines(defect: BaseException, argv: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of the log."""
-    yield f"stepmill {version_of()}, Python {platform.python_version()}, {platform.platform()}"
-    yield f"{sys.executable} {redact_values(list(argv))}"
-    yield from (line.rstrip("\n") for line in traceback.format_exception(defect))
-    yield ""

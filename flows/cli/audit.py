@@ -25,18 +25,14 @@ def run(args: Arguments) -> int:
     sources = Sources(config=args.config, settings=tuple(args.settings), run=args.run)
     report = signals.run(_audit(sources, args.run, deep=args.deep))
     if args.json:
-        print_result({"run": args.run, **_states(report), **report.model_dump(mode="json")})
+        states = {
+            "whole": not report.run_findings,
+            "copies_whole": all(copy.whole for copy in report.published),
+        }
+        print_result({"run": args.run, **states, **report.model_dump(mode="json")})
     else:
         print_lines(_lines(args.run, report))
     return ExitCode.SHORT if report.findings else ExitCode.DONE
-
-
-def _states(report: AuditReport) -> dict[str, bool]:
-    """Return whether the run itself is whole, and whether every copy was proven to be."""
-    return {
-        "whole": not report.run_findings,
-        "copies_whole": all(copy.whole for copy in report.published),
-    }
 
 
 def _lines(url: str, report: AuditReport) -> Iterator[str]:

@@ -73,14 +73,11 @@ def run(args: Arguments) -> int:
             {"fit": is_fit(lines), "lines": [line.model_dump(mode="json") for line in lines]}
         )
     else:
-        print_lines(text for line in lines for text in _format_line(line))
+        for line in lines:
+            print_lines([f"{line.name:<9} {line.health.value:<8} {line.found}"])
+            if line.remedy:
+                print_lines([f"{'':<9} {'':<8} → {line.remedy}"])
     return ExitCode.DONE if is_fit(lines) else ExitCode.SHORT
-
-
-def _format_line(line: Diagnosis) -> Iterator[str]:
-    yield f"{line.name:<9} {line.health.value:<8} {line.found}"
-    if line.remedy:
-        yield f"{'':<9} {'':<8} → {line.remedy}"
 
 
 def diagnose() -> Iterator[Diagnosis]:
@@ -88,8 +85,15 @@ def diagnose() -> Iterator[Diagnosis]:
     yield _python()
     yield _browser()
     yield from exposure_lines(exposure(launch_options()))
-    for look in (_pages, _packages, _prefect, _memory, _disk, _engine):
-        yield look()
+    yield _pages()
+    yield _packages()
+    yield _prefect()
+    free = psutil.virtual_memory().available
+    cores = f"; {os.cpu_count() or 1} cores"
+    yield _capacity("memory", free, MIN_MEMORY, cores, "set browser.sessions lower than 16")
+    free = psutil.disk_usage(str(Path.cwd())).free
+    yield _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
+    yield _engine()
 
 
 def _python() -> Diagnosis:
@@ -180,19 +184,6 @@ def _prefect() -> Diagnosis:
     else:
         found = f"an embedded server, its files in {private_home(os.environ)}"
     return Diagnosis(name="prefect", health=Health.GOOD, found=found)
-
-
-def _memory() -> Diagnosis:
-    free = psutil.virtual_memory().available
-    cores = os.cpu_count() or 1
-    return _capacity(
-        "memory", free, MIN_MEMORY, f"; {cores} cores", "set browser.sessions lower than 16"
-    )
-
-
-def _disk() -> Diagnosis:
-    free = psutil.disk_usage(str(Path.cwd())).free
-    return _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
 
 
 def _capacity(name: str, free: int, minimum: int, more: str, remedy: str) -> Diagnosis:

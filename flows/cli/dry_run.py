@@ -31,7 +31,9 @@ def run(args: Arguments) -> int:
         print_result({"config": config, "plan": plan})
         return ExitCode.DONE
     print_lines(_toml(config))
-    print_lines(["", *(f"# {name}: {_format_value(value)}" for name, value in plan.items())])
+    print_lines([""])
+    for name, value in plan.items():
+        print_lines([f"# {name}: {value if isinstance(value, str) else canonical_json(value)}"])
     return ExitCode.DONE
 
 
@@ -63,10 +65,6 @@ def _plan(prepared: ValidConfig, *, begun: bool) -> JsonObject:
         "units": sum(1 for _ in split_tasks(config, tasks)),
         "policies": policies,
     }
-
-
-def _format_value(value: JsonValue) -> str:
-    return value if isinstance(value, str) else canonical_json(value)
 
 
 def _toml(tables: Mapping[str, JsonValue]) -> Iterator[str]:

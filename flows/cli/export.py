@@ -10,11 +10,9 @@ from flows.job.chat_renderer import make_renderer
 from flows.job.config_loader import Sources, load
 from flows.job.stored_run import StoredRun, open_stored_run
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
-from schemas.config import RunConfig
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, export
 from storage.export.factory import check_options, make_format
-from storage.export.protocol import Format
 from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
@@ -31,9 +29,15 @@ def run(args: Arguments) -> int:
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
     stored, tables = asyncio.run(_open_tables(args))
+    renderer = make_renderer(stored.config, args.dialect) if name is FormatName.CHAT else None
     report = export(  # in this thread, so that an interrupt ends it at once
         tables,
-        _format(args, name, stored.config),
+        make_format(
+            name,
+            renderer=renderer,
+            shape=MessageShape(args.shape or MessageShape.OPENAI),
+            pictures=Pictures(args.pictures or Pictures.FILES),
+        ),
         folder(args.to),
         run_id=stored.run.run_id,
         rule=stored.config.accept,
@@ -64,16 +68,6 @@ async def _open_tables(args: Arguments) -> tuple[StoredRun, Tables]:
         return stored, await open_tables(await stored.lake.snapshot(args.version))
     finally:
         await stored.lake.close()
-
-
-def _format(args: Arguments, name: FormatName, config: RunConfig) -> Format:
-    renderer = make_renderer(config, args.dialect) if name is FormatName.CHAT else None
-    return make_format(
-        name,
-        renderer=renderer,
-        shape=MessageShape(args.shape or MessageShape.OPENAI),
-        pictures=Pictures(args.pictures or Pictures.FILES),
-    )
 
 
 def _lines(report: ExportReport) -> list[str]:

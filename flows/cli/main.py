@@ -38,7 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         check_output()
         args = parse(words)
-        _check_settings(args)
+        if getattr(args, "settings", None):
+            from flows.job.used_keys import check_settings  # noqa: PLC0415 - heavy; not for help
+
+            check_settings(command_of(args), args.settings)
         code = cast("_Command", importlib.import_module(args.module)).run(args)
     except SystemExit as leaving:
         if ending is None:
@@ -100,14 +103,6 @@ def _exit_code(
         print_error(str(one))
     begun = any(isinstance(one, Unfinished) for one in errors)
     return ExitCode.SHORT if begun else ExitCode.REFUSED
-
-
-def _check_settings(args: Arguments) -> None:
-    """Refuse what `--set` gives to a command that does not use it."""
-    if getattr(args, "settings", None):
-        from flows.job.used_keys import check_settings  # noqa: PLC0415 - heavy, and only for this
-
-        check_settings(command_of(args), args.settings)
 
 
 def _leaves(error: Exception) -> Iterator[Exception]:

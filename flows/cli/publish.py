@@ -34,7 +34,8 @@ async def _publish(args: Arguments) -> PublishReport:
     if not args.no_prefect:
         await flow_run.check_server_setting()
     async with open_publication(args.run, sources, args.to, args.version) as publication:
-        with set_current(publication, _nothing):
+        # Interrupts end it, and publishing again goes on.
+        with set_current(publication, lambda: None):
             observing = flow_run.observe_flow(
                 "flows.publish", None if args.no_prefect else parameters
             )
@@ -43,7 +44,3 @@ async def _publish(args: Arguments) -> PublishReport:
                 if not report.put and not report.deleted:
                     observed.do_not_wait()
             return report
-
-
-def _nothing() -> None:
-    """Interrupts end it: publishing again goes on."""

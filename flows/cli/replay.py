@@ -11,7 +11,7 @@ from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from generators.verify.replay import ReplayResult, replay
 from schemas.base import canonical_json
-from schemas.episode import Episode, Step
+from schemas.episode import Episode
 
 
 def run(args: Arguments) -> int:
@@ -51,12 +51,9 @@ def _lines(episode: Episode, replayed: ReplayResult) -> Iterator[str]:
     for step in replayed.steps:
         agrees = "parts" if step.differs else "agrees"
         picture = "same picture" if step.picture_equal else "another picture"
-        yield f"step {step.step:>3}  {agrees}, {picture}  {_format_action(steps[step.step])}"
+        action = canonical_json(steps[step.step].action.model_dump(mode="json"))
+        yield f"step {step.step:>3}  {agrees}, {picture}  {action}"
         for difference in step.differs:
             yield f"          {difference}"
     word = "reproduced" if replayed.reproduced else "not reproduced"
     yield f"{word}: {replayed.because}"
-
-
-def _format_action(step: Step) -> str:
-    return canonical_json(step.action.model_dump(mode="json", exclude_defaults=False))

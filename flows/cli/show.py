@@ -19,7 +19,8 @@ def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     summary, made = asyncio.run(_summary(args))
     if args.json:
-        print_result({"run": args.run, **summary.model_dump(mode="json"), "made": _as_json(made)})
+        counts = made and {"complete": made.complete, **made.model_dump(mode="json")}
+        print_result({"run": args.run, **summary.model_dump(mode="json"), "made": counts})
     else:
         print_lines(_lines(args.run, summary, made))
     return ExitCode.DONE
@@ -43,10 +44,6 @@ async def _summary(args: Arguments) -> tuple[Summary, Completion | None]:
 
 async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
     return await asyncio.to_thread(readers.read_verdicts, await snapshot.dataset("verdicts"))
-
-
-def _as_json(made: Completion | None) -> dict[str, object] | None:
-    return None if made is None else {"complete": made.complete, **made.model_dump(mode="json")}
 
 
 def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]:

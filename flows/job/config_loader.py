@@ -51,9 +51,17 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
     """
     if sources.config is not None:
         yield sources.config, read_file(sources.config)
-    yield from _read_environment(environ)
+    for name in sorted(environ):
+        key = name.removeprefix(PREFIX)
+        if key != name and _DOT in key:
+            where = f"environment variable {name}"
+            yield where, _layer_of(key.lower().split(_DOT), environ[name], where=where)
     for setting in sources.settings:
-        yield f"--set {redact(setting)}", _read_setting(setting)
+        key, equals, text = setting.partition("=")
+        where = f"--set {redact(setting)}"
+        if not equals:
+            raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
+        yield where, _layer_of([part.strip() for part in key.split(".")], text, where=where)
     if sources.run is not None:
         yield "--run", {"run": {"url": sources.run}}
 
@@ -97,23 +105,6 @@ def _tables(text: str) -> dict[str, JsonValue]:
     except ValueError:  # Python reads no decimal number beyond a limit of its own
         raise ValueError("a number has too many digits") from None
     return tables
-
-
-def _read_environment(environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
-    for name in sorted(environ):
-        key = name.removeprefix(PREFIX)
-        if key != name and _DOT in key:
-            parts = key.lower().split(_DOT)
-            where = f"environment variable {name}"
-            yield where, _layer_of(parts, environ[name], where=where)
-
-
-def _read_setting(setting: str) -> Layer:
-    key, equals, text = setting.partition("=")
-    where = f"--set {redact(setting)}"
-    if not equals:
-        raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
-    return _layer_of([part.strip() for part in key.split(".")], text, where=where)
 
 
 def _layer_of(parts: Sequence[str], text: str, *, where: str) -> Layer:

@@ -7,11 +7,11 @@ it was judged, so a check of any length holds no more than its open sessions do.
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pydantic import Field
 
-from flows.job.plan import PlannedAttempt, plan_units
+from flows.job.plan import plan_units
 from flows.job.unit_runner import RolloutSetup
 from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
@@ -118,27 +118,32 @@ async def evaluate(
     attempts = (
         attempt for unit in plan_units(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
-    checker = _Evaluator(browsers, policies, config)
-    shares: list[TemplateCheck] = []
+    setup = RolloutSetup.of(
+        config, RUN_ID, sites=browsers.sites, sessions=browsers.sessions, policies=policies
+    )
+    verifiers = make_verifiers(
+        ("outcome", "replay"),
+        sites=browsers.sites,
+        sessions=browsers.replays,
+        min_reward=config.accept.min_reward,
+    )
+    panel, shares = Panel(verifiers), list[TemplateCheck]()
+
+    async def work() -> None:
+        for planned in attempts:
+            episode = await setup.roll_out(RUN_ID, planned)
+            verdicts = await panel.judge(planned.task, episode)
+            found = {verdict.verifier: verdict for verdict in verdicts}
+            shares.append(check_of(planned.task, episode, found))
+            on_episode(shares[-1])
+
     try:
         async with asyncio.TaskGroup() as group:
             for _ in range(min(config.browser.sessions, len(tasks) * config.tasks.attempts)):
-                group.create_task(_evaluate_all(checker, attempts, shares, on_episode))
+                group.create_task(work())
     except ExceptionGroup as broken:
         raise _refusal(broken) or broken from None
     return PolicyEvaluation(families=sum_by_template(shares), seconds=time.perf_counter() - begun)
-
-
-async def _evaluate_all(
-    checker: "_Evaluator",
-    attempts: Iterator[PlannedAttempt],
-    shares: list[TemplateCheck],
-    on_episode: Callable[[TemplateCheck], None],
-) -> None:
-    for attempt in attempts:
-        share = await checker.evaluate(attempt)
-        shares.append(share)
-        on_episode(share)
 
 
 def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
@@ -146,29 +151,6 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
     refusals, others = group.split(Refusal)
     first = refusals.exceptions[0] if refusals is not None and others is None else None
     return first if isinstance(first, Refusal) else None
-
-
-class _Evaluator:
-    """Checks one attempt after another."""
-
-    def __init__(self, browsers: Browsers, policies: PolicyFactory, config: RunConfig) -> None:
-        self._setup = RolloutSetup.of(
-            config, RUN_ID, sites=browsers.sites, sessions=browsers.sessions, policies=policies
-        )
-        verifiers = make_verifiers(
-            ("outcome", "replay"),
-            sites=browsers.sites,
-            sessions=browsers.replays,
-            min_reward=config.accept.min_reward,
-        )
-        self._panel = Panel(verifiers)
-
-    async def evaluate(self, planned: PlannedAttempt) -> TemplateCheck:
-        """Return the share that one attempt has in its family's check."""
-        task = planned.task
-        episode = await self._setup.roll_out(RUN_ID, planned)
-        verdicts = await self._panel.judge(task, episode)
-        return check_of(task, episode, {verdict.verifier: verdict for verdict in verdicts})
 
 
 def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> TemplateCheck:
@@ -230,8 +212,6 @@ def sum_by_template(shares: Iterable[TemplateCheck]) -> tuple[TemplateCheck, ...
         )
         for name, group in grouped.items()
     ]
-    return tuple(sorted(families, key=_worst_first))
-
-
-def _worst_first(family: TemplateCheck) -> tuple[float, float, str]:
-    return (family.success_rate, family.reproduction or 0.0, family.template)
+    return tuple(
+        sorted(families, key=lambda one: (one.success_rate, one.reproduction or 0.0, one.template))
+    )

@@ -147,23 +147,18 @@ class RunJob:
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
         """Return what the run holds, where it was published, and what went wrong with that."""
+        lake = self._context.lake
         try:
             problems = await self._finish_units()
-            summary = await self._seal()
+            version = await lake.seal()
+            if not version:
+                return Summary(version=0), [], problems
+            verdicts = await lake.verdicts(version=version)
+            summary = await summarise(await lake.snapshot(version), verdicts, self._context.rule)
         except StepmillError as error:
             return Summary(version=0), [], [str(error)]
-        if not summary.version:
-            return summary, [], problems
         publications, unpublished = await self._publish()
         return summary, publications, problems + unpublished
-
-    async def _seal(self) -> Summary:
-        lake = self._context.lake
-        version = await lake.seal()
-        if not version:
-            return Summary(version=0)
-        verdicts = await lake.verdicts(version=version)
-        return await summarise(await lake.snapshot(version), verdicts, self._context.rule)
 
 
 class GenerateJob(RunJob):

@@ -141,7 +141,12 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
         Conflict: another program changed the dataset there.
     """
     destination = open_destination(to, config.publish, config.storage)
-    _refuse_nested(to, config.run.url)
+    dataset_path, run_path = _path_of(to), _path_of(config.run.url)
+    if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):
+        raise BadConfig(
+            f"{to}: a dataset and its run cannot lie in each other ({config.run.url}); "
+            "publish to a place beside it"
+        )
     try:
         await destination.owned_listing(run_id or _NO_RUN)
     except OtherRun as error:
@@ -152,15 +157,6 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
             "publish to another place, or remove that one"
         ) from error
     await destination.probe()
-
-
-def _refuse_nested(to: str, run: str) -> None:
-    dataset_path, run_path = _path_of(to), _path_of(run)
-    if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):
-        raise BadConfig(
-            f"{to}: a dataset and its run cannot lie in each other ({run}); "
-            "publish to a place beside it"
-        )
 
 
 def _path_of(url: str) -> PurePosixPath:

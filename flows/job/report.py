@@ -2,7 +2,7 @@
 
 from pydantic import Field, JsonValue
 
-from flows.job.summary import GroupCount, Summary
+from flows.job.summary import Summary
 from flows.terminal import ExitCode
 from schemas.base import Record
 from storage.publish.publish import PublishReport
@@ -76,10 +76,8 @@ class Report(Record):
             "units_failed": self.units_failed,
             "problems": list(self.problems),
             "interrupted": self.interrupted,
-            "templates": [_template_row(count) for count in self.summary.templates],
+            "templates": [
+                count.model_dump(mode="json", exclude={"policy"})
+                for count in self.summary.templates
+            ],
         }
-
-
-def _template_row(count: GroupCount) -> dict[str, JsonValue]:
-    numbers: dict[str, JsonValue] = count.model_dump(mode="json", exclude={"policy"})
-    return numbers

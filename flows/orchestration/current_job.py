@@ -60,9 +60,5 @@ async def get_or_start(
         yield running.work
         return
     async with begin() as work:
-        with set_current(work, _leave_signals):
+        with set_current(work, lambda: None):  # its caller keeps the signal handlers
             yield work
-
-
-def _leave_signals() -> None:
-    """Leave the signal handlers as they are."""

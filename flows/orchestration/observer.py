@@ -28,7 +28,6 @@ from flows.job.context import UnitState
 from flows.job.job import RunJob
 from flows.job.publish_job import PublishJob
 from flows.job.report import Report
-from flows.job.summary import GroupCount
 from flows.orchestration.current_job import current_job
 from storage.publish.publish import PublishReport
 
@@ -102,7 +101,16 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
                 showing.add_done_callback(lambda _: window.release())
         report = await job.report()
     await acreate_table_artifact(
-        table=[_template_row(count) for count in report.summary.templates],
+        table=[
+            {
+                "family": count.template,
+                "episodes": count.episodes,
+                "accepted": count.accepted,
+                "yield": f"{count.percent:.0f} %",
+                "steps": count.steps,
+            }
+            for count in report.summary.templates
+        ],
         key=f"{flow}-summary",
         description=_description(report),
     )
@@ -157,16 +165,6 @@ async def _update(artifact: UUID, job: RunJob) -> None:
 async def _set(artifact: UUID, job: RunJob) -> None:
     now = job.progress()
     await aupdate_progress_artifact(artifact, now.percent, description=now.sentence)
-
-
-def _template_row(count: GroupCount) -> dict[str, str | int]:
-    return {
-        "family": count.template,
-        "episodes": count.episodes,
-        "accepted": count.accepted,
-        "yield": f"{count.percent:.0f} %",
-        "steps": count.steps,
-    }
 
 
 def _description(report: Report) -> str:

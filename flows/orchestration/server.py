@@ -143,14 +143,10 @@ async def _stop(child: subprocess.Popen[bytes]) -> None:
 @contextlib.asynccontextmanager
 async def _hold_lock(home: Path) -> AsyncIterator[None]:
     """Hold the home's lock; the kernel drops it with the process."""
-    handle = await asyncio.to_thread(_open, home)
+    await asyncio.to_thread(home.mkdir, parents=True, exist_ok=True)
+    handle = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         await asyncio.to_thread(fcntl.flock, handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
-
-
-def _open(home: Path) -> int:
-    home.mkdir(parents=True, exist_ok=True)
-    return os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

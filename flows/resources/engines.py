@@ -60,11 +60,12 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         if config.engine.kind is EngineKind.VLLM:
             vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
         main, whispers = await _main_engine(config, stack, vllm)
-        others = {
+        roles = [role for section in config.mix for role in (section.localizer, section.validator)]
+        others: dict[EngineKey, Engine] = {
             (urls, model): await stack.enter_async_context(
                 _client(config, urls, model, keys=_keys(config, urls))
             )
-            for urls, model in _other_engines(config)
+            for urls, model in {(role.urls, role.model) for role in roles if role and role.urls}
         }
         policies = PolicyFactory(config, EngineSet(main, others), queue_reply=whispers)
         for voice in policies.models:
@@ -114,9 +115,3 @@ def _client(
         logprobs_mode=mode.value if mode else None,
         seed=config.run.seed,
     )
-
-
-def _other_engines(config: RunConfig) -> set[EngineKey]:
-    """Return the engines that roles use in place of the run's main one."""
-    roles = [role for section in config.mix for role in (section.localizer, section.validator)]
-    return {(role.urls, role.model) for role in roles if role is not None and role.urls}

@@ -6,7 +6,6 @@ asked now goes to standard error. It changes nothing at the endpoint but the con
 
 import argparse
 import os
-from collections.abc import Iterator
 
 from flows import signals
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
@@ -56,11 +55,7 @@ async def _check(args: argparse.Namespace, dialect: Dialect) -> list[CheckResult
         async for line in check_endpoint(engine, dialect, report=print_note):
             lines.append(line)
             if not args.json:
-                print_lines(_format_line(line))
+                print_lines([f"{line.name:<15} {line.fitness.value:<6} {line.found}"])
+                if line.remedy:
+                    print_lines([f"{'':<15} {'':<6} → {line.remedy}"])
     return lines
-
-
-def _format_line(line: CheckResult) -> Iterator[str]:
-    yield f"{line.name:<15} {line.fitness.value:<6} {line.found}"
-    if line.remedy:
-        yield f"{'':<15} {'':<6} → {line.remedy}"

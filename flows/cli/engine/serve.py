@@ -21,14 +21,10 @@ def run(args: argparse.Namespace) -> int:
     section = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ).engine
     log_to_stderr()
     if args.port is not None:
-        section = _with_port(section, args.port)
+        arguments = (*without_flag(section.args, "--port"), "--port", str(args.port))
+        section = section.model_copy(update={"args": arguments})
     signals.run(_serve(section, as_json=args.json))
     return ExitCode.INTERRUPTED
-
-
-def _with_port(section: EngineSection, port: int) -> EngineSection:
-    args = (*without_flag(section.args, "--port"), "--port", str(port))
-    return section.model_copy(update={"args": args})
 
 
 async def _serve(section: EngineSection, *, as_json: bool) -> None:

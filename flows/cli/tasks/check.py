@@ -29,7 +29,10 @@ _MAX_PROBLEMS = 3
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    prepared = _prepare(args)
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
+    above = [*layers(sources, os.environ), *_flags(args)]
+    prepared = validate(resolve([("the defaults of a check", defaults), *above]))
     log_to_stderr()
     report = signals.run(_check(prepared))
     if args.json:
@@ -37,13 +40,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_lines(_lines(report))
     return ExitCode.SHORT if report.has_failures else ExitCode.DONE
-
-
-def _prepare(args: argparse.Namespace) -> ValidConfig:
-    sources = Sources(config=args.config, settings=tuple(args.settings))
-    defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
-    above = list(layers(sources, os.environ))
-    return validate(resolve([("the defaults of a check", defaults), *above, *_flags(args)]))
 
 
 def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:

@@ -37,7 +37,11 @@ class TaskPage(Record):
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
-    task = _task(args.template, args.seed)
+    offer = site_offers()[miniwob.NAME]
+    if args.template not in offer.templates:
+        hint = did_you_mean(args.template, offer.templates)
+        raise BadTasks(f"{offer.name} has no template '{args.template}'{hint}")
+    task = make_template_task(offer, args.template, seed=args.seed, source=offer.name)
     to = None if args.to is None else _check_writable(Path(args.to))
     try:
         look = signals.run(_open_page(task, config))
@@ -51,14 +55,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(task, look, to)
     return ExitCode.DONE
-
-
-def _task(template: str, seed: int) -> Task:
-    offer = site_offers()[miniwob.NAME]
-    if template not in offer.templates:
-        hint = did_you_mean(template, offer.templates)
-        raise BadTasks(f"{offer.name} has no template '{template}'{hint}")
-    return make_template_task(offer, template, seed=seed, source=offer.name)
 
 
 def _check_writable(path: Path) -> Path:
