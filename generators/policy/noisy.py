@@ -71,8 +71,10 @@ class NoisyPolicy:
                 return action.model_copy(
                     update={"x": self._shift(action.x), "y": self._shift(action.y)}
                 )
-            case TypeText() if action.text and self._random.random() < TYPOS:
-                return action.model_copy(update={"text": self._mistype(action.text)})
+            case TypeText(text=text) if text and self._random.random() < TYPOS:
+                at = self._random.randrange(len(text))
+                typo = text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
+                return action.model_copy(update={"text": typo})
             case _:
                 return action
 
@@ -90,10 +92,6 @@ class NoisyPolicy:
     def _shift(self, coordinate: float) -> float:
         by = self._random.randint(*MISS_PX) * self._random.choice((-1, 1))
         return max(0.0, coordinate + by)
-
-    def _mistype(self, text: str) -> str:
-        at = self._random.randrange(len(text))
-        return text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
 
 
 def _decision(action: Action, why: str) -> Decision:

@@ -96,14 +96,11 @@ class Claude(TextDialect):
     ) -> str:
         scale = self._scale(frame)
         if isinstance(action, Answer):
-            return _format_answer(str(Text().from_action(action.text, scale)))
+            text = str(Text().from_action(action.text, scale))
+            if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
+                raise InexpressibleAction("claude cannot give this text as its answer")
+            return text
         return _format(plain_thought(rationale.thought), _input(action, scale))
-
-
-def _format_answer(text: str) -> str:
-    if not text.strip() or text != text.strip() or "{" in text or "</think>" in text:
-        raise InexpressibleAction("claude ends with words of its own, and not with these")
-    return text
 
 
 def _format(thought: str | None, given: JsonObject) -> str:
@@ -146,7 +143,7 @@ def _chord(text: object) -> str:
         names = [_BROWSER.get(part.lower(), part) for part in str(text).split("+")]
         return "+".join(key_name(name) for name in names)
     except UnknownKey as error:
-        raise UnreadableReply(f"{quoted(str(text))} is no key; give as ctrl+a") from error
+        raise UnreadableReply(f"{quoted(str(text))} is not a key; give it as ctrl+a") from error
 
 
 def _input(action: Action, scale: Scale) -> JsonObject:

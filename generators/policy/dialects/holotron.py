@@ -59,7 +59,7 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
     Raises:
         BadConfig: two keys of the reply share a name, or a tool left out does not exist.
     """
-    tools = _offered(settings)
+    tools, tag = _tools_left(settings), settings.observation_tag
     keys = ReplyKeys(settings.note_key, settings.thought_key, settings.call_key, settings.name_key)
     if len({keys.note, keys.thought, keys.call}) < 3:  # noqa: PLR2004 - three keys
         raise BadConfig(
@@ -67,7 +67,7 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
         )
     if any(keys.name in tool.arguments.names() for tool in tools):
         raise BadConfig(f"policy.dialect_options: name_key '{keys.name}' is a tool's argument")
-    manner = JsonDialectSpec(
+    spec = JsonDialectSpec(
         name=NAME,
         version="1",
         convention=Convention.THOUSAND,
@@ -78,14 +78,14 @@ def holotron(settings: HolotronSettings) -> JsonDialect:
         system=partial(_system, settings, tools),
         schema_block="<output_format>\n```json\n{}\n```\n</output_format>",
         task="Task: {}",
-        observation=partial(_observation, settings.observation_tag),
-        done=partial(_done, settings),
-        failed=partial(_tag, settings.error_tag),
+        observation=lambda _step, page: (f"<{tag}>\n{page}", f"\n</{tag}>"),
+        done=lambda tool, words: _result(settings.output_tag, tool, words or settings.done),
+        failed=partial(_result, settings.error_tag),
     )
-    return JsonDialect(manner, settings)
+    return JsonDialect(spec, settings)
 
 
-def _offered(settings: HolotronSettings) -> tuple[Tool, ...]:
+def _tools_left(settings: HolotronSettings) -> tuple[Tool, ...]:
     known = [tool.name for tool in EVERYTHING]
     for name in settings.leave_out:
         if name not in known:
@@ -117,14 +117,5 @@ def _system(settings: HolotronSettings, tools: tuple[Tool, ...], scale: Scale) -
     ).rstrip()
 
 
-def _observation(tag: str, step: int, page: str) -> tuple[str, str]:
-    del step  # the published turns are not numbered
-    return f"<{tag}>\n{page}", f"\n</{tag}>"
-
-
-def _done(settings: HolotronSettings, tool: str, words: str) -> str:
-    return _tag(settings.output_tag, tool, words or settings.done)
-
-
-def _tag(tag: str, tool: str, words: str) -> str:
+def _result(tag: str, tool: str, words: str) -> str:
     return f'<{tag} tool="{tool}">\n{words}\n</{tag}>'

@@ -62,8 +62,8 @@ class UITars(TextDialect):
 
     @override
     def parse(self, reply: str, frame: Frame) -> ParsedAction:
-        before, found, after = strip_thinking(reply).rpartition("Action:")
-        call = _CALL.match(after) if found else None
+        before, marker, after = strip_thinking(reply).rpartition("Action:")
+        call = _CALL.match(after) if marker else None
         if call is None:
             raise UnreadableReply("the reply must end with a line as Action: click(point='…')")
         thought = plain_thought(before.strip().removeprefix("Thought:"))
@@ -90,16 +90,12 @@ def _format(thought: str | None, call: str) -> str:
 def _parts(inside: str) -> dict[str, str]:
     parts, at = {}, 0
     while at < len(inside.rstrip()):
-        found = _PART.match(inside, at)
-        if found is None:
+        match = _PART.match(inside, at)
+        if match is None:
             raise UnreadableReply("a call's arguments must be as name='text', with commas between")
-        parts[found[1]] = _ESCAPED.sub(_unescape, found[2])
-        at = found.end()
+        parts[match[1]] = _ESCAPED.sub(lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), match[2])
+        at = match.end()
     return parts
-
-
-def _unescape(found: re.Match[str]) -> str:
-    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
 
 
 def _quote(text: str) -> str:
@@ -157,13 +153,10 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
 
 def _chord(keys: str) -> str:
     try:
-        return "+".join(_key(part) for part in keys.split()[:_MAX_KEYS])
+        names = keys.split()[:_MAX_KEYS]
+        return "+".join(key_name(n.upper() if _FUNCTION.fullmatch(n) else n) for n in names)
     except UnknownKey as error:
-        raise UnreadableReply(f"{quoted(keys)} is no key; give as 'ctrl c'") from error
-
-
-def _key(name: str) -> str:
-    return key_name(name.upper() if _FUNCTION.fullmatch(name) else name)
+        raise UnreadableReply(f"{quoted(keys)} is not a key; give it as 'ctrl c'") from error
 
 
 def _call(action: Action, scale: Scale) -> str:
@@ -177,7 +170,10 @@ def _call(action: Action, scale: Scale) -> str:
         case Key():
             call = f"hotkey(key={_quote(_format_chord(action.key))})"
         case TypeText() if action.x is None and not action.overwrite:
-            call = f"type(content={_format_text(action, scale)})"
+            if action.text.endswith("\n"):
+                raise InexpressibleAction("ui_tars takes a line end at the end of a text for Enter")
+            text = str(Text().from_action(action.text, scale)) + ("\n" if action.enter else "")
+            call = f"type(content={_quote(text)})"
         case Scroll(x=float(x), y=float(y)) if action.amount == page_px(action.direction, scale):
             call = f"scroll(point={_tag(x, y, scale)}, direction='{action.direction}')"
         case Wait(ms=ms) if ms == _WAITS_MS:
@@ -207,9 +203,3 @@ def _format_chord(chord: str) -> str:
     if " " in keys:
         keys = ["space" if name == " " else name for name in keys]
     return " ".join(name.lower() if len(name) > 1 else name for name in keys)
-
-
-def _format_text(action: TypeText, scale: Scale) -> str:
-    if action.text.endswith("\n"):
-        raise InexpressibleAction("ui_tars takes a line end at the end of a text for Enter")
-    return _quote(str(Text().from_action(action.text, scale)) + ("\n" if action.enter else ""))

@@ -8,9 +8,7 @@ newest `keep_images`. When the text alone fills the budget, the older half of th
 Tokens are estimated, and every count that an engine gives corrects the estimate.
 """
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from generators.engine.protocol import Message, Part, Picture, Role
@@ -76,8 +74,8 @@ class ContextWindow:
         self, system: str, task_message: str, *, image_placeholder: str, budget: Budget
     ) -> None:
         self._system = Message(role=Role.SYSTEM, parts=(system,))
-        self._opening = task_message
-        self._gone = image_placeholder
+        self._task_message = task_message
+        self._placeholder = image_placeholder
         self._budget = budget
         self._turns: list[_Turn] = []
         self._messages: list[Message] = []
@@ -181,19 +179,11 @@ class ContextWindow:
     def _turn_messages(self, turn: _Turn) -> list[Message]:
         before = turn.before
         if turn is self._turns[0]:
-            before = self._opening + before
-        picture: Part = turn.picture if turn.has_picture else self._gone
-        parts = tuple(_join_texts([before, picture, turn.after]))
+            before = self._task_message + before
+        parts: tuple[Part, ...] = (before + self._placeholder + turn.after,)
+        if turn.has_picture:
+            parts = (before, turn.picture, turn.after)
         return [Message(role=Role.USER, parts=parts), *turn.replies]
-
-
-def _join_texts(parts: Sequence[Part]) -> Iterator[Part]:
-    """Yield the parts, adjacent texts as one, as chat templates would join them."""
-    for is_text, group in itertools.groupby(parts, key=lambda part: isinstance(part, str)):
-        if is_text:
-            yield "".join(str(part) for part in group)
-        else:
-            yield from group
 
 
 def text_tokens(text: str) -> int:

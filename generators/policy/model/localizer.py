@@ -43,6 +43,10 @@ Localize one element of a web page on its screenshot, and give the position to c
 - Reply with one JSON object that follows this schema, and nothing else: {schema}
 The element is described as:"""
 
+_REPAIR = """\
+Your last reply could not be used: {problem}.
+Reply again to the same screenshot: one JSON object with x and y, and nothing else."""
+
 
 def localizer_schema(dialect: Dialect, frame: Frame) -> JsonObject:
     """Return the JSON schema of a point on the picture."""
@@ -68,7 +72,7 @@ class Localizer:
             RecordedEngine(model, account, session=session),
             ROLE,
             read=partial(parse_localizer_reply, dialect=model.dialect, frame=model.frame),
-            repair=_repair,
+            repair=lambda problem: _REPAIR.format(problem=problem),
         )
 
     async def locate(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
@@ -136,13 +140,6 @@ def format_localizer_reply(point: Point, dialect: Dialect, frame: Frame) -> str:
     """
     scale = _scale(dialect, frame)
     return json_line({"x": _X.from_action(point[0], scale), "y": _Y.from_action(point[1], scale)})
-
-
-def _repair(problem: str) -> str:
-    return (
-        f"Your last reply could not be used: {problem}.\n"
-        "Reply again to the same screenshot: one JSON object with x and y, and nothing else."
-    )
 
 
 def _scale(dialect: Dialect, frame: Frame) -> Scale:

@@ -108,7 +108,9 @@ class RecordedEngine:
             return 0
         previous_segment, previous = self._previous
         if reply.prompt_token_ids is not None and previous.prompt_token_ids is not None:
-            return _common_prefix(previous.prompt_token_ids, reply.prompt_token_ids)
+            before, now = previous.prompt_token_ids, reply.prompt_token_ids
+            pairs = enumerate(zip(before, now, strict=False))
+            return next((n for n, (a, b) in pairs if a != b), min(len(before), len(now)))
         return previous.prompt_tokens if previous_segment == segment else None
 
 
@@ -137,11 +139,6 @@ def engine_label(card: EngineCard, endpoint: str) -> str:
 def model_name(model: str | None) -> str | None:
     """Return what rows call a model: one that is served from a folder has the folder's name."""
     return PurePath(model).name if model is not None and model.startswith(("/", ".")) else model
-
-
-def _common_prefix(first: Sequence[int], second: Sequence[int]) -> int:
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _message_row(message: Message, prompt: Prompt) -> JsonValue:

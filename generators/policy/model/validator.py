@@ -55,6 +55,10 @@ what is wrong or missing, said to the agent so that it can go on.
 VALIDATOR_SYSTEM = _SYSTEM.format(schema=json_line(VALIDATOR_SCHEMA))
 """The system prompt."""
 
+_REPAIR = """\
+Your last reply could not be used: {problem}.
+Reply again: one JSON object with thought and success, and nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
@@ -87,7 +91,7 @@ class Validator:
             RecordedEngine(model, account, session=session),
             ROLE,
             read=parse_assessment,
-            repair=_repair,
+            repair=lambda problem: _REPAIR.format(problem=problem),
         )
 
     @property
@@ -144,10 +148,3 @@ def parse_assessment(reply: str) -> Assessment:
 def format_assessment(opinion: Assessment) -> str:
     """Return the reply that gives `opinion`."""
     return json_line({"thought": opinion.thought, "success": opinion.success})
-
-
-def _repair(problem: str) -> str:
-    return (
-        f"Your last reply could not be used: {problem}.\n"
-        "Reply again: one JSON object with thought and success, and nothing else."
-    )

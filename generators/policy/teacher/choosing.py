@@ -169,35 +169,29 @@ def pick_radio_and_write(page: Page) -> Plan:
     return (yield from submit(page))
 
 
-_CRITERIA: dict[str, tuple[str, Callable[[list[int]], int]]] = {
-    "cheapest": ("price", min),
-    "most expensive": ("price", max),
-    "shortest": ("duration", min),
-    "longest": ("duration", max),
+_PRICE, _DURATION = r"\$(\d+)", r"(\d+)h (\d+)m"
+
+_CRITERIA: dict[str, tuple[str, Callable[[list[list[int]]], list[int]]]] = {
+    "cheapest": (_PRICE, min),
+    "most expensive": (_PRICE, max),
+    "shortest": (_DURATION, min),
+    "longest": (_DURATION, max),
 }
-
-
-def _price(offer: Node) -> int:
-    return int(part(r"\$(\d+)", offer.text))
-
-
-def _minutes(offer: Node) -> int:
-    hours, minutes = parts(r"(\d+)h (\d+)m", offer.text)
-    return int(hours) * 60 + int(minutes)
+"""What an offer's text is searched for, and which of the values wins."""
 
 
 def take_best(page: Page) -> Plan:
     """Take the offer that the goal's superlative selects."""
     criterion = part(r"(cheapest|most expensive|shortest|longest)", page.goal)
-    measure, best = _CRITERIA[criterion]
+    pattern, best = _CRITERIA[criterion]
     offers = page.all(cls="flight")
-    values = [(_price if measure == "price" else _minutes)(offer) for offer in offers]
+    values = [[int(number) for number in parts(pattern, offer.text)] for offer in offers]
     if not values:
         raise SkillError("there are no offers")
     place = values.index(best(values))
     offer = locator(cls="flight", place=place + 1)
     find: Locator = lambda now: now.one("button", within=offer(now))  # noqa: E731 - used once
-    value = part(r"(\$\d+)" if measure == "price" else r"(\d+h \d+m)", offers[place].text)
+    value = part(f"({pattern})", offers[place].text)
     return (
         yield from click(page, find, f"{value} is the {criterion} of the offers, so I book it.")
     )

@@ -9,7 +9,7 @@ from functools import partial
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, ordinal, part, quote, quotes, to_int
-from generators.policy.teacher.page import Page, SkillError, classes
+from generators.policy.teacher.page import NodeTest, Page, SkillError, classes
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -155,8 +155,7 @@ def walk_menu(page: Page) -> Plan:
 def use_menu(page: Page) -> Plan:
     """Open a menu, and a submenu if necessary, and click the item by its label or its icon."""
     page = yield from click(page, button("Menu"), "The item is in the menu, so I open it.")
-    labels = quotes(page.goal)[1:]
-    wanted = _by_label(labels[0]) if labels else _by_icon(page)
+    wanted = _menu_target(page)
     folder = page.first("li", where=lambda node: _contains(node, wanted(page)))
     if wanted(page).point is None and folder is not None:
         name = folder.children[0].text
@@ -173,20 +172,19 @@ def _contains(item: Node, node: Node) -> bool:
     )
 
 
-def _by_label(text: str) -> Locator:
-    return lambda page: page.one("div", where=lambda node: node.text == text, shown=False)
-
-
-def _by_icon(page: Page) -> Locator:
-    """Return the locator of the item with the icon that the goal shows."""
+def _menu_target(page: Page) -> Locator:
+    """Return the locator of the item with the label that the goal quotes, or the icon it shows."""
+    if labels := quotes(page.goal)[1:]:
+        is_target: NodeTest = lambda node: node.text == labels[0]  # noqa: E731 - used once
+        return lambda now: now.one("div", where=is_target, shown=False)
     banner = next((n for n in page.root.walk() if n.attrs.get("id") == "query"), page.root)
     icons = (name for node in banner.walk() for name in classes(node))
     icon = next((name for name in icons if name.startswith("ui-icon-")), None)
     if icon is None:
         raise SkillError("the goal shows no icon")
 
-    def find(page: Page) -> Node:
-        image = page.one("span", cls=icon, shown=False)
-        return page.parent(image) or image
+    def find(now: Page) -> Node:
+        image = now.one("span", cls=icon, shown=False)
+        return now.parent(image) or image
 
     return find

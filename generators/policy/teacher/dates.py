@@ -2,7 +2,6 @@
 
 from functools import partial
 
-from generators.browser.protocol import Node
 from generators.policy.teacher.goals import parts
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
@@ -92,15 +91,15 @@ def _hour(text: str) -> int:
     return int(text[:-2]) % 12 + (12 if text.endswith("PM") else 0)
 
 
-def _overlap(one: Node, other: Node) -> bool:
-    return (
-        one.box[1] < other.box[1] + other.box[3] - 1 and other.box[1] < one.box[1] + one.box[3] - 1
-    )
-
-
 def _is_free(page: Page, half_hours: range) -> bool:
-    rows = [page.by_id(f"hh-{n}") for n in half_hours]
-    return not any(_overlap(row, event) for row in rows for event in page.all(cls="event"))
+    """Return whether no event overlaps these rows of the day."""
+    events = [event.box for event in page.all(cls="event")]
+    rows = [page.by_id(f"hh-{n}").box for n in half_hours]
+    return not any(
+        row[1] < event[1] + event[3] - 1 and event[1] < row[1] + row[3] - 1
+        for row in rows
+        for event in events
+    )
 
 
 def create_event(page: Page) -> Plan:

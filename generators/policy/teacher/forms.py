@@ -45,16 +45,11 @@ def log_in(page: Page) -> Plan:
         why = f"The goal gives the {name} '{text}', so I type it."
         while page.by_id(name).value != text:
             page = yield from fill(page, by_id(name), text, why)
-            page = yield from _dismiss_popup(page)
+            if page.has("popup"):
+                reason = "A box that asks about leaving is in the way, so I cancel it."
+                page = yield from click(page, by_id("popup-cancel"), reason)
     why = "User name and password are typed, so I log in."
     return (yield from click(page, locator("button", cls="secondary-action"), why))
-
-
-def _dismiss_popup(page: Page) -> Plan:
-    if not page.has("popup"):
-        return page
-    why = "A box that asks about leaving is in the way, so I cancel it."
-    return (yield from click(page, by_id("popup-cancel"), why))
 
 
 def search_films(page: Page) -> Plan:

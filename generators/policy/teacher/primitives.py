@@ -166,16 +166,14 @@ def button(text: str) -> Locator:
 
     def find(page: Page) -> Node:
         real = page.first("button", "input", text=text)
-        return _innermost(page.one(text=text)) if real is None else real
+        if real is not None:
+            return real
+        node = page.one(text=text)
+        while same := [n for n in node.children if n.shown and n.text == node.text]:
+            node = same[0]
+        return node
 
     return find
-
-
-def _innermost(node: Node) -> Node:
-    for child in node.children:
-        if child.shown and child.text == node.text:
-            return _innermost(child)
-    return node
 
 
 def by_id(name: str) -> Locator:

@@ -101,8 +101,8 @@ class JsonDialect(Dialect):
 
     drives_engine = True
 
-    def __init__(self, manner: JsonDialectSpec, settings: Settings) -> None:
-        self._spec = manner
+    def __init__(self, spec: JsonDialectSpec, settings: Settings) -> None:
+        self._spec = spec
         self._settings = settings
 
     @property

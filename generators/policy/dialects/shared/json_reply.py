@@ -63,28 +63,24 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
 
 
 def _values(text: str) -> Iterator[JsonValue | json.JSONDecodeError]:
-    """Yield what stands at the first braces of `text`, values or what is wrong with them."""
+    """Yield the JSON value at each of the first braces of `text`, or the error of decoding it."""
     at = text.find("{")
     for _ in range(_STARTS):
         if at < 0:
             return
-        value, end = _value(text, at)
+        value: JsonValue | json.JSONDecodeError
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except RecursionError as error:
+            raise UnreadableReply("the reply is nested too deeply; give one flat object") from error
+        except json.JSONDecodeError as error:
+            value, end = error, at + 1
+        except UnreadableReply:
+            raise
+        except ValueError as error:
+            raise UnreadableReply("the reply has a number with too many digits") from error
         yield value
         at = text.find("{", end)
-
-
-def _value(text: str, at: int) -> tuple[JsonValue | json.JSONDecodeError, int]:
-    try:
-        value, end = _DECODER.raw_decode(text, at)
-    except RecursionError as error:
-        raise UnreadableReply("the reply is nested too deeply; give one flat object") from error
-    except json.JSONDecodeError as error:
-        return error, at + 1
-    except UnreadableReply:
-        raise
-    except ValueError as error:
-        raise UnreadableReply("the reply has a number with too many digits") from error
-    return value, end
 
 
 def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
