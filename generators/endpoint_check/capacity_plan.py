@@ -1,9 +1,9 @@
 """The table behind `stepmill engine plan`: what a viewport costs an engine, before any is started.
 
-For each viewport: the picture that is sent and what the model sees of it, its tokens, how legible
-it stays, and how many steps a second one GPU can be expected to make. Rows are arithmetic over
-published and simulated figures, whose sources stand beside them; nothing is measured here. The
-figures are of an H100 and compare viewports; a bench against the real engine gives the real ones.
+A row gives, for one viewport, the picture that is sent and what the model sees of it, its tokens, how
+legible it stays, and how many steps a second one GPU can be expected to make. Rows are arithmetic
+over published and simulated figures for an H100, each with its source; nothing is measured here. They
+compare viewports; only a benchmark of the real engine gives its real speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ VIEWPORTS = (
     *((1_280, 640), (1_280, 720), (1_280, 800), (1_280, 1_024), (1_366, 768)),
     *((1_440, 900), (1_536, 1_024), (1_536, 1_536), (1_920, 1_080), (2_048, 1_024)),
 )
-"""Those that are planned unless others are asked for: common screens, and the tile grid's own."""
+"""Planned unless the user names others: common screens, and sizes of the tile grid."""
 
 TOKENS_PER_SECOND: Mapping[str, tuple[float, str]] = {
     "holotron": (
@@ -39,7 +39,7 @@ TOKENS_PER_SECOND: Mapping[str, tuple[float, str]] = {
         ),
     ),
 }
-"""Tokens a second of a GPU by dialect, and who says so; what is not here was not published."""
+"""Tokens a second of a GPU by dialect, with the source; of other dialects none was published."""
 
 CACHED_SHARES = ((768, 0.16), (1_280, 0.21), (1_792, 0.245), (2_560, 0.31))
 """Tokens of a picture, and the share of the published loop's tokens that is left with a cache."""
@@ -147,23 +147,14 @@ def plan(
 
 def tokens_per_step(image_tokens: int, work: Workload) -> float:
     """Return the tokens of a prompt and its reply, averaged over the steps of an episode."""
-    pictures = _pictures(work)
+    pictures = [1]  # in the prompt of each step
+    for _ in range(work.steps - 1):
+        full = pictures[-1] == work.keep_images + work.slack_images
+        pictures.append(work.keep_images if full else pictures[-1] + 1)
     evicted = [step + 1 - shown for step, shown in enumerate(pictures)]
     text = work.text_tokens * (work.steps - 1) / 2
     seen = sum(pictures) * image_tokens + sum(evicted) * work.placeholder_tokens
     return work.system_tokens + text + seen / work.steps + work.reply_tokens
-
-
-def _pictures(work: Workload) -> list[int]:
-    """Return how many pictures the prompt of each step holds."""
-    counts: list[int] = []
-    shown = 0
-    for _ in range(work.steps):
-        shown += 1
-        if shown > work.keep_images + work.slack_images:
-            shown = work.keep_images
-        counts.append(shown)
-    return counts
 
 
 def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload) -> PlanRow:

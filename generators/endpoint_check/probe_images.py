@@ -1,7 +1,7 @@
-"""The pictures that an endpoint is shown: coloured shapes at known places, and small fillers.
+"""The pictures of a check: coloured shapes at known places, and made-up pages.
 
-Each shape has a colour of its own, which its task names in words and as `#rrggbb`; the shapes are
-symmetric, so that the middle of the colour is the point meant.
+Each shape has a colour of its own, which its task names in words and as `#rrggbb`. The shapes are
+symmetric, so the centre of the colour is the point to click.
 """
 
 import io
@@ -14,7 +14,7 @@ from generators.engine.protocol import Picture
 from schemas.base import Record
 
 QUALITY = 95
-"""Of the JPEGs: high, so that colours stay what they are called."""
+"""Of the JPEGs: high, so that each colour stays the one that its task names."""
 
 _PAPER = "#f4f4f4"
 
@@ -62,12 +62,20 @@ def target_board(size: tuple[int, int], targets: Sequence[Target] = TARGETS) -> 
     draw = ImageDraw.Draw(picture)
     radius = target_radius(size)
     for target in targets:
-        _shape(draw, target, target.across * width, target.down * height, radius)
-    return _encoded(picture)
+        x, y = target.across * width, target.down * height
+        box = (x - radius, y - radius, x + radius, y + radius)
+        if "circle" in target.words:
+            draw.ellipse(box, fill=target.colour)
+        elif "square" in target.words:
+            draw.rectangle(box, fill=target.colour)
+        else:
+            corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
+            draw.polygon(corners, fill=target.colour)
+    return _jpeg(picture)
 
 
 def filler_page(size: tuple[int, int], *, seed: str, step: int = 0) -> Picture:
-    """Return something like a page, another one for every seed."""
+    """Return a picture of bars that resembles a page; each seed gives another one."""
     rng = Random(seed)
     width, height = size
     picture = Image.new("RGB", size, _PAPER)
@@ -77,21 +85,10 @@ def filler_page(size: tuple[int, int], *, seed: str, step: int = 0) -> Picture:
         right = left + rng.randrange(max(2, width // 2))
         shade = rng.randrange(0x30, 0xD0), rng.randrange(0x30, 0xD0), 0xC0
         draw.rectangle((left, top, right, top + height // 24), fill=shade)
-    return _encoded(picture, step=step)
+    return _jpeg(picture, step=step)
 
 
-def _shape(draw: ImageDraw.ImageDraw, target: Target, x: float, y: float, radius: int) -> None:
-    box = (x - radius, y - radius, x + radius, y + radius)
-    if "circle" in target.words:
-        draw.ellipse(box, fill=target.colour)
-    elif "square" in target.words:
-        draw.rectangle(box, fill=target.colour)
-    else:
-        corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
-        draw.polygon(corners, fill=target.colour)
-
-
-def _encoded(picture: Image.Image, *, step: int = -1) -> Picture:
+def _jpeg(picture: Image.Image, *, step: int = -1) -> Picture:
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=QUALITY, subsampling=0)
     width, height = picture.size

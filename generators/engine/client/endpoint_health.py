@@ -8,11 +8,11 @@ server and reads no clock. The rules:
 2. An endpoint is suspect as soon as a request fails there, and gets no more. It is probed at once:
    if it answers, it is live again.
 3. If it does not answer, it is dead, and probed again after pauses that double up to a limit.
-4. A dead endpoint that answers again recovers for a while: a conversation may ask it once the share
-   of that while that has passed exceeds the conversation's own number in [0, 1), its hash with the
-   endpoint. So conversations return one by one and not in a burst. The while is long where other
+4. A dead endpoint that answers again recovers over a ramp: a conversation may ask it once the share
+   of the ramp that has passed exceeds the conversation's own number in [0, 1), its hash with the
+   endpoint. So conversations return one by one and not in a burst. The ramp is long where other
    endpoints are live, and short where all conversations wait for this one.
-5. While requests wait for it, a live endpoint is probed too; when several probes in a row fail, it
+5. While requests wait for it, a live endpoint is probed too. When several probes in a row fail, it
    hangs or its host is gone, and its requests are abandoned.
 """
 
@@ -52,9 +52,9 @@ class ProbeTimings:
     failures: int = 3
     """Probes in a row that fail before a living endpoint is dead, and waiting requests with it."""
     ramp: float = 30.0
-    """An endpoint that was dead takes its conversations back over this while."""
+    """How long an endpoint that was dead takes to get all its conversations back."""
     ramp_alone: float = 2.0
-    """The same where no other lives."""
+    """The same where no other endpoint is live."""
 
 
 @dataclass(frozen=True)

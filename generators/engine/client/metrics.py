@@ -1,11 +1,12 @@
 """A server's Prometheus metrics, in one form for every product.
 
 Products name the same things differently and drop or rename them between versions, so every field
-is None where the page lacks it. The page is read line by line and by tolerance: a line that cannot
-be read is skipped, so that half a page still gives what stands on it. Engines within one server
-(data-parallel ranks) are added up, but for shares, of which the largest counts.
+is None where the page lacks it. A line that cannot be read is skipped, so that half a page still
+gives the metrics that are on it. Engines within one server (data-parallel ranks) are added up, but
+for shares, of which the largest counts.
 """
 
+import contextlib
 import math
 import re
 from collections import defaultdict
@@ -32,7 +33,7 @@ class DurationHistogram(Record):
 
 
 class EngineMetrics(Record):
-    """What a server says of itself; counters since it started, None for what it does not say."""
+    """What a server reports; counters since it started, None for what it does not report."""
 
     running: float | None = None
     """Requests worked on now."""
@@ -110,7 +111,7 @@ _NUMBERS = {
     "rejections": ("vllm:admission_rejections_total",),
     "finished": ("vllm:request_success_total", "sglang:num_requests_total"),
 }
-_TIMES = {
+_HISTOGRAMS = {
     "first_token": ("vllm:time_to_first_token_seconds", "sglang:time_to_first_token_seconds"),
     "between_tokens": (
         "vllm:inter_token_latency_seconds",
@@ -128,21 +129,21 @@ _Samples = dict[str, list[tuple[str, float]]]
 
 
 def parse_metrics(page: str) -> EngineMetrics:
-    """Return what stands on a Prometheus page, whole or not."""
+    """Return the metrics of a Prometheus page, which may be cut off."""
     samples: _Samples = defaultdict(list)
     for name, labels, value in _samples(page):
         samples[name].append((labels, value))
     numbers = {
-        field: found
+        field: number
         for field, names in _NUMBERS.items()
-        if (found := _number(samples, names, largest=field in _SHARES)) is not None
+        if (number := _number(samples, names, largest=field in _SHARES)) is not None
     }
-    times = {field: _times(samples, names) for field, names in _TIMES.items()}
-    return EngineMetrics.model_validate({**numbers, **times})
+    histograms = {field: _histogram(samples, names) for field, names in _HISTOGRAMS.items()}
+    return EngineMetrics.model_validate({**numbers, **histograms})
 
 
 async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | None:
-    """Return what the server of the API at `url` says of itself; None if it has no such page.
+    """Return the metrics of the server of the API at `url`; None if it has no such page.
 
     Raises:
         NoEngine: `url` is not an HTTP URL.
@@ -152,32 +153,32 @@ async def read_metrics(url: str, *, seconds: float = 5.0) -> EngineMetrics | Non
 
 
 async def fetch_metrics(transport: Transport, *, seconds: float = 5.0) -> EngineMetrics | None:
-    """Return what the server at the other end says of itself; None if it has no such page."""
+    """Return the metrics of the server at the other end; None if it has no such page."""
     try:
         answer = await transport.get("/metrics", seconds=seconds)
-    except IncompleteResponse as lost:
-        page = lost.partial_body
+    except IncompleteResponse as error:
+        page = error.partial_body
     except ResponseTooLarge:
         return None
     else:
         page = answer.body if answer.ok else b""
-    found = parse_metrics(page.decode("utf-8", "replace"))
-    return None if found == EngineMetrics() else found
+    metrics = parse_metrics(page.decode("utf-8", "replace"))
+    return None if metrics == EngineMetrics() else metrics
 
 
 def _samples(page: str) -> Iterator[tuple[str, str, float]]:
     """Yield (name, labels, value) of each whole line that is a number."""
     whole, newline, _ = page.rpartition("\n")
     for line in whole.splitlines() if newline else ():
-        found = None if line.startswith("#") else _SAMPLE.match(line.strip())
-        if not found:
+        sample = None if line.startswith("#") else _SAMPLE.match(line.strip())
+        if not sample:
             continue
         try:
-            value = float(found[3])
+            value = float(sample[3])
         except ValueError:
             continue
         if math.isfinite(value) and value >= 0:
-            yield found[1], found[2] or "", value
+            yield sample[1], sample[2] or "", value
 
 
 def _number(samples: _Samples, names: tuple[str, ...], *, largest: bool) -> float | None:
@@ -187,23 +188,18 @@ def _number(samples: _Samples, names: tuple[str, ...], *, largest: bool) -> floa
     return None
 
 
-def _times(samples: _Samples, names: tuple[str, ...]) -> DurationHistogram | None:
-    """Return the histogram of the first name that has one; half of one is none."""
+def _histogram(samples: _Samples, names: tuple[str, ...]) -> DurationHistogram | None:
+    """Return the histogram of the first name that has both a count and a sum; None: none has."""
     for name in names:
         count = _number(samples, (f"{name}_count",), largest=False)
         seconds = _number(samples, (f"{name}_sum",), largest=False)
-        if count is not None and seconds is not None:
-            return DurationHistogram(count=count, seconds=seconds, buckets=_buckets(samples, name))
+        if count is None or seconds is None:
+            continue
+        totals: dict[float, float] = defaultdict(float)
+        for labels, value in samples.get(f"{name}_bucket", ()):
+            bound = _LE.search(labels)
+            with contextlib.suppress(ValueError):
+                totals[float(bound[1] if bound else "inf")] += value
+        buckets = tuple(sorted(item for item in totals.items() if math.isfinite(item[0])))
+        return DurationHistogram(count=count, seconds=seconds, buckets=buckets)
     return None
-
-
-def _buckets(samples: _Samples, name: str) -> tuple[tuple[float, float], ...]:
-    totals: dict[float, float] = defaultdict(float)
-    for labels, value in samples.get(f"{name}_bucket", ()):
-        bound = _LE.search(labels)
-        if bound and bound[1] not in {"+Inf", "Inf"}:
-            try:
-                totals[float(bound[1])] += value
-            except ValueError:
-                continue
-    return tuple(sorted(item for item in totals.items() if math.isfinite(item[0])))

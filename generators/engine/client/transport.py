@@ -54,7 +54,7 @@ _MIN_SECRET_CHARS = 4
 class IncompleteResponse(StepmillError):
     """An answer did not arrive whole.
 
-    `reached` says whether the server may have worked for it, `part` is as much of it as came.
+    `reached` says whether the server may have worked on the request; `part` is the answer's beginning.
     """
 
     def __init__(self, reason: str, *, reached: bool, part: bytes = b"") -> None:
@@ -175,7 +175,7 @@ class Transport:
                 raise IncompleteResponse(f"no answer in {seconds:g} s", reached=False) from error
 
     def _refusal(self, error: APIStatusError) -> HttpResponse:
-        """Return a refusal without our credentials, which some servers quote."""
+        """Return a refusal with our credentials masked, because some servers quote them."""
         body = error.response.content
         for secret in self._secrets:
             body = body.replace(secret.encode(), MASK.encode())
@@ -208,9 +208,9 @@ def _secrets(url: str, api_key: str | None) -> list[str]:
     """Return our credentials, plain and as they are sent; the longest first."""
     basic = (basic_header(url) or "").removeprefix("Basic ")
     password = unquote(urlsplit(url).password or "")
-    found = {secret for secret in (api_key, basic, password) if secret}
+    secrets = {secret for secret in (api_key, basic, password) if secret}
     return sorted(
-        (secret for secret in found if len(secret) >= _MIN_SECRET_CHARS), key=len, reverse=True
+        (secret for secret in secrets if len(secret) >= _MIN_SECRET_CHARS), key=len, reverse=True
     )
 
 

@@ -20,7 +20,7 @@ def base_url(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
         _ = parts.port
-    except ValueError:  # whose words would quote a part of it, which may be of a password
+    except ValueError:  # its message quotes a part of the URL, perhaps of a password
         parts = urlsplit("")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise NoEngine(f"engine URL '{redact(url)}' is not an HTTP URL; write http://HOST:PORT/v1")

@@ -2,7 +2,7 @@
 
 Text becomes bytes and every byte a token, so any Unicode goes in and comes out. Where the model
 has more tokens than that, the rest are words of four letters: text is never cut into them, but a
-model whose weights are made up may say them, as a real one says words.
+model with random weights may generate them.
 """
 
 import string
@@ -10,7 +10,7 @@ import string
 from schemas.base import JsonObject
 
 IMAGE = "<image>"
-"""Stands in a prompt for a picture."""
+"""The placeholder of a picture in a prompt."""
 
 SYSTEM, TURN, END = "<SPECIAL_10>", "<SPECIAL_11>", "<SPECIAL_12>"
 """Begins the rules; begins any other turn; ends a reply."""
@@ -59,7 +59,7 @@ CHAT_TEMPLATE = f"""\
   {{{{- '{TURN}Assistant\\n' -}}}}
 {{%- endif -%}}
 """
-"""Only ever appends: what one prompt holds begins the next one of the same conversation."""
+"""Append-only: each prompt of a conversation begins with the one before it."""
 
 
 def tokenizer(vocabulary: int) -> JsonObject:
@@ -71,10 +71,26 @@ def tokenizer(vocabulary: int) -> JsonObject:
         "use_regex": False,
     }
     tokens = [*SPECIAL, *_bytes()]
-    tokens += [_word(number) for number in range(vocabulary - len(tokens))]
+    tokens += [
+        "".join(
+            _LETTERS[number // len(_LETTERS) ** place % len(_LETTERS)] for place in range(_WORD)
+        )
+        for number in range(vocabulary - len(tokens))
+    ]
     return {
         "version": "1.0",
-        "added_tokens": [_special(number, token) for number, token in enumerate(SPECIAL)],
+        "added_tokens": [
+            {
+                "id": number,
+                "content": token,
+                "special": True,
+                "normalized": False,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+            }
+            for number, token in enumerate(SPECIAL)
+        ],
         "pre_tokenizer": level,
         "decoder": level,
         "model": {
@@ -90,18 +106,6 @@ def byte_id(character: str) -> int:
     return len(SPECIAL) + ord(character)
 
 
-def _special(number: int, token: str) -> JsonObject:
-    return {
-        "id": number,
-        "content": token,
-        "special": True,
-        "normalized": False,
-        "single_word": False,
-        "lstrip": False,
-        "rstrip": False,
-    }
-
-
 def _bytes() -> list[str]:
     """Return the characters that stand for the bytes in a byte-level vocabulary, in their order.
 
@@ -110,11 +114,3 @@ def _bytes() -> list[str]:
     printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
     others = iter(range(0x100, 0x200))
     return [chr(byte if byte in printable else next(others)) for byte in range(BYTES)]
-
-
-def _word(number: int) -> str:
-    letters = []
-    for _ in range(_WORD):
-        number, letter = divmod(number, len(_LETTERS))
-        letters.append(_LETTERS[letter])
-    return "".join(letters)

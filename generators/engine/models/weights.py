@@ -4,9 +4,9 @@ Weights are 16-bit floats whose upper half is a 32-bit float's (bfloat16), so a 
 an ordinary float, and a random one is a random word with its exponent set: its size lies between
 two powers of two, its sign is drawn. The same seed gives the same bytes anywhere.
 
-Such a model says any token as readily as any other, and would hardly ever come to an end. So all
-its tokens have one number in common, and the few that end something answer to it: quotation marks
-and the end of a reply come about as often as people use them.
+Such a model generates all tokens about equally often, and its replies would hardly ever end. So the
+embeddings of all tokens share one large number, and the rows of the head for the few tokens that end
+something respond to it: quotation marks and the end of a reply come about as often as in real text.
 """
 
 import json
@@ -22,15 +22,15 @@ from generators.engine.models.tokenizer import END_ID, byte_id
 _DRAWN = 0x807F
 """The bits of a weight that are drawn: its sign and its fraction."""
 _SMALL = 1 / 64
-"""How large a weight is at least that is multiplied with others."""
+"""The smallest size of a weight that is multiplied with others."""
 _LARGE = 1 / 2
-"""How large an embedding's numbers are: layers must not drown them."""
+"""The smallest size of an embedding's numbers: layers must not drown them."""
 _BYTES = 2
 
 _COMMON = 4.0
-"""What every token's embedding begins with: large beside all that is drawn."""
-_ANSWER = 1.0
-"""What a token that ends something answers to it: some sixty times as likely as another."""
+"""The first number of every token's embedding: large beside all that is drawn."""
+_RESPONSE = 1.0
+"""The response of a token that ends something: some sixty times as likely as another."""
 _ENDING = (END_ID, byte_id('"'))
 
 
@@ -44,7 +44,7 @@ class Tensor:
     """Its numbers, or the one number it is full of; None: drawn."""
     firsts: tuple[float, ...] | None = None
     """Where it is drawn, what its rows begin with; None: that is drawn too."""
-    least: float = _SMALL
+    min_size: float = _SMALL
     """Where it is drawn: its numbers lie between this power of two and twice as much."""
 
     @property
@@ -57,7 +57,7 @@ class Tensor:
         if self.values is not None:
             repeats = self.size // len(self.values)
             return b"".join(bfloat16(value) for value in self.values) * repeats
-        data = drawn(random, self.size, self.least)
+        data = drawn(random, self.size, self.min_size)
         if self.firsts is None:
             return data
         filled, row = bytearray(data), _BYTES * self.size // len(self.firsts)
@@ -71,9 +71,9 @@ def bfloat16(value: float) -> bytes:
     return struct.pack("<f", value)[_BYTES:]
 
 
-def drawn(random: Random, count: int, least: float = _SMALL) -> bytes:
-    """Return so many random weights between `least`, a power of two, and twice as much."""
-    size = int.from_bytes(bfloat16(least), "little")
+def drawn(random: Random, count: int, min_size: float = _SMALL) -> bytes:
+    """Return so many random weights between `min_size`, a power of two, and twice as much."""
+    size = int.from_bytes(bfloat16(min_size), "little")
     every = int.from_bytes(b"\1\0" * count, "little")
     words = int.from_bytes(random.randbytes(_BYTES * count), "little")
     return ((words & every * _DRAWN) | every * size).to_bytes(_BYTES * count, "little")
@@ -103,10 +103,10 @@ def safetensors(tensors: Iterable[Tensor], seed: int) -> Iterator[bytes]:
 def tensors(shape: Shape) -> Iterator[Tensor]:
     """Yield every tensor of a checkpoint, under the name that a server loads it by."""
     text, size = "language_model.model.", (shape.vocabulary, shape.hidden)
-    answers = (_ANSWER if token in _ENDING else 0.0 for token in range(shape.vocabulary))
+    responses = (_RESPONSE if token in _ENDING else 0.0 for token in range(shape.vocabulary))
     common = (_COMMON,) * shape.vocabulary
-    yield Tensor(f"{text}embeddings.weight", size, firsts=common, least=_LARGE)
-    yield Tensor("language_model.lm_head.weight", size, firsts=tuple(answers))
+    yield Tensor(f"{text}embeddings.weight", size, firsts=common, min_size=_LARGE)
+    yield Tensor("language_model.lm_head.weight", size, firsts=tuple(responses))
     yield _full(f"{text}norm_f.weight", shape.hidden, 1)
     for number, kind in enumerate(shape.layers):
         layer = f"{text}layers.{number}."

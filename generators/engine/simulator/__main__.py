@@ -34,8 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         asyncio.run(_serve(command))
     except OSError as error:
-        told = f"port {command.port}: {error.strerror}; give another --port\n"
-        os.write(STDERR, told.encode())
+        os.write(STDERR, f"port {command.port}: {error.strerror}; give another --port\n".encode())
         return REFUSED
     return 0
 

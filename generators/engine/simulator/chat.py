@@ -65,18 +65,18 @@ class Chat:
     model: str
     turns: tuple[Turn, ...]
     schema: JsonObject | None = None
-    """What the reply must follow; None: free text."""
+    """The schema that the reply must follow; None: free text."""
     tools: tuple[JsonObject, ...] = ()
     """Function tools that it may call."""
     max_tokens: int | None = None
     """The longest reply, tokens; None: what fits."""
     seed: int | None = None
-    """Of the draw; None: not said."""
+    """Of the draw; None: the request names none."""
     stream: bool = False
     stream_usage: bool = False
     logprobs: bool = False
     token_ids: bool = False
-    """Tokens are sent along."""
+    """The response lists token ids."""
 
     @property
     def images(self) -> tuple[PromptImage, ...]:

@@ -36,27 +36,27 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
         BadCommand: a flag is unknown or its value out of range.
         SystemExit: they ask for help.
     """
-    said = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     try:
         options = SimulatorOptions(
-            model=said.model or model or SimulatorOptions().model,
-            coordinates=said.coordinates,
-            context_tokens=said.context,
-            max_pictures=said.max_pictures,
-            delay_ms=said.delay_ms,
-            at_once=said.at_once,
-            prefix_cache=said.prefix_cache,
-            cache_blocks=said.cache_blocks,
-            prompt_tokens_details=said.enable_prompt_tokens_details,
-            request_metrics=said.enable_per_request_metrics,
-            puppet=said.puppet,
-            seed=said.seed,
-            api_key=said.api_key,
+            model=args.model or model or SimulatorOptions().model,
+            coordinates=args.coordinates,
+            context_tokens=args.context,
+            max_pictures=args.max_pictures,
+            delay_ms=args.delay_ms,
+            at_once=args.at_once,
+            prefix_cache=args.prefix_cache,
+            cache_blocks=args.cache_blocks,
+            prompt_tokens_details=args.enable_prompt_tokens_details,
+            request_metrics=args.enable_per_request_metrics,
+            puppet=args.puppet,
+            seed=args.seed,
+            api_key=args.api_key,
         )
     except ValidationError as error:
         problem = error.errors()[0]
         raise BadCommand(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}") from error
-    return Command(options, said.port, tuple(said.fault))
+    return Command(options, args.port, tuple(args.fault))
 
 
 class _Parser(argparse.ArgumentParser):

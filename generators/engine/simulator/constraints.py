@@ -1,4 +1,4 @@
-"""What a random reply should contain: where its points lie, and which address it goes to."""
+"""What a random reply should contain: where its points lie, and the address that it opens."""
 
 import re
 from collections.abc import Callable
@@ -27,11 +27,6 @@ class Constraints:
     within_bounds: bool = True
     """Numbers keep within the bounds of the schema."""
 
-    @property
-    def is_specific(self) -> bool:
-        """It asks for something that only some kinds of reply can contain."""
-        return self.target is not None or self.address is not None
-
     def draw_point(self, rng: Random) -> ImagePoint | None:
         """Return the target, else any point of the picture, else None."""
         if self.target is not None:
@@ -39,10 +34,10 @@ class Constraints:
         return self.draw_any_point(rng) if self.draw_any_point else None
 
     def fits_property(self, name: str) -> bool:
-        """Return whether a property of that name can hold the point or the address."""
+        """Return whether a property of that name can hold the address or else the target."""
         if self.address is not None:
             return is_address(name)
-        return name in {"x", "y"} or is_pair(name)
+        return self.target is not None and (name in {"x", "y"} or is_pair(name))
 
 
 def axis(name: str) -> str | None:
@@ -53,15 +48,15 @@ def axis(name: str) -> str | None:
 
 
 def is_pair(name: str) -> bool:
-    """Say whether a property of that name holds both coordinates of a point."""
+    """Return whether a property of that name holds both coordinates of a point."""
     return _PAIR.fullmatch(name) is not None
 
 
 def is_address(name: str) -> bool:
-    """Say whether a property of that name holds a URL."""
+    """Return whether a property of that name holds a URL."""
     return _ADDRESS.fullmatch(name) is not None
 
 
 def is_key(name: str) -> bool:
-    """Say whether a property of that name holds keys of a keyboard."""
+    """Return whether a property of that name holds keys of a keyboard."""
     return _KEYS.fullmatch(name) is not None

@@ -1,7 +1,7 @@
-"""How a point of a picture is said in each of the four conventions.
+"""How a point of a picture is written in each of the four conventions.
 
-Written down here once more, apart from the code that reads points, so that the two can disagree:
-a check of conventions that shared its formulas with what it checks would find nothing.
+The formulas are repeated here, apart from the code that reads points, so that the two can disagree: a
+check of conventions that shared its formulas with the code under check would find nothing.
 """
 
 import math
@@ -16,7 +16,7 @@ MAX_PIXELS = 1_280 * 28 * 28
 
 @dataclass(frozen=True)
 class ImagePoint:
-    """A point as it is said."""
+    """A point as a reply writes it."""
 
     x: float
     y: float
@@ -46,9 +46,9 @@ def smart_resize(width: int, height: int) -> tuple[int, int]:
 def image_point(
     coordinates: Coordinates, size: tuple[int, int], *, across: float, down: float
 ) -> ImagePoint:
-    """Return how the point that lies so far `across` and `down` a picture, as parts, is said.
+    """Return how the point at the fractions `across` and `down` of a picture is written.
 
-    Parts from 0 to 1 give a point of the picture; larger ones a point beyond it.
+    Fractions from 0 to 1 give a point of the picture, larger ones a point beyond it.
     """
     match coordinates:
         case Coordinates.PX:

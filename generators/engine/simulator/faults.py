@@ -1,6 +1,6 @@
 """The faults that the simulator injects, and which requests they strike.
 
-A fault applies to the requests of its path (and session) that come in after it was posted: it skips
+A fault applies to the requests of its path (and session) that arrive after it was posted: it skips
 the first `after` of them and strikes the next `times`. Several faults may strike one request.
 """
 
@@ -39,7 +39,7 @@ class FaultKind(StrEnum):
     STREAM_ERROR = "stream-error"
     """A stream ends in an error event; a plain reply is a status 500."""
     INVALID_UTF8 = "invalid-utf8"
-    """The body holds bytes that are no UTF-8."""
+    """The body holds bytes that are not UTF-8."""
     UNSTRUCTURED = "unstructured"
     """The schema is ignored in silence, in `fields` only if those are given."""
     TRUNCATED = "truncated"
@@ -75,7 +75,7 @@ STATUS = {
     FaultKind.HTTP_500: 500,
     FaultKind.HTTP_503: 503,
 }
-"""The faults that are nothing but a status."""
+"""The faults that are an HTTP status alone."""
 
 _PATHS = {
     FaultKind.NO_METRICS: "/metrics",
@@ -92,19 +92,19 @@ class Fault(Record):
     times: int = Field(default=1, ge=-1)
     """How many requests it strikes; -1: every one."""
     after: int = Field(default=0, ge=0)
-    """How many requests it passes by first."""
+    """How many requests it lets pass first."""
     session: str | None = None
     """Only requests with this `x-session-id`; None: all."""
     path: str | None = None
     """Only requests to this path; None: chats, or the one page that the kind is about."""
     seconds: float = Field(default=1.0, gt=0)
-    """How late or how often, for the kinds that know time."""
+    """How late or how often, for the kinds that take a time."""
     retry_after: str | None = None
     """The Retry-After header; None: none."""
     size: int = Field(default=1_000_000, ge=1)
     """Characters of a huge reply."""
     fields: tuple[str, ...] = ()
-    """Fields of a request, for the kinds that know them; empty: the kind's own."""
+    """Fields of a request, for the kinds that take them; empty: the kind's own."""
 
 
 @dataclass
@@ -182,8 +182,8 @@ def parse_fault(text: str) -> Fault:
         ValueError: the text is not of that form.
     """
     kind, *rest = text.split(":")
-    said: dict[str, object] = {"kind": kind}
+    fields: dict[str, object] = {"kind": kind}
     if rest:
-        said["times"] = rest[0]
-    said |= dict(pair.split("=", 1) for pair in rest[1:])
-    return Fault.model_validate(said)
+        fields["times"] = rest[0]
+    fields |= dict(pair.split("=", 1) for pair in rest[1:])
+    return Fault.model_validate(fields)

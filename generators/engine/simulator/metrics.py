@@ -1,7 +1,7 @@
-"""The engine's counters, and the page that shows them under vLLM's names.
+"""The simulator's counters, and the page that shows them under vLLM's names.
 
-Every figure is true of this engine: requests are counted when they end, tokens when they are read
-and said, times by the clock. What it cannot know it leaves out.
+Every figure is true of the simulator: requests are counted when they end, tokens when they are read
+or generated, times by the clock. Figures that it cannot know are left out.
 """
 
 from bisect import bisect_left
@@ -34,12 +34,12 @@ class Histogram:
 
 @dataclass
 class EngineCounters:
-    """What the engine has done and is doing."""
+    """The work that was done and that is in progress."""
 
     running: int = 0
     waiting: int = 0
     tokens_running: int = 0
-    """Tokens of the requests that it works on."""
+    """Tokens of the requests in progress."""
     prompt_tokens: int = 0
     generation_tokens: int = 0
     cached_tokens: int = 0

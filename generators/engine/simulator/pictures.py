@@ -1,7 +1,7 @@
-"""What the engine sees of a picture: its size from the header, and drawn targets when asked.
+"""What the simulator sees of a picture: its size from the header, and drawn targets when asked.
 
-A picture is decoded only where the user's text names a colour as `#rrggbb`: then the centre of
-the pixels of that colour is looked for. Everything else needs the header and a digest alone.
+It decodes a picture only where the user's text names a colour as `#rrggbb`, to find the centre of
+the pixels of that colour. Everything else needs the header and a digest alone.
 """
 
 import base64
@@ -47,17 +47,17 @@ class PromptImage:
 
 
 class ImageCache:
-    """Knows the pictures that it was shown lately."""
+    """Remembers the sizes of the latest pictures."""
 
     def __init__(self) -> None:
         self._sizes: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self.queries = 0
-        """Pictures asked about."""
+        """Pictures looked up."""
         self.hits = 0
         """Of these, known already."""
 
     def read(self, url: str) -> PromptImage:
-        """Return what a data URL shows.
+        """Return the picture of a data URL.
 
         Raises:
             HttpRefusal: it is not a data URL of a picture.
@@ -76,7 +76,7 @@ class ImageCache:
 
 
 def colour_centre(image: PromptImage, colour: tuple[int, int, int]) -> tuple[float, float] | None:
-    """Return where the middle of a colour lies, as parts of the picture; None if it is not there.
+    """Return the centre of a colour, as fractions of the picture; None if the colour is not there.
 
     Raises:
         HttpRefusal: the picture cannot be decoded.
@@ -87,24 +87,18 @@ def colour_centre(image: PromptImage, colour: tuple[int, int, int]) -> tuple[flo
     except (OSError, ValueError, SyntaxError) as error:
         raise HttpRefusal(400, f"Failed to load image: {error}") from None
     for tolerance in TOLERANCES:
-        mask = _mask(bands, colour, tolerance)
+        near = [
+            band.point([255 * (abs(value - wanted) <= tolerance) for value in range(256)])
+            for band, wanted in zip(bands, colour, strict=True)
+        ]
+        mask = ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2])
         if mask.getbbox() is not None:
-            # The centroid of the lit pixels, as parts; a pixel lies at its own middle.
+            # The centroid of the lit pixels, as fractions; a pixel lies at its own middle.
             exact = mask.convert("F")
             across = exact.resize((mask.width, 1), Image.Resampling.BOX)
             down = exact.resize((1, mask.height), Image.Resampling.BOX)
             return _mean(across), _mean(down)
     return None
-
-
-def _mask(
-    bands: tuple[Image.Image, ...], colour: tuple[int, int, int], tolerance: int
-) -> Image.Image:
-    near = [
-        band.point([255 * (abs(value - wanted) <= tolerance) for value in range(256)])
-        for band, wanted in zip(bands, colour, strict=True)
-    ]
-    return ImageChops.darker(ImageChops.darker(near[0], near[1]), near[2])
 
 
 def _mean(profile: Image.Image) -> float:

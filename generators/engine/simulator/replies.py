@@ -160,8 +160,7 @@ def _tool_call_reply(
     fit = [
         (name, schema)
         for name, schema in named
-        if constraints.is_specific
-        and isinstance(properties := schema.get("properties"), dict)
+        if isinstance(properties := schema.get("properties"), dict)
         and any(map(constraints.fits_property, properties))
     ]
     clicks = [tool for tool in fit if "click" in json.dumps(tool)]

@@ -100,7 +100,7 @@ class Schema(Record):
         return (*self.properties.values(), *self.any_of, *((self.items,) if self.items else ()))
 
     def has_room_for(self, constraints: Constraints) -> bool:
-        """Return whether a value can hold the point or the address that is asked for."""
+        """Return whether a value can hold the address or the target that is asked for."""
         return any(map(constraints.fits_property, self.properties)) or any(
             part.has_room_for(constraints) for part in self._parts
         )
@@ -214,12 +214,9 @@ class SchemaSampler:
         branches = schema.any_of
         if numeric:
             branches = tuple(part for part in branches if part.type in _NUMERIC) or branches
-        if self._constraints.is_specific:
-            fit = [branch for branch in branches if branch.has_room_for(self._constraints)]
-            clicks = [branch for branch in fit if branch.mentions_click()]
-            if fit:
-                return (clicks or fit)[0]
-        return self._rng.choice(branches)
+        fit = [branch for branch in branches if branch.has_room_for(self._constraints)]
+        clicks = [branch for branch in fit if branch.mentions_click()]
+        return (clicks or fit)[0] if fit else self._rng.choice(branches)
 
     def _object(self, schema: Schema) -> JsonObject:
         constraints = self._constraints
@@ -228,8 +225,8 @@ class SchemaSampler:
             name: self._value(part, name=name, wanted=points.get(name))
             for name, part in schema.properties.items()
             if name in schema.required
-            or (constraints.is_specific and constraints.fits_property(name))
-            or (constraints.is_specific and part.has_room_for(constraints))
+            or constraints.fits_property(name)
+            or part.has_room_for(constraints)
             or self._rng.choice((False, True))
         }
 

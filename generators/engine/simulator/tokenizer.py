@@ -2,7 +2,7 @@
 
 A text becomes pieces, a piece the hash of its bytes within the vocabulary; a picture becomes a run
 of one placeholder, one for each 32×32 px. Every part of a message is cut into pieces on its own,
-so that what follows never changes the tokens of what was there. The last two tokens of a prompt,
+so that a later message never changes the tokens of an earlier one. The last two tokens of a prompt,
 its generation suffix, open the reply and are in no history.
 """
 
@@ -53,7 +53,7 @@ def pieces(text: str) -> list[str]:
 
 
 class Tokenizer:
-    """Turns texts and chats into tokens; remembers the texts it met lately."""
+    """Turns texts and chats into tokens; remembers the tokens of the latest texts."""
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, tuple[int, ...]] = OrderedDict()
@@ -74,7 +74,7 @@ class Tokenizer:
         return known
 
     def prompt(self, chat: Chat, *, suffix: bool = True) -> Prompt:
-        """Return a chat as tokens, with the generation suffix unless told otherwise."""
+        """Return a chat as tokens, with the generation suffix unless `suffix` is False."""
         ids: list[int] = [BEGIN]
         keys: list[int] = [BEGIN]
         placeholders = 0

