@@ -52,7 +52,7 @@ CANNOT: Mapping[str, frozenset[str]] = {
         | {"none"}
     ),
 }
-"""Kinds of action that a family has no words for, whatever is in them."""
+"""Kinds of action that a family cannot express, whatever is in them."""
 
 COMPLETE = frozenset(name for name, kinds in CANNOT.items() if kinds == {"none"})
 """Families that say every action there is."""
@@ -65,7 +65,7 @@ def variant(name: str) -> Dialect:
 
 
 def cannot(name: str) -> frozenset[str]:
-    """Return the kinds that a variant has no words for."""
+    """Return the kinds that a variant cannot express."""
     return CANNOT[name] if name in CANNOT else CANNOT[VARIANTS[name][0]]
 
 

@@ -1,7 +1,7 @@
 """Claude: the input of its `computer` tool, in pixels of the declared display.
 
-Source: Anthropic's `computer_20250124`. The declared display is the picture as sent. A reply is
-words and the tool's input as JSON; one without a call is the answer itself.
+Source: Anthropic's `computer_20250124`. The declared display has the size of the picture as sent. A
+reply is text, then the tool's input as JSON; a reply without a call is the final answer.
 """
 
 from typing import ClassVar
@@ -41,7 +41,7 @@ from schemas.action import Action, Answer, Direction, Drag, Key, KeyDown, KeyUp,
 from schemas.base import JsonObject
 
 NOTCH = 100
-"""CSS px that one click of the wheel scrolls."""
+"""CSS px of one click of the wheel."""
 
 _MAX_KEYS = 5
 _XDOTOOL = {
@@ -66,7 +66,7 @@ _BROWSER = {name.lower(): key for key, name in _XDOTOOL.items()}
 
 
 class Claude(TextDialect):
-    """Words, then the input of one call of the `computer` tool."""
+    """Text, then the input of one call of the `computer` tool."""
 
     name = "claude"
     published: ClassVar[Convention] = Convention.RESIZED
@@ -170,7 +170,9 @@ def _input(action: Action, scale: Scale) -> JsonObject:
         case Wait():
             call = {"action": "wait", "duration": format_duration(action.ms)}
         case KeyDown() | KeyUp():
-            raise InexpressibleAction("claude holds a key for a time, and does not leave it down")
+            raise InexpressibleAction(
+                "claude can hold a key for some time only, and not leave it pressed"
+            )
         case _:
-            raise InexpressibleAction(f"claude has no words for this '{action.type}'")
+            raise InexpressibleAction(f"claude cannot express this '{action.type}'")
     return call

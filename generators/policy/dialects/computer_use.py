@@ -1,8 +1,8 @@
 """`computer_use`: Qwen-VL's single function, as text in `<tool_call>` tags.
 
-Source: the function's published definition. Qwen3-VL is told that the screen is 1000 by 1000, and
-so speaks in thousandths; `convention = "resized"` is Qwen2.5-VL, which is told the size of the
-picture as sent. A drag starts where the pointer is and needs more than one call.
+Source: the function's published definition. Qwen3-VL's prompt states a screen of 1000 by 1000, so its
+points are thousandths; `convention = "resized"` is Qwen2.5-VL, whose prompt states the size of the
+picture as sent. A drag is not supported: it starts at the pointer and needs more than one call.
 """
 
 from typing import ClassVar
@@ -52,7 +52,7 @@ _OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 
 
 class ComputerUse(TextDialect):
-    """Words, then one call of `computer_use`."""
+    """Text, then one call of `computer_use`."""
 
     name = "computer_use"
     published: ClassVar[Convention] = Convention.THOUSAND
@@ -158,5 +158,5 @@ def _arguments(action: Action, scale: Scale) -> JsonObject:
         case Answer():
             call = {"action": "answer", "text": Text().from_action(action.text, scale)}
         case _:
-            raise InexpressibleAction(f"computer_use has no words for this '{action.type}'")
+            raise InexpressibleAction(f"computer_use cannot express this '{action.type}'")
     return call

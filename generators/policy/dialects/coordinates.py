@@ -43,7 +43,7 @@ class Frame(Record):
     """Of the picture as sent, px."""
 
     def span(self, convention: Convention) -> tuple[float, float]:
-        """Return what the picture's right and bottom edges are in a convention."""
+        """Return the coordinates of the picture's right and bottom edges in a convention."""
         match convention:
             case Convention.PX:
                 return float(self.picture_width), float(self.picture_height)
@@ -55,7 +55,7 @@ class Frame(Record):
                 return 1.0, 1.0
 
     def to_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
-        """Return the CSS point that a model means; the far edges belong to the last pixel."""
+        """Return the CSS point of a model's point; the far edges belong to the last pixel."""
         across, down = self.span(convention)
         return (
             _scale_within(x, of=across, size=self.viewport_width),
@@ -65,8 +65,9 @@ class Frame(Record):
     def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
         """Return a CSS point in a model's convention: whole numbers, or four decimals for fractions.
 
-        The result is never the picture's far edge: that is read as the last pixel, so a point that
-        rounds to them takes the last value before, which reads back as itself.
+        The result is never the picture's far edge, because `to_css` takes that for the last pixel: a
+        point that would be rounded to an edge gets the last value before it, which converts back
+        to itself.
         """
         across, down = self.span(convention)
         digits = 4 if convention is Convention.UNIT else 0
@@ -77,12 +78,12 @@ class Frame(Record):
 
 
 def _round_within(value: float, *, of: float, digits: int) -> float:
-    """Return `value` rounded, within the span `of` and below its end."""
+    """Return `value` rounded, but below the end of the span `of`."""
     return round(min(round(value, digits), of - 10.0**-digits), digits)
 
 
 def _scale_within(value: float, *, of: float, size: int) -> float:
-    """Return where `value` of a span lies within `size`; the far edge itself is the last pixel."""
+    """Return `value`, which is part of a span, as part of `size`; the far edge is the last pixel."""
     return size - 1.0 if value == of else value / of * size
 
 

@@ -6,7 +6,7 @@ no key, no hover, no drag, no text without Enter. Unless `extended` is switched 
 are offered after them, in the same form and under names of their own; a published tool is preferred
 wherever it expresses all of an action.
 
-Holo1 only locates: it answers `Click(x, y)`, in pixels of the picture as it was sent, in words or in
+Holo1 only locates: it answers `Click(x, y)`, in pixels of the picture as it was sent, as text or in
 JSON with `action`, `x` and `y`; Holo1.5's localizer answers in JSON.
 """
 
@@ -230,7 +230,7 @@ def _number(text: str) -> JsonValue:
     try:
         return float(text)
     except ValueError as error:
-        raise UnreadableReply(f"'{text}' is no number") from error
+        raise UnreadableReply(f"'{text}' is not a number") from error
 
 
 def _plain_number(value: JsonValue) -> str:

@@ -1,7 +1,6 @@
 """How large a picture is sent, and how many tokens it takes: one rule for each kind of processor.
 
-A rule follows what the family was trained with. It reckons with sizes alone and touches no
-picture.
+A rule follows the processor that the family was trained with. It computes sizes and opens no picture.
 """
 
 import math
@@ -13,7 +12,7 @@ from generators.policy.dialects.coordinates import smart_resize
 
 
 class PictureRule(Protocol):
-    """From the size of a screenshot to what a model is given of it."""
+    """From the size of a screenshot to the size that a model gets."""
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
         """Return the size a picture is resized to before it is sent."""
@@ -24,7 +23,7 @@ class PictureRule(Protocol):
         ...
 
     def seen_size(self, width: int, height: int) -> tuple[int, int]:
-        """Return the size at which the model's vision gets a picture of that size."""
+        """Return the size of a picture after the model's own processor has resized it."""
         ...
 
 
@@ -32,12 +31,12 @@ class PictureRule(Protocol):
 class Tiled:
     """Square tiles on the grid nearest to the picture's shape, and a thumbnail of the whole.
 
-    Source: the static tiling of InternVL, as vLLM 0.32 carries it out for Nemotron Nano VL: the
-    server itself stretches a picture to the grid whose aspect is closest, and takes the larger of
-    two such grids if the picture has more than half its pixels. So a screenshot is sent as it is:
-    no second JPEG, and the bytes that are recorded are the bytes that were sent. Only one with
-    more pixels than the largest grid is scaled down first, to the very grid the server would
-    choose, because the rest would be thrown away there.
+    Source: the static tiling of InternVL, as in vLLM 0.32 for Nemotron Nano VL: the server stretches
+    a picture to the grid with the closest aspect ratio, and of two such grids takes the larger one
+    if the picture has more than half its pixels. So a screenshot is sent as it is, without a second
+    JPEG, and the recorded bytes are those that were sent. Only a picture with more pixels than the
+    largest grid is scaled down first, to the grid that the server would choose, because the server
+    would drop the other pixels.
     """
 
     side: int = 512
@@ -48,7 +47,7 @@ class Tiled:
     """Of a grid."""
 
     def grid(self, width: int, height: int) -> tuple[int, int]:
-        """Return how many tiles lie across and down."""
+        """Return how many tiles a picture has across and down."""
         return _closest_grid(width, height, self.side, self.max_tiles)
 
     def seen_size(self, width: int, height: int) -> tuple[int, int]:
@@ -88,9 +87,9 @@ def _closest_grid(width: int, height: int, side: int, max_tiles: int) -> tuple[i
 class Patched:
     """Square patches at the picture's own shape, its area within bounds: Qwen's processors.
 
-    Source: `smart_resize` with the bounds that H Company publishes for each generation. We resize
-    before sending, so that the server's own resize changes nothing and what a point means does
-    not depend on the server's settings.
+    Source: `smart_resize` with the bounds that H Company publishes for each generation. The picture is
+    resized before it is sent, so that the server's own resize changes nothing and the meaning of a
+    point does not depend on the server's settings.
     """
 
     side: int
@@ -120,8 +119,8 @@ class Patched:
 class Bounded:
     """The picture's own shape, scaled down to a longest edge and a pixel count.
 
-    Source: Anthropic's published limits, 1568 px and about 1,600 tokens of 750 pixels each, beyond
-    which its service scales pictures itself and points would mean another size.
+    Source: Anthropic's published limits, 1568 px and about 1,600 tokens of 750 pixels each. Its service
+    scales larger pictures down itself, and points would refer to a size that we do not know.
     """
 
     max_edge: int = 1_568

@@ -1,8 +1,8 @@
 """What a dialect is: how one model family is prompted and how its reply is understood.
 
 A dialect is made once for a configuration and knows no episode; the `Frame` gives it the sizes
-between which points are converted. It formats and parses text and calls no engine. What it writes of
-an earlier step never changes, because the prompt is append-only.
+between which points are converted. It formats and parses text and calls no engine. Its text for an
+earlier step never changes, because the prompt is append-only.
 """
 
 from typing import Protocol
@@ -16,37 +16,37 @@ from schemas.observation import PageState
 
 
 class Rationale(Record):
-    """What a reply says beside its action, in words."""
+    """The text of a reply beside its action."""
 
     thought: str | None = None
-    """Why; None if it does not say."""
+    """Why the action was chosen; None if not stated."""
     note: str | None = None
-    """What it wants to remember; None if nothing."""
+    """A note to remember; None without one."""
     element: str | None = None
-    """What it acts on; None if it does not say."""
+    """A description of the element; None without one."""
 
 
 NO_RATIONALE = Rationale()
-"""An action without words."""
+"""An action without any text."""
 
 
 class ParsedAction(Record):
-    """What a reply means."""
+    """A parsed reply."""
 
     action: Action
     """In CSS pixels of the viewport."""
     thought: str | None = None
-    """Why, in words; None if the reply has none."""
+    """Why the action was chosen; None if not stated."""
     note: str | None = None
-    """What it wants to remember; None if nothing."""
+    """A note to remember; None without one."""
     element: str | None = None
-    """The element it acts on, in words; None if the reply has none."""
+    """A description of the element; None without one."""
     canonical_reply: str
-    """The reply as it goes into the history: formatted again from what was parsed."""
+    """The reply as it goes into the history, formatted again from the parsed parts."""
 
     @property
     def rationale(self) -> Rationale:
-        """The words beside the action."""
+        """The text beside the action."""
         return Rationale(thought=self.thought, note=self.note, element=self.element)
 
 
@@ -63,27 +63,27 @@ class Dialect(Protocol):
 
     @property
     def name(self) -> str:
-        """As configurations name it."""
+        """The name in configurations."""
         ...
 
     @property
     def version(self) -> str:
-        """Grows when the prompt's text or the reading of a reply changes."""
+        """Changes with the prompt's text and with the parser."""
         ...
 
     @property
     def convention(self) -> Convention:
-        """What the numbers of its points mean."""
+        """The convention of its points."""
         ...
 
     @property
     def drives_engine(self) -> bool:
-        """An engine can be asked in it; False: it only parses and formats replies."""
+        """Whether it can prompt an engine; False: it only parses and formats replies."""
         ...
 
     @property
     def pictures(self) -> PictureRule:
-        """How large pictures are sent, and what they cost."""
+        """The size at which pictures are sent, and their tokens."""
         ...
 
     def sent_size(self, width: int, height: int) -> tuple[int, int]:
@@ -95,11 +95,11 @@ class Dialect(Protocol):
         return self.pictures.tokens(width, height)
 
     def system_prompt(self, frame: Frame) -> str:
-        """Return the system prompt; the reply's schema is written in it where the family wants it."""
+        """Return the system prompt, with the reply's schema where the family expects it there."""
         ...
 
     def reply_schema(self, frame: Frame) -> JsonObject | None:
-        """Return the JSON schema of a reply; None where replies are free text."""
+        """Return the JSON schema of a reply; None: replies are free text."""
         del frame
         return None
 
@@ -112,7 +112,7 @@ class Dialect(Protocol):
         ...
 
     def result_text(self, step: Step) -> str:
-        """Return the result of an action that was carried out, for the model; empty if it has none."""
+        """Return the result of an executed action, for the model; empty if it has none."""
         ...
 
     def rejection_text(self, action: Action, why: str) -> str:
@@ -121,7 +121,7 @@ class Dialect(Protocol):
 
     @property
     def request_fields(self) -> JsonObject:
-        """Fields of a request's body that the family is asked with, beside the prompt."""
+        """Fields of a request's body that the family needs beside the prompt."""
         return {}
 
     @property
@@ -137,14 +137,14 @@ class Dialect(Protocol):
         """Parse a reply.
 
         Raises:
-            UnreadableReply: it is not a valid action, and why.
+            UnreadableReply: it is not a valid action; the text says why.
         """
         ...
 
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        """Return the reply by which a model of the family would take `action`.
+        """Return the reply with which a model of the family would take `action`.
 
         Raises:
             InexpressibleAction: the family has no way to express it.

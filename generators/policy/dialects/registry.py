@@ -27,14 +27,14 @@ DIALECTS: Mapping[str, type[Record]] = {
     "computer_use": TextSettings,
     "claude": TextSettings,
 }
-"""Every dialect by name, and what it can be set to."""
+"""Every dialect by name, and the record of its settings."""
 
 
 def make_dialect(name: str | None, options: Mapping[str, JsonValue] | None = None) -> Dialect:
-    """Return the dialect of that name, set as `options` say; None is the default one.
+    """Return the dialect of that name with these options; None: the default dialect.
 
     Raises:
-        BadConfig: there is no such dialect, or an option is unknown or not what it must be.
+        BadConfig: there is no such dialect, or an option is unknown or invalid.
     """
     name = name or DEFAULT
     if name not in DIALECTS:

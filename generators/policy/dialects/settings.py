@@ -1,7 +1,7 @@
-"""What of a dialect can be set: the records behind the table `policy.dialect_options`.
+"""The settings of a dialect: the records behind the table `policy.dialect_options`.
 
-Each part of a family's published contract that a checkpoint might do otherwise is a key here, so
-that a new checkpoint is a configuration and not a new program.
+Each part of a family's published contract in which a checkpoint may differ is a key here, so that a
+new checkpoint needs a configuration and no code.
 """
 
 from typing import Annotated
@@ -18,7 +18,7 @@ _LIMIT = Annotated[int, Field(ge=1, le=1_000)]
 
 
 class Settings(Record):
-    """What every family that asks an engine can be set to."""
+    """The settings of every family that can prompt an engine."""
 
     convention: Convention | None = None
     """What the numbers of a point mean; None: as the family was published."""
@@ -41,7 +41,7 @@ class Settings(Record):
 
 
 class HolotronSettings(Settings):
-    """What Holotron can be set to: its own contract is not published, its relatives' is."""
+    """The settings of Holotron, whose contract is not published; those of related models are."""
 
     note_key: Name = "note"
     """Key of a reply for what is to be remembered, or null."""
@@ -66,7 +66,7 @@ class HolotronSettings(Settings):
 
 
 class HoloSettings(Settings):
-    """What Holo1.5 and Holo2 can be set to."""
+    """The settings of Holo1.5 and Holo2."""
 
     extended: bool = True
     """Whether tools beyond the published ones are offered, for actions that those cannot express."""
@@ -75,7 +75,7 @@ class HoloSettings(Settings):
 
 
 class TextSettings(Record):
-    """What a family that is only parsed and formatted can be set to."""
+    """The settings of a family that is only parsed and formatted."""
 
     convention: Convention | None = None
     """What the numbers of a point mean; None: as the family was published."""

@@ -1,8 +1,8 @@
-"""UI-TARS: a thought and one call in words, `Action: click(point='<point>x y</point>')`.
+"""UI-TARS: a thought and one call as text, `Action: click(point='<point>x y</point>')`.
 
 Source: bytedance/UI-TARS, its prompts and coordinates guide. Version 1.5 gives pixels of the
 picture as it was sent (Qwen2.5-VL's processor, patches of 28 px); version 1.0 wrote
-`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` reads.
+`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` parses.
 """
 
 import re
@@ -181,7 +181,7 @@ def _call(action: Action, scale: Scale) -> str:
         case Answer():
             call = f"finished(content={_quote(str(Text().from_action(action.text, scale)))})"
         case _:
-            raise InexpressibleAction(f"ui_tars has no words for this '{action.type}'")
+            raise InexpressibleAction(f"ui_tars cannot express this '{action.type}'")
     return call
 
 

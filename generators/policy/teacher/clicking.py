@@ -156,20 +156,19 @@ def use_menu(page: Page) -> Plan:
     """Open a menu, and a submenu if necessary, and click the item by its label or its icon."""
     page = yield from click(page, button("Menu"), "The item is in the menu, so I open it.")
     wanted = _menu_target(page)
-    folder = page.first("li", where=lambda node: _contains(node, wanted(page)))
-    if wanted(page).point is None and folder is not None:
+    target = wanted(page)
+
+    def has_target(item: Node) -> bool:
+        submenus = [child for child in item.children if child.tag == "ul"]
+        return any(node is target for submenu in submenus for node in submenu.walk())
+
+    folder = page.first("li", where=has_target)
+    if target.point is None and folder is not None:
         name = folder.children[0].text
         why = f"The item is not in sight; '{name}' has a submenu, so I point at it."
         page = yield from hover(page, _menu_item(name), why)
     text = wanted(page).text
     return (yield from click(page, wanted, f"'{text}' is what the goal asks for, so I click it."))
-
-
-def _contains(item: Node, node: Node) -> bool:
-    """Return whether `node` is in a submenu of a menu item."""
-    return any(
-        child.tag == "ul" and any(n is node for n in child.walk()) for child in item.children
-    )
 
 
 def _menu_target(page: Page) -> Locator:

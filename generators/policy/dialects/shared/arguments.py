@@ -1,9 +1,9 @@
-"""What an argument of a tool can be: its JSON schema, how it is parsed, how it is written.
+"""The types of a tool's arguments: JSON schema, parsing and formatting.
 
-A type is the metadata of an annotated field: pydantic parses the field with it, and the sizes that
-bound it come as the validation's context. Parsing is strict: a number in quotation marks is
-refused. A value has three forms: what a model writes (JSON), what is kept of that (the canonical
-form of it), and what an action's field holds.
+A type is the metadata of an annotated field: pydantic parses the field with it and gets the sizes
+that bound it as the validation's context. Parsing is strict: a number in quotation marks is refused.
+A value has three forms: the JSON that a model writes, the canonical form of that, and the value of
+the action's field.
 """
 
 import math
@@ -26,50 +26,50 @@ from generators.policy.dialects.shared.sanitize import (
 from schemas.base import JsonObject, Record
 
 _QUOTED_CHARS = 60
-"""Characters of a bad value that an error shows to the model."""
+"""Of a bad value, in the error that the model gets."""
 
 
 class Scale(Record):
-    """What the numbers of a point mean, and how long a text may get."""
+    """What the numbers of a point mean, and how long a text may be."""
 
     frame: Frame
     """The sizes between which points are converted."""
     convention: Convention
     """What the numbers of a point mean."""
     text_limit: int | None = None
-    """Characters of a text in the schema; None: the reply's tokens bound it."""
+    """Of a text in the schema, in characters; None: only the reply's tokens limit it."""
 
 
 def quoted(value: JsonValue) -> str:
-    """Return a value as an error shows it to the model, shortened."""
+    """Return a value in quotation marks, shortened, for an error that the model gets."""
     return f"'{one_line(str(value)[:1_000], _QUOTED_CHARS)}'"
 
 
 class ArgumentType:
-    """What an argument can be; a base whose conversions leave the value as it is."""
+    """The type of an argument; in this base class an action has the value as it was parsed."""
 
     def schema(self, scale: Scale) -> JsonObject:
         """Return the JSON schema of what a model writes."""
         raise NotImplementedError
 
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return what a model wrote in its canonical form.
+        """Return the canonical form of what a model wrote.
 
         Raises:
-            UnreadableReply: what it must be instead, as the end of a sentence.
+            UnreadableReply: the value is invalid; the text is the end of a sentence.
         """
         raise NotImplementedError
 
     def to_action(self, value: JsonValue, scale: Scale) -> JsonValue:
-        """Return what an action's field holds for a parsed value."""
+        """Return the value of an action's field for a parsed value."""
         del scale
         return value
 
     def from_action(self, held: JsonValue, scale: Scale) -> JsonValue:
-        """Return what a model writes for what an action's field holds.
+        """Return what a model writes for the value of an action's field.
 
         Raises:
-            InexpressibleAction: a model has no way to write it, and why.
+            InexpressibleAction: a model cannot write it; the text says why.
         """
         try:
             return self.parse(held, scale)
@@ -96,7 +96,7 @@ class Text(ArgumentType):
     min_length: int = 0
     """Characters."""
     repairs: bool = False
-    """Odd characters are replaced and not refused: the text is for a reader and has no effect."""
+    """Control characters are replaced and not refused: the text is for readers and has no effect."""
 
     @override
     def schema(self, scale: Scale) -> JsonObject:
@@ -120,9 +120,9 @@ class Integer(ArgumentType):
     """A whole number within bounds."""
 
     min: int
-    """The smallest that is allowed."""
+    """Inclusive."""
     max: int
-    """The largest that is allowed."""
+    """Inclusive."""
 
     @override
     def schema(self, scale: Scale) -> JsonObject:
@@ -135,7 +135,7 @@ class Integer(ArgumentType):
 
 @dataclass(frozen=True)
 class Choice(ArgumentType):
-    """One word out of a few."""
+    """One of several words."""
 
     of: tuple[str, ...]
     """The words."""
@@ -168,7 +168,7 @@ class Boolean(ArgumentType):
 
 @dataclass(frozen=True)
 class Coordinate(ArgumentType):
-    """One half of a point, in the convention of the scale; an action holds it in CSS px."""
+    """A coordinate of a point, in the convention of the scale; in an action it is CSS px."""
 
     axis: Literal["x", "y"]
     """Across or down."""
@@ -212,10 +212,10 @@ class Coordinate(ArgumentType):
 
 
 def parse_integer(value: JsonValue, minimum: int, maximum: int) -> int:
-    """Return a whole number within bounds, which may be written with a decimal point as `5.0`.
+    """Return a whole number within bounds, which may be written as `5.0`.
 
     Raises:
-        UnreadableReply: what it must be instead.
+        UnreadableReply: it is something else; the text says what is expected.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnreadableReply(f"must be a whole number, but is {quoted(value)}")

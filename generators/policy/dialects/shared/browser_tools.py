@@ -1,7 +1,7 @@
-"""The tools that reach every action a browser needs, by the names H Company publishes.
+"""Tools for every action of a browser, under the names that H Company publishes.
 
-Where H Company has published a name for a web action it is kept, with its arguments, for its
-families; arguments that an action of ours needs besides come after them. Sources: the agent loop
+A published name is kept, with its arguments, for H Company's families; arguments that our actions need
+besides come after them. Sources: the agent loop
 of the Holo3 documentation (`click`, `write`, `answer`), the cookbook's navigator (`scroll`,
 `go_back`, `refresh`, `goto`, `wait`, `restart`), the hosted web agents (`select_option`,
 `press_keys`, `switch_tab`, `close_tab`) and the desktop tools of Holotron-3 (`press_enter`,
@@ -30,7 +30,7 @@ _Index = Annotated[int | None, Integer(0, 100)]
 
 
 class AtElement(ToolArguments):
-    """A point, and in words what is there."""
+    """A point, and a description of the element there."""
 
     element: Element
     x: X
@@ -116,13 +116,13 @@ class AnswerArguments(ToolArguments):
 
 
 def click(name: str = "click") -> Tool:
-    """Return clicking, with any button, once or more."""
+    """Return the tool that clicks, with any button, once or more."""
     does = "click at a point; count 2 is a double click, button right opens a context menu"
     return Tool(name, does, "click", ClickArguments)
 
 
 def write(name: str = "write") -> Tool:
-    """Return typing, at a point or where the focus is."""
+    """Return the tool that types, at a point or where the focus is."""
     does = (
         "click at x, y and type content there, or where the focus is if both are null; "
         "overwrite replaces what the field holds, press_enter presses Enter afterwards"
@@ -131,24 +131,24 @@ def write(name: str = "write") -> Tool:
 
 
 def scroll(name: str = "scroll") -> Tool:
-    """Return turning the wheel."""
+    """Return the tool that turns the wheel."""
     does = "scroll by amount pixels of the page, over x, y or over the middle if both are null"
     return Tool(name, does, "scroll", ScrollArguments)
 
 
 def move_mouse(name: str = "move_mouse") -> Tool:
-    """Return moving the pointer."""
+    """Return the tool that moves the pointer."""
     return Tool(name, "move the mouse to a point without clicking", "hover", AtElement)
 
 
 def drag(name: str = "drag") -> Tool:
-    """Return dragging from a point to another."""
+    """Return the tool that drags from one point to another."""
     does = "press the mouse at x, y, move it to to_x, to_y and let go"
     return Tool(name, does, "drag", DragArguments)
 
 
 def wait(name: str = "wait") -> Tool:
-    """Return waiting, to the millisecond."""
+    """Return the tool that waits, to the millisecond."""
     return Tool(name, "let time pass on the page", "wait", WaitExactly)
 
 
@@ -218,4 +218,4 @@ EVERYTHING: tuple[Tool, ...] = (
     RESTART,
     ANSWER,
 )
-"""A tool for each action there is."""
+"""A tool for each kind of action."""

@@ -1,7 +1,7 @@
 """What `computer_use` and `claude` share: one function with an `action`, and points as pairs.
 
-Both grew from the same tool. Keys, waits, scrolls and the end differ and are in each family's own
-module.
+Both derive from the same tool. Keys, waits, scrolls and the final answer differ and are in each
+family's own module.
 """
 
 from pydantic import JsonValue
@@ -37,7 +37,7 @@ def parse_pointer_call(given: JsonObject, scale: Scale) -> Fields | None:
     """Return the action's fields of a call that both families share; None for any other call.
 
     Raises:
-        UnreadableReply: its arguments are not what they must be.
+        UnreadableReply: an argument is missing or invalid.
     """
     name = given.get("action")
     if isinstance(name, str) and name in CLICKS:
@@ -75,10 +75,10 @@ def format_pointer_call(action: Action, scale: Scale) -> JsonObject | None:
 
 
 def parse_duration(value: JsonValue) -> int:
-    """Return a length of time given in seconds, decimals and all.
+    """Return the milliseconds of a duration in seconds, which may have decimals.
 
     Raises:
-        UnreadableReply: it is not a length of time.
+        UnreadableReply: it is not a duration.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 600:  # noqa: PLR2004
         raise UnreadableReply(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")
@@ -86,5 +86,5 @@ def parse_duration(value: JsonValue) -> int:
 
 
 def format_duration(ms: int) -> JsonValue:
-    """Return milliseconds as seconds, whole where they are."""
+    """Return milliseconds as seconds, as an integer if possible."""
     return ms // 1_000 if ms % 1_000 == 0 else ms / 1_000

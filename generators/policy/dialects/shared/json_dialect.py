@@ -1,7 +1,7 @@
-"""A family that answers with one JSON object: reasoning, a note, and a call of one tool.
+"""Families that answer with one JSON object: reasoning, a note, and a call of one tool.
 
-A `JsonDialectSpec` has what such families differ in: the names of the keys, the tools, the picture
-rule and the texts. What they share, from the schema to the canonical reply, is here.
+A `JsonDialectSpec` has the parts in which such families differ: the names of the keys, the tools, the
+picture rule and the texts. `JsonDialect` has what they share, from the schema to the canonical reply.
 """
 
 from collections.abc import Callable
@@ -47,53 +47,53 @@ from schemas.episode import Step
 from schemas.observation import PageState
 
 MAX_RESULT_CHARS = 2_000
-"""Of a result in the prompt, as in H Company's published harness."""
+"""As in H Company's published harness."""
 
 
 @dataclass(frozen=True)
 class ReplyKeys:
-    """What the parts of a reply are called."""
+    """The keys of a reply's parts."""
 
     note: str
-    """What is to be remembered."""
+    """Of the note to remember."""
     thought: str
-    """Why."""
+    """Of the reasoning."""
     call: str
-    """The call."""
+    """Of the tool call."""
     name: str
-    """The tool's name, within the call."""
+    """Of the tool's name, within the call."""
 
 
 @dataclass(frozen=True)
 class JsonDialectSpec:
-    """What one model family does in its own way."""
+    """In what one model family differs from others."""
 
     name: str
-    """As configurations name it."""
+    """The name in configurations."""
     version: str
-    """Grows when the prompt's text or the reading of a reply changes."""
+    """Changes with the prompt's text and with the parser."""
     convention: Convention
-    """What the numbers of its points mean."""
+    """Of its points."""
     pictures: PictureRule
-    """How large they are sent."""
+    """The size at which pictures are sent."""
     keys: ReplyKeys
-    """What the parts of a reply are called."""
+    """Of a reply."""
     empty_note: str | None
-    """The note where there is nothing to remember."""
+    """The note if there is nothing to remember."""
     tools: tuple[Tool, ...]
     """In the order in which they are offered and tried."""
     system: Callable[[Scale], str]
-    """Writes the system prompt, but for the schema."""
+    """Returns the system prompt without the schema."""
     schema_block: str
     """Around the schema in the system prompt; `{}` is its place."""
     task: str
-    """States the task; `{}` is its place."""
+    """Of the message that states the task; `{}` is its place."""
     observation: Callable[[int, str], tuple[str, str]]
-    """Writes what stands before and after a picture, from the step and the page's words."""
+    """Returns the text before and after a picture, from the step and the text about the page."""
     done: Callable[[str, str], str]
-    """Tells what came of an action, from the tool's name and the words, which may be empty."""
+    """Returns the result of an action, from the tool's name and a text, which may be empty."""
     failed: Callable[[str, str], str]
-    """Tells why an action failed, from the tool's name and the words."""
+    """Returns why an action failed, from the tool's name and the reason."""
 
 
 class JsonDialect(Dialect):
@@ -127,7 +127,7 @@ class JsonDialect(Dialect):
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """What it can do, in the order in which it is offered."""
+        """Its tools, in the order in which they are offered."""
         return self._spec.tools
 
     @property
@@ -263,7 +263,7 @@ def _text_value(whole: JsonObject, key: str) -> str | None:
 
 
 def _default_element(action: Action) -> str:
-    """Return what an action acts on, in words, where the caller does not say."""
+    """Return a description of an action's target for a caller that gives none."""
     if target_point(action) is not None:
         return "the element at this point"
     return "the page" if action.type == "scroll" else "the focused element"

@@ -1,7 +1,7 @@
 """Finds the one JSON object in a reply, and formats JSON for prompts.
 
-Models wrap their object in fences, think aloud before it, and add a sentence after it; all of that is
-accepted. Two objects that differ, a field given twice and text that is not JSON are refused.
+Models wrap their object in code fences, reason before it, and add a sentence after it; all of that is
+accepted. Two objects that differ, a repeated key and invalid JSON are refused.
 """
 
 import json
@@ -19,8 +19,8 @@ from schemas.base import JsonObject
 MAX_REPLY_CHARS = 200_000
 """The longest reply that is parsed, in characters."""
 
-_STARTS = 50
-"""Braces at which an object may begin."""
+_MAX_STARTS = 50
+"""Braces that are tried as the start of an object."""
 
 _THINKING = re.compile(r"\A.*</think>|<think>.*?</think>|<think>.*\Z", re.DOTALL)
 
@@ -65,7 +65,7 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
 def _values(text: str) -> Iterator[JsonValue | json.JSONDecodeError]:
     """Yield the JSON value at each of the first braces of `text`, or the error of decoding it."""
     at = text.find("{")
-    for _ in range(_STARTS):
+    for _ in range(_MAX_STARTS):
         if at < 0:
             return
         value: JsonValue | json.JSONDecodeError
@@ -106,14 +106,13 @@ def _finite(digits: str) -> float:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_float=_finite, parse_constant=_no_number, strict=False
 )
-"""Lets raw line ends in texts pass, as models write them; NaN is none of JSON's words."""
+"""Accepts raw line ends in texts, as models write them; refuses NaN, which JSON does not have."""
 
 
 def json_line(value: JsonValue) -> str:
     """Return `value` as one line of JSON, its keys in their own order.
 
-    Angle brackets that may begin a tag are escaped: what stands in the history can end neither a
-    tag nor a turn.
+    Angle brackets that may begin a tag are escaped, so that the history cannot end a tag or a turn.
     """
     line = json.dumps(value, ensure_ascii=False, allow_nan=False)
     return TAG_OPENING.sub(lambda _: "\\u003c", line)

@@ -1,6 +1,6 @@
-"""JSON schemas of replies, in the few keywords that every server's grammar really enforces.
+"""JSON schemas of replies, in the few keywords that every server's grammar enforces.
 
-What is not here is left out on purpose: a bare `maxLength` lets control characters through some
+Other keywords are left out on purpose: a bare `maxLength` lets control characters through some
 grammars, a `pattern` beside a length switches the length off, and `format`, `multipleOf` and
 `uniqueItems` are refused or ignored. Free text is a plain string: the reply's tokens bound its
 length, and the parser checks its characters.
@@ -13,14 +13,14 @@ from pydantic import JsonValue
 from schemas.base import JsonObject
 
 _WITHIN_TEXT = "[ !#-\\[\\]-~\u00a1-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-"""A printable character that JSON spells as itself: no quotation mark, no backslash."""
+"""A printable character that JSON does not escape: no quotation mark, no backslash."""
 
 
 def text_schema(limit: int | None = None) -> JsonObject:
     """Return the schema of free text; `limit` bounds it where tokens alone do not.
 
-    A bounded text has no quotation mark and no backslash, as grammars differ in whether a
-    pattern means the text or its spelling in JSON.
+    A bounded text has no quotation mark and no backslash, because grammars differ in whether a
+    pattern is of the text or of its JSON form.
     """
     if limit is None:
         return {"type": "string"}

@@ -1,9 +1,9 @@
-"""Text of others on its way into a prompt, and text of models on its way into records.
+"""Escapes text of pages for prompts, and text of models for records.
 
-A page is hostile: its title may hold a tag that ends the observation, or a token that ends the
-turn. Both begin with an angle bracket, so one that could begin either is written as an entity
-wherever a page's words go into a prompt, and as a JSON escape wherever a model's own words come
-back into it. Nothing else of the words is touched, as a task may ask to type them.
+A page is hostile: its title may contain a tag that ends the observation, or a token that ends the
+turn. Both begin with an angle bracket. A bracket that could begin one becomes an entity where text of
+a page goes into a prompt, and a JSON escape where a model's own text goes back into it. Nothing else is
+changed, because a task may ask to type that text.
 """
 
 import re
@@ -12,20 +12,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 """Control characters other than tab and line ends, and unpaired surrogates."""
 
 TAG_OPENING = re.compile(r"<(?![\s\d=])")
-"""An angle bracket that may begin a tag or a token; one before a blank, digit or `=` may not."""
+"""An angle bracket that may begin a tag or a token: not one before a space, digit or `=`."""
 
 _CUT = "…"
 
 
 def replace_control_chars(text: str) -> str:
-    """Return a model's words fit for a record: control characters become replacement characters."""
+    """Return text of a model for a record: control characters become replacement characters."""
     return _CONTROL.sub("\ufffd", text)
 
 
 def find_control_char(text: str) -> str | None:
     """Return the first control character, as `U+0007`; None if the text has none."""
-    found = _CONTROL.search(text)
-    return f"U+{ord(found.group()):04X}" if found else None
+    match = _CONTROL.search(text)
+    return f"U+{ord(match.group()):04X}" if match else None
 
 
 def truncate(text: str, max_chars: int) -> str:
@@ -34,7 +34,7 @@ def truncate(text: str, max_chars: int) -> str:
 
 
 def escape_markup(text: str, max_chars: int) -> str:
-    """Return the first `max_chars` characters of a page's text, unable to end a tag or a turn."""
+    """Return the first `max_chars` characters of a page's text, escaped so that no tag can end."""
     return TAG_OPENING.sub("&lt;", replace_control_chars(truncate(text, max_chars)))
 
 

@@ -1,8 +1,8 @@
 """Model families whose replies are parsed and formatted, but in which no engine is asked.
 
-Exports format trajectories in them, and logs of theirs can be parsed. What it takes to drive an engine
-with them (tool definitions on the wire, a loop of their own) is not here. Their text about a page is
-plain, and the same for all.
+Exports format trajectories in them, and their logs can be parsed. What an engine would need (tool
+definitions in requests, a loop of their own) is not implemented. The text about a page is plain, and
+the same for all.
 """
 
 from typing import ClassVar
@@ -31,7 +31,7 @@ ACROSS, DOWN = Coordinate("x"), Coordinate("y")
 
 
 class TextDialect(Dialect):
-    """What the families that are only parsed and formatted have in common."""
+    """The base of families that are only parsed and formatted."""
 
     drives_engine = False
     version = "1"
@@ -70,14 +70,14 @@ class TextDialect(Dialect):
 
     @override
     def result_text(self, step: Step) -> str:
-        """Return why an action failed, or what it gave back; empty if nothing."""
+        """Return why an action failed, or its result; empty if it has none."""
         if step.action_error is not None:
             return self.rejection_text(step.action, step.action_error)
         return escape_markup(step.result_text or "", 2_000)
 
     @override
     def rejection_text(self, action: Action, why: str) -> str:
-        """Return why an action was not carried out, whatever it was."""
+        """Return why an action was not carried out."""
         del action
         return f"Error: {escape_markup(why, 2_000)}"
 
@@ -104,10 +104,10 @@ def build_action(fields: Fields) -> Action:
 
 
 def parse_point(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x", "y")) -> Fields:
-    """Return the fields that a list of two numbers stands for.
+    """Return the fields of a point that is given as a list of two numbers.
 
     Raises:
-        UnreadableReply: it is not a point of the picture.
+        UnreadableReply: it is not a point on the picture.
     """
     if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a point
         raise UnreadableReply(f"a point must be two numbers, but is {quoted(value)}")
@@ -130,7 +130,7 @@ def format_point(x: float, y: float, scale: Scale) -> list[JsonValue]:
 
 
 def plain_thought(thought: str | None) -> str | None:
-    """Return a thought fit to stand before a call: on lines of its own, without a tag or brace."""
+    """Return a thought for the text before a call: without tags and braces; None if it is empty."""
     plain = replace_control_chars(thought or "").translate(_PLAIN).strip()
     return plain or None
 

@@ -1,4 +1,4 @@
-"""Tools: what a model family calls an action, with its arguments in the family's order.
+"""Tools: a model family's names of actions, with arguments in the family's order.
 
 The arguments of a tool are a pydantic model. Its fields have the names of the action's fields, and
 the family's names as aliases. A tool expresses an action only if it can express all of it: a part
@@ -28,20 +28,20 @@ from schemas.action import ACTION, Action, Direction
 from schemas.base import JsonObject
 
 Element = Annotated[str, Text(repairs=True)]
-"""What is acted on, in words: for the reader, without effect."""
+"""A description of the target, for readers; it has no effect."""
 
 _NOTES = frozenset({"element"})
-"""Arguments that stand for no field of an action."""
+"""Arguments that belong to no field of an action."""
 
 
 class ToolArguments(BaseModel):
-    """The arguments of one call as a model wrote them, checked; this one takes none."""
+    """The checked arguments of one call; a tool of this class takes none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Return the arguments as the family calls them, in order."""
+        """Return the family's names of the arguments, in order."""
         return tuple(_alias(name, info) for name, info in cls.model_fields.items())
 
     @classmethod
@@ -59,7 +59,7 @@ class ToolArguments(BaseModel):
         return dict(zip(self.names(), (value for _, value in self), strict=True))
 
     def action_fields(self, scale: Scale) -> JsonObject:
-        """Return the action's fields that the arguments stand for."""
+        """Return the fields of the action."""
         return {
             name: _type_of(type(self).model_fields[name]).to_action(value, scale)
             for name, value in self
@@ -68,10 +68,10 @@ class ToolArguments(BaseModel):
 
     @classmethod
     def take(cls, fields: JsonObject, scale: Scale, *, element: str) -> Self:
-        """Take the fields that there are arguments for out of `fields`; return their arguments.
+        """Remove the fields that have an argument from `fields`, and return the arguments.
 
         Raises:
-            InexpressibleAction: a value lies beyond what its argument can be.
+            InexpressibleAction: a value is out of its argument's range.
         """
         values: JsonObject = {}
         for name, info in cls.model_fields.items():
@@ -159,16 +159,16 @@ def _ms(fields: JsonObject) -> int:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: its name, its arguments, and the action it stands for."""
+    """One tool: its name, its arguments, and its action."""
 
     name: str
-    """As the family calls it."""
+    """In the family's prompt and replies."""
     description: str
-    """What it does, for the system prompt."""
+    """For the system prompt."""
     action: str
     """The action's `type`."""
     arguments: type[ToolArguments] = ToolArguments
-    """What a call of it takes."""
+    """The class of its arguments."""
     fixed: Mapping[str, JsonValue] = field(default_factory=dict)
     """Fields of the action that always have these values."""
 
@@ -185,7 +185,7 @@ class Tool:
         """Return the arguments that a model gave, checked.
 
         Raises:
-            UnreadableReply: one is missing, unknown, or is not what it must be.
+            UnreadableReply: one is missing, unknown or invalid.
         """
         known = self.arguments.names()
         for name in given:
@@ -203,7 +203,7 @@ class Tool:
         """Return the action that checked arguments mean.
 
         Raises:
-            UnreadableReply: they do not fit together.
+            UnreadableReply: they contradict each other.
         """
         fields = {"type": self.action, **self.fixed, **arguments.action_fields(scale)}
         try:
@@ -213,10 +213,10 @@ class Tool:
             raise UnreadableReply(f"{self.name}: {reason}") from error
 
     def from_action(self, action: Action, scale: Scale, *, element: str) -> ToolArguments | None:
-        """Return the arguments that mean `action`; None if the tool cannot express all of it.
+        """Return the arguments for `action`; None if the tool cannot express all of it.
 
         Raises:
-            InexpressibleAction: a part of it lies beyond what the tool's arguments can be.
+            InexpressibleAction: a value is out of its argument's range.
         """
         if action.type != self.action:
             return None
@@ -232,7 +232,7 @@ def find_tool(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
     """Return the tool of that name.
 
     Raises:
-        UnreadableReply: no tool has it; the error names those there are.
+        UnreadableReply: no tool has it; the error lists the tools.
     """
     for tool in tools:
         if tool.name == name:
@@ -248,7 +248,7 @@ def choose_tool(
     """Return the first tool that can express all of `action`, and its arguments.
 
     Raises:
-        InexpressibleAction: none can, and why.
+        InexpressibleAction: none can; the text says why.
     """
     why = f"no tool does '{action.type}'"
     for tool in tools:
