@@ -1,9 +1,9 @@
-"""Whether a run's rule accepts an episode, given the verdicts: yes, no, or not judged yet.
+"""Whether a run's rule accepts an episode, given the verdicts: accepted, rejected or not judged yet.
 
-A pure function, so that the flow's live count, the published dataset and a later reading of the
-same tables agree. Only the highest round of each verifier counts, and of several versions of one
-verifier the one judged last. Not judged is not zero: an episode that a required verifier has not
-seen, abstained from or broke on is `unjudged`, unless another one failed it.
+The functions are pure, so that the progress of a run, the published dataset and a later reading of the
+same tables agree. Only the highest round of each verifier counts, and of several versions of a verifier
+the one that judged last. Not judged is not zero: if a required verifier has not seen an episode,
+abstained or broke on it, the episode is `unjudged`, unless another verifier failed it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,9 +27,9 @@ class AcceptanceStatus(StrEnum):
     ACCEPTED = "accepted"
     """Every part of the rule is met."""
     REJECTED = "rejected"
-    """Some part is not met."""
+    """A part of the rule is not met, and no later verdict can change that."""
     UNJUDGED = "unjudged"
-    """Nothing failed, but something required was not judged."""
+    """No part has failed, but a required verdict is missing."""
 
 
 def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
@@ -86,7 +86,7 @@ def _assurance(replay: Verdict | None, judge: Verdict | None) -> str:
 
 
 def _reasons(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> list[tuple[str, bool]]:
-    """Return what stands in the way, each with whether it is final."""
+    """Return the parts of the rule that are not met, each with whether that is final."""
     out: list[tuple[str, bool]] = []
     for name in rule.passed:
         verdict = verdicts.get(name)

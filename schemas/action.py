@@ -1,8 +1,8 @@
-"""What a policy can do: one record for each action, and their union.
+"""The actions of a policy: one record for each, and their union.
 
-Coordinates are CSS pixels of the recorded screenshot's viewport, origin top left. Every dialect
-maps its own names and conventions to these and back. Actions say what a hand and a keyboard do;
-none of them names an element.
+Coordinates are CSS pixels of the recorded screenshot's viewport, with the origin at the top left. Every
+dialect maps its own names and conventions to these and back. Actions are those of a pointer and a
+keyboard; none names an element.
 """
 
 from enum import StrEnum
@@ -252,7 +252,7 @@ Action = Annotated[
     | NoAction,
     Field(discriminator="type"),
 ]
-"""Any action, told apart by `type`."""
+"""Any action; `type` says which."""
 
 ACTION: TypeAdapter[Action] = TypeAdapter(Action)
 """Reads an action from JSON or a dict."""
@@ -284,7 +284,7 @@ class ActionColumns(Record):
 
 
 _COLUMN = {"option": "text", "url": "text", "ms": "amount", "index": "amount"}
-"""Parts that share a column with what they are like."""
+"""Fields that share a column with a similar one."""
 
 
 def action_columns(action: Action) -> ActionColumns:

@@ -1,8 +1,8 @@
 """How long to wait before the next try, and when to give up: the one rule for every retry.
 
-A pause doubles with each failure up to a limit, and a part of it is drawn at random, so that many
-callers who failed together do not come back together. Nothing here waits: the caller sleeps, in a
-thread or in an event loop.
+A pause doubles with each failure up to a limit, and a part of it is random, so that callers that failed
+together do not all retry together. Nothing here waits: the caller sleeps, in a thread or in an event
+loop.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ class Backoff:
     max_seconds: float
     """The longest pause after any failure."""
     tries: int | None = None
-    """How often something is tried in all, the first time included; None: without limit."""
+    """The number of tries in all, the first one included; None: no limit."""
     jitter: float = 0.0
-    """The part of a pause that is drawn at random, from 0 (none of it) to 1 (all of it)."""
+    """The random part of a pause, from 0 (none of it) to 1 (all of it)."""
 
     def pause(self, failures: int, random: Random | None = None) -> float | None:
         """Return the seconds to wait after `failures` in a row (1 or more); None: give up."""

@@ -1,7 +1,7 @@
-"""The record every other record is, and the one canonical form that identities are hashed from.
+"""The base of every record, and the one canonical form that identities are hashed from.
 
-A record is frozen and refuses unknown fields, so that a misspelt key is an error where it is
-written and not a silent default where it is read. `canonical_json` is the only serialisation that
+A record is frozen and refuses unknown fields, so that a misspelt key is an error where it is written and
+not a silent default where it is read. `canonical_json` is the only serialisation that
 identities may depend on: sorted keys, no spaces, no escapes beyond JSON's own.
 """
 
@@ -14,31 +14,31 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue
 
 HASH_CHARS = 32
-"""Hex characters kept of a SHA-256 for an id: 128 bits, past any accidental collision."""
+"""Hex characters of a SHA-256 that make an id: 128 bits, enough against accidental collisions."""
 
 
 _ANY_LENGTH = 2**31 - 1
 
 
 class Record(BaseModel):
-    """A frozen value that refuses unknown fields, and what no table or JSON text can hold.
+    """A frozen value that refuses unknown fields, and values that no table or JSON text can hold.
 
-    Half a surrogate pair, NaN and the infinities are refused here, where the culprit is in sight:
-    pages and models do send them, and one found at the commit would cost its whole unit.
+    Pages and models do send half a surrogate pair, NaN or an infinity. A record refuses them where the
+    sender is still known; found only at the commit, one would fail its whole unit.
     """
 
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
         allow_inf_nan=False,
-        str_max_length=_ANY_LENGTH,  # any limit makes pydantic look whether it is Unicode at all
+        str_max_length=_ANY_LENGTH,  # with any limit pydantic checks that a string is valid Unicode
         ser_json_bytes="base64",
         val_json_bytes="base64",
     )
 
 
 def _without_tuples(value: object) -> object:
-    """Return `value` with tuples as lists, as JSON has only those."""
+    """Return `value` with tuples as lists, because JSON has no tuples."""
     if isinstance(value, Mapping):
         return {str(key): _without_tuples(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -48,26 +48,28 @@ def _without_tuples(value: object) -> object:
 
 def _to_utc(value: datetime) -> datetime:
     if value.utcoffset() is None:
-        raise ValueError("a time needs its zone, as 2026-01-02T03:04:05Z")
+        raise ValueError(
+            f"expected a time with its zone, as 2026-01-02T03:04:05Z, got {value.isoformat()}"
+        )
     try:
         return value.astimezone(UTC)
     except OverflowError as error:
-        raise ValueError("the time lies outside the calendar once it is in UTC") from error
+        raise ValueError("expected a time from year 1 to 9999 in UTC") from error
 
 
 Moment = Annotated[datetime, AfterValidator(_to_utc)]
-"""A point in time, to the microsecond; always in UTC, so that it reads back as it was written."""
+"""A point in time with microseconds, always in UTC, so that it reads back as it was written."""
 
 JsonObject = Annotated[dict[str, JsonValue], BeforeValidator(_without_tuples)]
-"""A JSON object kept as such in memory and as a canonical JSON string in a table."""
+"""A JSON object; in a table it is a canonical JSON string."""
 
 
 def canonical_json(value: object) -> str:
     """Return the one JSON text of `value`: sorted keys, no spaces, real Unicode.
 
     Raises:
-        ValueError: `value` holds a NaN or an infinity, which JSON cannot say.
-        TypeError: `value` holds something JSON has no form for.
+        ValueError: `value` has a NaN or an infinity, which JSON cannot express.
+        TypeError: `value` has an object of a type that JSON lacks.
     """
     return json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
@@ -80,5 +82,5 @@ def content_hash(value: object) -> str:
 
 
 def sha256_hex(data: bytes) -> str:
-    """Return the whole SHA-256 of `data`, in hex."""
+    """Return the full SHA-256 of `data`, in hex."""
     return hashlib.sha256(data).hexdigest()

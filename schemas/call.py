@@ -19,7 +19,7 @@ class StructuredMode(StrEnum):
     JSON_SCHEMA = "json_schema"
     """By OpenAI's `response_format`, with the schema."""
     STRUCTURED_OUTPUTS = "structured_outputs"
-    """By vLLM's field beside the body's own, with the schema."""
+    """By vLLM's own field in the body, with the schema."""
     JSON_OBJECT = "json_object"
     """By OpenAI's `response_format`, without the schema: any object."""
     NONE = "none"
@@ -27,12 +27,12 @@ class StructuredMode(StrEnum):
 
     @property
     def follows_schema(self) -> bool:
-        """The reply follows the schema, not only the grammar of JSON."""
+        """Whether the reply follows the schema, and not only the grammar of JSON."""
         return self in {StructuredMode.JSON_SCHEMA, StructuredMode.STRUCTURED_OUTPUTS}
 
     @property
     def next(self) -> "StructuredMode":
-        """What is tried where a server refuses this one."""
+        """The mode to try if a server refuses this one."""
         modes = list(StructuredMode)
         return modes[min(modes.index(self) + 1, len(modes) - 1)]
 
@@ -66,11 +66,11 @@ class Call(Record):
     coordinates: str | None = None
     """The reply's convention: `px`, `resized`, `0-1000` or `0-1`; None: it holds no points."""
     segment: Annotated[int, Int32] = 0
-    """Grows at each eviction: one segment is one append-only sequence."""
+    """Grows at each eviction; the calls of one segment form one append-only sequence."""
     reply: str | None = None
-    """What came back, without its reasoning; None if nothing did."""
+    """The reply without its reasoning; None if none came."""
     reasoning: str | None = None
-    """What the server set apart as thinking; None if nothing."""
+    """What the server returned separately as reasoning; None if nothing."""
     structured_mode: StructuredMode | None = None
     """How the engine was asked to follow a schema: `json_schema`, `structured_outputs`,
     `json_object` or `none`; None: there was no schema."""
@@ -81,16 +81,16 @@ class Call(Record):
     prompt_tokens: Annotated[int | None, Int32] = None
     """None where the server does not say."""
     cached_tokens: Annotated[int | None, Int32] = None
-    """Of them served from a cache; None where the server does not say."""
+    """Prompt tokens served from a cache; None where the server does not say."""
     cacheable_tokens: Annotated[int | None, Int32] = None
-    """Of them that a perfect cache would serve."""
+    """Prompt tokens that a perfect cache would serve."""
     image_tokens: Annotated[int | None, Int32] = None
-    """Of them pictures, with what encloses them where the server counts that; None where it does not
-    say."""
+    """Prompt tokens of pictures, with the markers around them where the server counts those; None where
+    it does not say."""
     completion_tokens: Annotated[int | None, Int32] = None
     """None where the server does not say."""
     wasted_tokens: Annotated[int | None, Int32] = None
-    """Of replies that did not arrive whole."""
+    """Tokens of replies that did not arrive whole."""
     prompt_token_ids: tuple[Annotated[int, Int32], ...] | None = None
     """None where the server does not give them."""
     completion_token_ids: tuple[Annotated[int, Int32], ...] | None = None
@@ -100,14 +100,14 @@ class Call(Record):
     logprobs_mode: str | None = None
     """`raw` or `processed`."""
     queue_ms: float | None = None
-    """Waiting for its turn in the engine, ms; None where the server does not say."""
+    """Time that the request waited in the engine's queue, ms; None where the server does not say."""
     ttft_ms: float | None = None
     """From its arrival in the engine's queue to the first token, `queue_ms` included, ms; None where
     the server does not say."""
     total_ms: float | None = None
     """The whole call, ms."""
     retries: Annotated[int, Int32] = 0
-    """Asked again this often because a reply did not arrive whole."""
+    """How often the request was repeated because a reply did not arrive whole."""
     cost_usd: float | None = None
     """None if it has no known price."""
     at: Moment
@@ -120,10 +120,10 @@ class Prompt(Record):
     prompt_sha256: str
     """Of `text` and `tools`."""
     dialect: str
-    """Whose prompt."""
+    """The dialect of the prompt."""
     dialect_version: str
-    """Which version of it."""
+    """The dialect's version."""
     text: str
-    """The prompt."""
+    """The prompt's text."""
     tools: Annotated[JsonValue, AsJson()] = None
     """Tool definitions; JSON's null if there are none."""

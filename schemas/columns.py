@@ -1,8 +1,8 @@
-"""How a record's field becomes a column: the markers that annotations carry.
+"""The markers that say how a record's field becomes a column.
 
-A field's Python type says its Arrow type (see `schemas.tables`); a marker in `Annotated` says
-what the Python type cannot: a narrower width, a record whose fields are columns of their own, or
-rows that belong to another table.
+A field's Python type decides its Arrow type (see `schemas.tables`). A marker in `Annotated` adds what the
+Python type cannot express: a narrower width, a record whose fields are columns of their own, or rows
+that belong to another table.
 """
 
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from pydantic_core import CoreSchema, core_schema
 
 @dataclass(frozen=True, slots=True)
 class Width:
-    """A number stored narrower than Python's own; one that does not fit is refused."""
+    """A number stored narrower than Python's own; a value that does not fit is refused."""
 
     arrow: Literal["int32", "float"]
     """The Arrow type's name."""
     limit: float
-    """The largest value that fits, and its negative the smallest to be relied on."""
+    """The largest value that fits; its negative is the smallest."""
 
     def __get_pydantic_core_schema__(
         self, source: type[object], handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Have pydantic check the range wherever the marker stands."""
+        """Have pydantic check the range of the annotated field."""
         return core_schema.no_info_after_validator_function(self._check_range, handler(source))
 
     def _check_range(self, value: float | None) -> float | None:
         if value is not None and abs(value) > self.limit:
-            raise ValueError(f"does not fit into a column of {self.arrow}")
+            raise ValueError(f"expected a number that fits into a column of {self.arrow}")
         return value
 
 
@@ -37,7 +37,7 @@ Int32 = Width("int32", 2**31 - 1)
 """A 32-bit integer column."""
 
 Float32 = Width("float", 3.4028234663852886e38)
-"""A 32-bit float column, for values that come as such."""
+"""A 32-bit float column, for values that are 32-bit floats at their source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,6 @@ class AsJson:
 
 @dataclass(frozen=True, slots=True)
 class OtherTable:
-    """No column of this table: its rows are in the table named."""
+    """Not a column: its rows are in the named table."""
 
     table: str

@@ -1,9 +1,9 @@
-"""One run's configuration: every key with its default, its range and what it decides.
+"""One run's configuration: its sections, how layers are merged, and which keys are its identity.
 
-A configuration is a TOML file over these defaults. `resolve` puts layers of plain tables over
-each other and validates the result once, so that every mistake is named with its key, its value
-and the rule it breaks, before any work. `identity` is the part that decides *what* is made: a run
-can only be resumed with the same identity; everything else may differ from one day to the next.
+A configuration is a TOML file over the defaults of the sections. `resolve` merges layers of plain tables
+and validates the result once, before any work, so that the error names every wrong key, its value and
+the rule. `identity` returns the keys that decide *what* a run makes: a run can be resumed only with the
+same identity; all other keys may change in between.
 """
 
 import difflib
@@ -64,24 +64,24 @@ class RunConfig(Record):
 
     @property
     def uses_engine(self) -> bool:
-        """A policy of the run asks an engine."""
+        """Whether a policy of the run calls an engine."""
         return any(section.name in ENGINE_POLICIES for section in self.mix)
 
     @property
     def viewport(self) -> tuple[int, int]:
-        """What pages are looked at through, width and height, CSS px."""
+        """Width and height of the pages' viewport, CSS px."""
         return self.browser.viewport or (MODEL_VIEWPORT if self.uses_engine else VIEWPORT)
 
 
 def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
-    """Return the configuration that `layers` give, later ones over earlier ones.
+    """Return the configuration that results from `layers`, later ones over earlier ones.
 
-    Each layer comes with its name for messages. Tables are merged key by key, anything else
-    (lists too) replaces what was there. A value has its key's type or is refused: nothing is
-    read as a number or as true that only looks like it.
+    Each layer comes with its name, for messages. Tables are merged key by key; any other value (a list
+    too) replaces the earlier one. A value must have its key's type: no text is converted to a number or
+    a boolean.
 
     Raises:
-        BadConfig: naming the layer, the key, the value and the rule.
+        BadConfig: with the layer, the key, the value and the rule.
     """
     merged: dict[str, Any] = {}
     origin: dict[str, str] = {}
@@ -89,17 +89,17 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
         _check_values(layer, name)
         _merge(merged, layer, name=name, origin=origin, path=())
     try:
-        # As JSON, because only there a list may stand for a tuple and yet "5" for no number.
+        # As JSON, because strict validation takes a list for a tuple only there.
         return RunConfig.model_validate_json(json.dumps(merged), strict=True)
     except ValidationError as error:
         raise BadConfig(_explain(error, origin)) from None
 
 
 def _check_values(layer: Layer, name: str) -> None:
-    """Refuse what TOML can say and no key can be, before anything has to follow it or show it.
+    """Refuse values of TOML that no key can have, before other code recurses into them or prints them.
 
     Raises:
-        BadConfig: naming the layer, the key and the rule.
+        BadConfig: with the layer, the key and the rule.
     """
     todo: list[tuple[tuple[str, ...], object]] = [((), layer)]
     while todo:
@@ -135,7 +135,7 @@ def _merge(
 
 
 def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
-    """Return every mistake in a line: where, which key, what value, which rule."""
+    """Return one line for each mistake: the layer, the key, the value and the rule."""
     lines: list[str] = []
     for item in error.errors():
         if item["type"] == "json_invalid":
@@ -166,7 +166,7 @@ _RULES = {
 
 
 REMOVED = frozenset({"scale"})
-"""Tables of earlier versions' configurations that decided nothing; an old `run.json` has them still."""
+"""Tables of earlier versions' configurations that had no effect; an old `run.json` still has them."""
 
 
 def config_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[str]:
@@ -181,7 +181,7 @@ def config_keys(record: type[Record] = RunConfig, prefix: str = "") -> Iterator[
 
 
 def _nearest(keys: Sequence[str]) -> str:
-    """Return advice for an unknown key: what it may have meant, else what there is."""
+    """Return a hint for an unknown key: the nearest known one, else all that are known there."""
     if keys[0] in REMOVED:
         return f"no version reads [{keys[0]}] any more: delete it"
     named = [key for key in keys if not key.isdigit()]
@@ -201,9 +201,9 @@ _NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
 
 
 def identity(config: RunConfig) -> dict[str, JsonValue]:
-    """Return the keys that decide what a run makes, dotted, with their values.
+    """Return the dotted keys that decide what a run makes, with their values.
 
-    Only these may not differ when a run is resumed.
+    Only these must be the same when a run is resumed.
     """
     dump = config.model_dump(mode="json")
     out: dict[str, JsonValue] = {"run.seed": dump["run"]["seed"]}

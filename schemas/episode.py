@@ -1,8 +1,8 @@
-"""An episode: everything one attempt at a task left behind.
+"""An episode: the full record of one attempt at a task.
 
-It is made by the rollout when the attempt ends, whatever ended it, and is never edited
-afterwards; what is thought of it later is a verdict. Its steps, calls and prompts are rows of
-tables of their own. Every field is a column of the same name unless it says otherwise.
+The rollout makes it when the attempt ends, for whatever reason, and nobody edits it afterwards; later
+judgements are verdicts. Its steps, calls and prompts are rows of tables of their own. Every field is a
+column of the same name unless its docstring says otherwise.
 """
 
 from enum import StrEnum
@@ -18,14 +18,14 @@ from schemas.errors import FailureKind
 from schemas.observation import Element, PageState, Screenshot, Target
 
 SCHEMA_VERSION = 1
-"""Grows when a column changes its meaning; new columns alone do not."""
+"""Grows when a column changes its meaning, but not when a column is added."""
 
 
 class StopReason(StrEnum):
     """Why an episode ended."""
 
     FINISHED = "finished"
-    """The site said it is done."""
+    """The site reported that the task is done."""
     ANSWERED = "answered"
     """The policy gave its answer."""
     STEP_LIMIT = "step_limit"
@@ -58,11 +58,11 @@ class PolicyKind(StrEnum):
     """What sort of policy acted."""
 
     TEACHER = "teacher"
-    """Reads the page's structure; acts by pixels and keys as any other."""
+    """Reads the page's structure, and acts by pixels and keys as all policies do."""
     MODEL = "model"
     """Calls an engine."""
     SCRIPTED = "scripted"
-    """Reads a list."""
+    """Reads a list of actions."""
 
 
 class Actor(StrEnum):
@@ -87,7 +87,7 @@ class ThoughtSource(StrEnum):
 
 
 class Step(Record):
-    """What was seen, the thought, the action and what it did."""
+    """One step: the observation, the thought, the action and its effect."""
 
     step: Annotated[int, Int32] = Field(ge=0)
     """From 0, contiguous."""
@@ -102,38 +102,38 @@ class Step(Record):
     height: Annotated[int, Int32]
     """Of the picture, in its own pixels."""
     page: Annotated[PageState, Spread("")]
-    """Where the page stood; its fields are columns."""
+    """The state of the page; its fields are columns."""
     actor: Actor = Actor.AGENT
     """Who acted."""
     thought: str | None = None
-    """Why, in words; None if nothing was said."""
+    """The policy's reasoning; None if it gave none."""
     thought_source: ThoughtSource | None = None
     """Where the thought came from; None without one."""
     note: str | None = None
     """What the policy wrote down for later; None if nothing."""
     action: Annotated[Action, AsJson()]
-    """What was done; `none` in the last row."""
+    """The action; `none` in the last row."""
     x_norm: float | None = None
     """`x` ÷ the viewport's width; None without a point."""
     y_norm: float | None = None
     """`y` ÷ the viewport's height; None without a point."""
     target: Annotated[Target | None, Spread("target_")] = None
-    """What lay under the pointer; its fields are columns with `target_` before them."""
+    """The element under the pointer; its fields are columns with the prefix `target_`."""
     raw_reply: str | None = None
     """What the model wrote; None for policies without one."""
     parse_error: str | None = None
-    """Why a reply could not be read; None if it could."""
+    """Why the reply could not be parsed; None if it could."""
     action_error: str | None = None
-    """Why the action could not be carried out, at most 2 kB of it; None if it was."""
+    """Why the action could not be carried out, at most 2 kB; None if it was carried out."""
     result_text: str | None = None
-    """What was fed back to the policy, which is what dialogs said, at most 2 kB of it; None if
-    nothing."""
+    """Text of the page's dialogs that the policy is shown beside the next picture, at most 2 kB; None if
+    there was none."""
     state_changed: bool | None = None
-    """The next observation differs; None where there is none."""
+    """Whether the next observation differs; None if there is none."""
     reward: float | None = None
-    """The site's raw reward after the action; None: it said nothing."""
+    """The site's raw reward after the action; None if the site reported none."""
     terminated: bool = False
-    """The site said it is done after this action."""
+    """The site reported after this action that the task is done."""
     truncated: bool = False
     """The episode was ended from outside after this action."""
     observe_ms: float = 0.0
@@ -143,9 +143,9 @@ class Step(Record):
     act_ms: float = 0.0
     """The action, settling included, wall ms."""
     at: Moment
-    """When it was seen, UTC."""
+    """When the observation was taken, UTC."""
     elements: Annotated[tuple[Element, ...], OtherTable("observations")] = ()
-    """What was on the page; rows of `observations`."""
+    """The elements of the page; rows of `observations`."""
 
 
 class FailedTry(Record):
@@ -157,11 +157,11 @@ class FailedTry(Record):
     model_config = ConfigDict(extra="ignore")
 
     failure_kind: FailureKind
-    """What broke."""
+    """What failed."""
     failure_message: str
-    """How it broke, at most 2 kB of it."""
+    """How it failed, at most 2 kB."""
     n_steps: int = Field(ge=0)
-    """Rows that its steps would have been."""
+    """Rows that its steps would have had."""
 
 
 class Episode(Record):
@@ -180,31 +180,31 @@ class Episode(Record):
     group_id: str
     """The same for all attempts of one task in one run."""
     instruction: str
-    """The goal in words, as the page states it; at most 20 kB of it."""
+    """The goal in words, as the page states it, at most 20 kB."""
     site: str
     """The site that served the pages."""
     start_url: str
-    """Where it started."""
+    """The URL where it started."""
     policy: str
     """The policy's name."""
     policy_kind: PolicyKind
     """What sort of policy."""
     dialect: str | None = None
-    """How the model was spoken to; None without one."""
+    """The dialect in which the model was prompted; None without a model."""
     model: str | None = None
-    """The model's name; None without one."""
+    """The model's name; None without a model."""
     model_revision: str | None = None
     """Its revision; None if unknown. Reserved: no supported server says it."""
     weights_version: str | None = None
     """Which weights; None where the server does not say. Reserved: no supported server says it."""
     engine: str | None = None
-    """vLLM or another; None without one."""
+    """vLLM or another; None without an engine."""
     engine_version: str | None = None
     """Its version; None if unknown."""
     sampling: JsonObject = Field(default_factory=dict)
     """Temperature and the like."""
     prompt_sha256: str | None = None
-    """The system prompt; None without one."""
+    """Hash of the system prompt, a row of `prompts`; None without one."""
     browser: str
     """The browser's product name."""
     browser_version: str
@@ -220,27 +220,27 @@ class Episode(Record):
     seed: int
     """The task's seed."""
     capsule: JsonObject = Field(default_factory=dict)
-    """All else that a replay needs."""
+    """All that a replay needs beside the columns."""
     stop_reason: StopReason
     """Why it ended."""
     failure_kind: str | None = None
-    """What broke; None if nothing did."""
+    """What failed; None if nothing did."""
     failure_message: str | None = None
-    """How it broke, at most 2 kB of it; None if nothing did."""
+    """How it failed, at most 2 kB; None if nothing did."""
     answer: str | None = None
     """The policy's answer; None if it gave none."""
     n_steps: Annotated[int, Int32]
     """Actions taken; `steps` has one row more."""
     reward: float | None = None
-    """What the site reported at the end; None: it said nothing."""
+    """The raw reward that the site reported at the end; None if it reported none."""
     reward_before: float | None = None
-    """What it reported before the first action; None: it said nothing."""
+    """The raw reward that the site reported before the first action; None if it reported none."""
     done: bool
-    """The site said it is done."""
+    """The site reported that the task is done."""
     tries: Annotated[tuple[FailedTry, ...] | None, AsJson()] = None
-    """Environment failures before this try; None if there were none."""
+    """The earlier tries, which failed because of the environment; None if there were none."""
     trainable: bool
-    """False when the failure is ours, not the policy's."""
+    """False if the environment, the engine or this program failed, and not the policy."""
     prompt_tokens: int = 0
     """Over all calls."""
     completion_tokens: int = 0
@@ -264,7 +264,7 @@ class Episode(Record):
     content_sha256: str = ""
     """Over the step rows, pictures by their hash."""
     schema_version: Annotated[int, Int32] = SCHEMA_VERSION
-    """Which meaning the columns have."""
+    """The version of the columns' meaning."""
     code_version: str
     """The program's version and commit."""
     steps: Annotated[tuple[Step, ...], OtherTable("steps")] = ()

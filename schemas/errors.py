@@ -1,15 +1,15 @@
 """The error vocabulary of the whole program, on one page.
 
-1. **Refusals.** `Refusal` and its kinds end a command before any work, with exit code 2: what was
-   asked for cannot be done, and the message says what, where and what to do instead.
-2. **Rollout failures.** `RolloutFailure` carries a `FailureKind`. `boundary` raises it where a
-   failure crosses from other code into ours, and is caught in exactly one place,
-   the rollout, which turns it into the episode's `failure`. A broken page is a row.
-3. **Storage faults.** `Conflict` and `Damaged` are about bytes at rest. The first means another
-   writer was faster and the question is to be asked again; the second that something stored is
-   not what was written. `Unfinished` means that a command stopped after its work had begun.
+1. **Refusals.** `Refusal` and its subclasses end a command before any work, with exit code 2: the request
+   cannot be carried out, and the message says what is wrong, where, and what to do instead.
+2. **Rollout failures.** `RolloutFailure` has a `FailureKind`. `boundary` raises it where a failure of
+   other code reaches ours. Exactly one place catches it, the rollout, which turns it into the episode's
+   `failure`: a broken page is a row.
+3. **Storage faults.** `Conflict` and `Damaged` are about stored bytes. The first means that another
+   writer was faster and the caller has to read again; the second that something stored differs from what
+   was written. `Unfinished` means that a command stopped after its work had begun.
 
-Cancellation is not a failure and passes through all of it untouched.
+Cancellation is not a failure and passes through unchanged.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ from schemas.truncation import MESSAGE_BYTES, truncate
 
 
 class StepmillError(Exception):
-    """The root of every error this program raises on purpose."""
+    """The base of every error that this program raises on purpose."""
 
 
 class Refusal(StepmillError):
-    """What was asked for is refused before any work (exit code 2)."""
+    """The request is refused before any work (exit code 2)."""
 
 
 class BadConfig(Refusal):
@@ -40,7 +40,7 @@ class NotFound(Refusal):
 
 
 class OtherRun(Refusal):
-    """The run's folder holds a run whose identity differs from the one asked for."""
+    """The run's folder has a run with another identity than the requested one."""
 
 
 class Unwritable(Refusal):
@@ -52,34 +52,34 @@ class NoBrowser(Refusal):
 
 
 class NoEngine(Refusal):
-    """No endpoint answers, or what they serve is not what was asked for."""
+    """No endpoint answers, or none serves what the configuration requires."""
 
 
 class Conflict(StepmillError):
-    """Another writer changed what was read; read again and decide again."""
+    """Another writer changed what the caller had read; it has to read and decide again."""
 
 
 class Damaged(StepmillError):
-    """Something stored is not what was written: torn, altered or foreign."""
+    """Something stored differs from what was written: it is torn, altered or from another program."""
 
 
 class Unfinished(StepmillError):
-    """Work had begun and cannot be ended now (exit code 1); the same command goes on with it."""
+    """Work had begun and cannot be finished now (exit code 1); running the command again continues it."""
 
 
 class FailureKind(StrEnum):
     """Whose failure ended a rollout. Only `POLICY` is the policy's own."""
 
     BROWSER = "browser"
-    """The browser, a context or a call into it broke or did not answer."""
+    """The browser or a context failed or did not answer."""
     PAGE = "page"
-    """The page threw while it was set up, never finished loading, or left its site."""
+    """The page threw while it was set up, did not finish loading, or left its site."""
     CLOCK = "clock"
     """The page's virtual time could not be advanced."""
     SITE = "site"
-    """The site could not be opened, reset or asked what happened."""
+    """The site could not be opened, reset or asked for the outcome."""
     POLICY = "policy"
-    """The policy raised, or its decision is not an action."""
+    """The policy raised an error, or decided on no action."""
     ENGINE = "engine"
     """The engine gave no usable reply."""
     INTERNAL = "internal"
@@ -89,13 +89,13 @@ class FailureKind(StrEnum):
 ENVIRONMENT_FAILURES = frozenset(
     {FailureKind.BROWSER, FailureKind.PAGE, FailureKind.CLOCK, FailureKind.SITE}
 )
-"""Failures of what surrounds the policy: tried again in a fresh session, and never trained on."""
+"""Failures of the policy's surroundings: tried again in a fresh session, and never trained on."""
 
 
 class RolloutFailure(StepmillError):
-    """A rollout broke at a boundary; `kind` says which.
+    """A rollout failed; `kind` says at which boundary.
 
-    The message may quote a page, so it is cut like any other text of one.
+    The message may quote a page, so it is truncated as all text of pages is.
     """
 
     def __init__(self, kind: FailureKind, message: str) -> None:
@@ -104,16 +104,16 @@ class RolloutFailure(StepmillError):
         super().__init__(self.message)
 
     def __reduce__(self) -> tuple[type["RolloutFailure"], tuple[FailureKind, str]]:
-        """Keep the failure picklable: it may cross a process."""
+        """Keep the failure picklable, because it may be sent to another process."""
         return type(self), (self.kind, self.message)
 
 
 @contextmanager
 def boundary(kind: FailureKind, doing: str) -> Iterator[None]:
-    """Name whatever escapes the block as a `RolloutFailure` of `kind`.
+    """Turn every exception of the block into a `RolloutFailure` of `kind`.
 
-    A failure already named at a deeper boundary keeps its name, a refusal stays a refusal, and
-    cancellation passes untouched.
+    A `RolloutFailure` of an inner boundary keeps its kind, a refusal stays a refusal, and cancellation
+    passes unchanged.
     """
     try:
         yield

@@ -1,7 +1,7 @@
 """The ids of a run's parts: content hashes, so planning twice gives the same ids.
 
-A run's own id is drawn once and kept in `run.json`; everything below it is derived, and nothing
-depends on where the run lies.
+A run's own id is drawn once and kept in `run.json`; all other ids are derived from it, and none depends
+on where the run is stored.
 """
 
 from collections.abc import Sequence
@@ -25,5 +25,5 @@ def unit_id(run_id: str, task_ids: Sequence[str], attempts: int) -> str:
 
 
 def verdict_transaction(unit: str, verifier: str, version: str, round_: int) -> str:
-    """Return the application transaction under which a unit's verdicts are committed once."""
+    """Return the id of the Delta transaction that commits a unit's verdicts once."""
     return content_hash(["verdicts", unit, verifier, version, round_])

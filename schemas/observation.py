@@ -1,8 +1,8 @@
-"""What was seen: one picture, where it was taken, and the elements on it.
+"""An observation: one picture, the state of the page, and the elements on it.
 
-An observation is taken once before each action and once at the end. The screenshot's bytes are
-those the browser gave; nothing is drawn on them and nothing encodes them again. A model whose
-dialect takes another size is sent a resized copy, of which its call keeps the size.
+An observation is taken once before each action and once at the end. The screenshot is stored byte by
+byte as the browser encoded it. A model whose dialect needs another size gets a resized copy, and its
+call records that size.
 """
 
 from typing import Annotated
@@ -16,12 +16,12 @@ Box = tuple[float, float, float, float]
 
 
 class Screenshot(Record):
-    """An encoded picture, as Hugging Face's Image feature stores it."""
+    """An encoded picture, in the form of Hugging Face's Image feature."""
 
     bytes: Annotated[bytes, Field(repr=False)]
     """JPEG."""
     path: str
-    """A file name for tools that want one; not a place."""
+    """A file name for tools that need one; no such file exists."""
 
 
 class Element(Record):
@@ -36,21 +36,21 @@ class Element(Record):
     text: str
     """Own rendered text, shortened."""
     bbox: Box
-    """Where it is, in CSS px of the viewport; may lie outside it."""
+    """Its box in CSS px of the viewport; may be outside the viewport."""
     value: str | None = None
-    """What a form control holds; None for what is none."""
+    """The value of a form control; None for other elements."""
     interactive: bool
-    """Something one can click, type into or drag."""
+    """Whether one can click it, type into it or drag it."""
     visible: float = Field(ge=0, le=1)
     """Share of its box inside the viewport."""
     covered: bool
-    """Something else lies over its centre."""
+    """Whether another element covers its centre."""
     frame: str | None = None
-    """URL of the frame it is in, at most 8 kB of it; None for the page itself."""
+    """URL of the frame that it is in, at most 8 kB; None for the page itself."""
 
 
 class Target(Record):
-    """What lay under the pointer when an action began."""
+    """The element under the pointer when an action began."""
 
     tag: str
     """Lower-case tag name."""
@@ -65,18 +65,18 @@ class Target(Record):
     visible: float | None = None
     """Share of its box inside the viewport, 0–1."""
     frame: str | None = None
-    """URL of the frame it is in, at most 8 kB of it; None for the page itself."""
+    """URL of the frame that it is in, at most 8 kB; None for the page itself."""
 
 
 class PageState(Record):
-    """Where a page stands, as far as a replay must find it again."""
+    """The state of a page, as far as a replay must reproduce it."""
 
     url: str
-    """On the site's stable origin; at most 8 kB of it."""
+    """The address, on the site's stable origin, at most 8 kB."""
     title: str
-    """Document title; at most 1 kB of it."""
+    """The document's title, at most 1 kB."""
     form_sha256: str | None = None
-    """Hash of every form control's value and checked state; None where it could not be read."""
+    """Hash of the values and checked states of all form controls; None if they could not be read."""
     focus: str | None = None
     """The focused element (`tag#id[name]` and its index among its tag); None if the body."""
     scroll_x: float
@@ -84,35 +84,35 @@ class PageState(Record):
     scroll_y: float
     """CSS px."""
     dom_sha256: str | None = None
-    """Hash of the document's serialisation; None where it was not read."""
+    """Hash of the serialised document; None if it was not read."""
 
 
 class Observation(Record):
-    """One look at a session."""
+    """One observation of a session."""
 
     screenshot: Screenshot
-    """What a person would see."""
+    """The picture of the viewport."""
     width: int
     """Of the picture, in its own pixels."""
     height: int
     """Of the picture, in its own pixels."""
     page: PageState
-    """Where the page stands."""
+    """The state of the page."""
     elements: tuple[Element, ...] = ()
-    """What is on it, in document order."""
+    """The elements of the page, in document order."""
     observe_ms: float
-    """What taking it cost, wall ms."""
+    """How long taking it took, wall ms."""
 
 
 class Effect(Record):
-    """What carrying out an action did."""
+    """The effect of an action."""
 
     error: str | None = None
     """Why it could not be carried out, in a sentence for the policy; None if it was."""
     result_text: str | None = None
-    """What is told to the policy beside the next picture, what dialogs said, at most 2 kB of it; None if
-    nothing."""
+    """Text of the page's dialogs that the policy is shown beside the next picture, at most 2 kB; None if
+    there was none."""
     target: Target | None = None
-    """What lay under the pointer; None for an action without a point."""
+    """The element under the pointer; None for an action without a point."""
     act_ms: float
-    """Wall ms, settling included."""
+    """How long the action took, settling included, wall ms."""

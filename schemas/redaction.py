@@ -1,9 +1,9 @@
-"""Credentials taken out of what is about to be written or shown.
+"""Removes credentials from text that is about to be stored or shown.
 
-Users put them where they do not belong: into the URL of an engine or a bucket, into a flag of a
-server. What is stored or shown of a configuration passes through here. Credentials are known by
-their shape: the user part of a URL, a signed or token parameter of one, and what
-follows a flag that speaks of a key, token, secret or password. A few harmless words may go too.
+Users put credentials where they do not belong: into the URL of an engine or a bucket, or into a flag of
+a server. Whatever is stored or shown of a configuration passes through here. Credentials are recognised
+by their shape: the user part of a URL, a signature or token among its parameters, and the value of a
+flag whose name has key, token, secret or password in it. A few harmless words may be removed too.
 """
 
 import re
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 MASK = "***"
-"""What stands where a credential was."""
+"""The text that replaces a credential."""
 
 _FLAG = r"--?(?:[\w-]*[-_])?(?:key|token|secret|password)"
 _SHAPES = (
-    # A password may hold a slash, and then everything up to the last @ is of it.
+    # A password may contain a slash; then everything up to the last @ belongs to it.
     (re.compile(r"(?<=://)(?:[^/@\s\"',]*:[^\s\"',]*|[^/\s\"',]*)@"), f"{MASK}@"),
     (
         re.compile(
@@ -37,22 +37,22 @@ _MIN_CHARACTERS = 8
 
 
 def redact(text: str) -> str:
-    """Return `text` with everything blotted out that looks like a credential."""
-    for shape, blot in _SHAPES:
-        text = shape.sub(blot, text)
+    """Return `text` with everything masked that looks like a credential."""
+    for shape, masked in _SHAPES:
+        text = shape.sub(masked, text)
     return text
 
 
 def is_secret_flag(flag: str) -> bool:
-    """Say whether what follows a flag of this name, or `=` in it, is taken for a credential."""
+    """Return whether the value of a flag with this name counts as a credential."""
     return _SECRET_FLAG.fullmatch(flag.partition("=")[0]) is not None
 
 
 def redact_variables(text: str, environ: Mapping[str, str]) -> str:
-    """Return `text` without the value of any variable whose name speaks of a credential.
+    """Return `text` with the values masked of all variables whose names suggest a credential.
 
-    Shapes cannot tell what a client's own message quotes. A value of fewer than eight characters
-    stays: it is more likely a word than a secret.
+    A client's own message may quote a credential without any of the known shapes. A value of fewer than
+    eight characters stays: it is more likely a word than a secret.
     """
     for name, value in environ.items():
         if len(value) >= _MIN_CHARACTERS and _SECRET_NAME.search(name):
@@ -61,7 +61,7 @@ def redact_variables(text: str, environ: Mapping[str, str]) -> str:
 
 
 def redact_values(value: "JsonValue") -> "JsonValue":
-    """Return `value` with everything blotted out in it that may be a credential."""
+    """Return `value` with everything masked in it that may be a credential."""
     if isinstance(value, dict):
         return {key: redact_values(item) for key, item in value.items()}
     if isinstance(value, list):

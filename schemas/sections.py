@@ -1,7 +1,7 @@
 """The sections of a configuration: every key with its default and its range.
 
-A section is a record; its defaults make a run that works. What the keys are merged from, and which
-of them decide what is made, is `schemas.config`'s matter.
+A section is a record, and the defaults of all sections make a run that works. `schemas.config` merges the
+layers of a configuration and says which keys decide what a run makes.
 """
 
 from enum import StrEnum
@@ -27,7 +27,7 @@ SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_check_order)]
 
 
 class PolicyName(StrEnum):
-    """The policies there are."""
+    """The known policies."""
 
     TEACHER = "teacher"
     """Reads the page's structure and acts by pixels and keys."""
@@ -274,7 +274,7 @@ class StorageSection(Record):
 
 
 class Gate(StrEnum):
-    """How people get at a repository whose files must be asked for."""
+    """How people get access to a gated repository."""
 
     AUTO = "auto"
     """Access is granted at once to people who agree to its terms."""

@@ -1,8 +1,8 @@
 """A task: a goal and where it starts.
 
-A task is immutable and its identity is the hash of its content, so the same template and seed is
-the same task in every run, on every machine. Where a site has templates the page itself states
-the goal once it is seeded, and `instruction` is then no part of the identity.
+A task is immutable and its identity is the hash of its content, so the same template and seed make the
+same task in every run, on every machine. Where a site has templates, the page itself states the goal
+once it is seeded, and the identity does not include `instruction`.
 """
 
 from typing import Annotated
@@ -13,7 +13,7 @@ from schemas.base import JsonObject, Moment, Record, content_hash
 from schemas.columns import Int32
 
 MAX_SEED = 2**63 - 1
-"""The largest seed: what a signed 64-bit column holds."""
+"""The largest seed: the maximum of a signed 64-bit column."""
 
 
 class Task(Record):
@@ -32,10 +32,10 @@ class Task(Record):
     start_url: str
     """Where it starts, on the site's stable origin: no port, no path of a machine."""
     instruction: str
-    """The goal in words. Empty until the page was opened, where the page states it; at most 20 kB of
-    what it states."""
+    """The goal in words. If the page states it, empty until the page was opened, and then at most
+    20 kB."""
     parameters: JsonObject = Field(default_factory=dict)
-    """What the template was filled with, beside the seed."""
+    """The template's other parameters, beside the seed."""
     seed: int = Field(default=0, ge=0, le=MAX_SEED)
     """Chooses one task of the template."""
     max_steps: Annotated[int, Int32] = Field(default=30, ge=1)
@@ -51,7 +51,7 @@ class Task(Record):
     rubric: JsonObject | None = None
     """What a judge should look for; None if there is none."""
     expires_at: Moment | None = None
-    """When the task stops making sense; None if never."""
+    """When the task is out of date; None if never."""
     split: str
     """`train`, `validation` or `test`, by hash of the template."""
 
@@ -89,7 +89,7 @@ SPLITS = ("train", "validation", "test")
 
 
 def split_of(template_id: str) -> str:
-    """Return the split of every task of a template: 90 / 5 / 5 by its hash, for ever."""
+    """Return the split of every task of a template: 90 / 5 / 5 by its hash, the same for ever."""
     bucket = int(content_hash({"split": template_id})[:8], 16) % 100
     if bucket < 90:  # noqa: PLR2004 - the ratio is this function
         return "train"

@@ -1,37 +1,37 @@
-"""Text of pages made fit for a record: well-formed Unicode, and no longer than its bound.
+"""Makes text of pages fit for a record: well-formed Unicode, and no longer than its bound.
 
-A page decides what its goal, title, URL, dialogs and error messages are. JavaScript's strings may
-hold half a surrogate pair, which no table can, and may be hundreds of megabytes long. Every such
-text passes through `truncate` where it enters, once. A text within its bound is kept as it is, control
-characters included; of a longer one the beginning is kept, and a mark says how many bytes are
-missing and what the CRC-32 of the whole was, so that two long texts are equal only if they are.
-Bounds count bytes of UTF-8, the mark included, so cutting again changes nothing.
+A page decides what its goal, title, URL, dialogs and error messages are. A string of JavaScript may have
+half a surrogate pair, which no table can hold, and may be hundreds of megabytes long. Every such text
+passes through `truncate` once, where it enters. `truncate` leaves a text within its bound unchanged,
+control characters included. Of a longer text it keeps the beginning and adds a mark with the number of
+missing bytes and the CRC-32 of the whole, so that two long texts stay different. Bounds count bytes of
+UTF-8, the mark included, so truncating again changes nothing.
 
-`page.js` cuts in the page in the same way, before anything crosses the socket.
+`page.js` truncates in the page in the same way, before anything crosses the socket.
 """
 
 import zlib
 
 GOAL_BYTES = 20_000
-"""The most of a task's goal, and of any one text that a privileged policy reads of a document."""
+"""The bound of a task's goal, and of each text that a privileged policy reads from a document."""
 
 URL_BYTES = 8_000
-"""The most of an address, of a page or of a frame."""
+"""The bound of the address of a page or a frame."""
 
 DIALOG_BYTES = 2_000
-"""The most of what the dialogs said that were shown during one action, all of them together."""
+"""The bound of the text of all dialogs during one action together."""
 
 MESSAGE_BYTES = 2_000
-"""The most of why something failed."""
+"""The bound of the message of a failure."""
 
 TITLE_BYTES = 1_000
-"""The most of a document's title."""
+"""The bound of a document's title."""
 
 LABEL_BYTES = 1_000
-"""The most of a tag, role, name, value or text of an element; `page.js` shortens them before."""
+"""The bound of an element's tag, role, name, value or text; `page.js` shortens most of them further."""
 
 MARK_BYTES = 64
-"""What is left for the mark of a text that is cut: as many bytes as its longest form, and a few."""
+"""Bytes reserved for the mark of a truncated text: its longest form and a few more."""
 
 
 def well_formed(text: str) -> str:

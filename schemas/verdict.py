@@ -1,9 +1,9 @@
 """Judgements of an episode: a verifier's finding, the row it becomes, and all of them combined.
 
-A finding is what one verifier saw; a verdict is that finding with its address (which episode, in
-which round), a row of `verdicts`. A verifier that cannot tell abstains, one that breaks says
-`error`: neither is a score of zero. `Acceptance` is what the run's rule makes of all the verdicts
-on one episode; it is computed at publication and never stored with the episode.
+A finding is the result of one verifier; a verdict is that finding with its address (which episode, which
+round), a row of `verdicts`. A verifier that cannot decide abstains, and one that breaks gets `error`:
+neither is a score of zero. `Acceptance` is what the run's rule makes of all verdicts on one episode; it
+is computed at publication and never stored with the episode.
 """
 
 from enum import StrEnum
@@ -19,11 +19,11 @@ class Status(StrEnum):
     """What a verifier decided about an episode."""
 
     PASSED = "passed"
-    """It examined the episode, which holds."""
+    """It examined the episode and found it good."""
     FAILED = "failed"
-    """It examined the episode, which does not hold."""
+    """It examined the episode and found it bad."""
     ABSTAINED = "abstained"
-    """It examined the episode and cannot tell; it runs again in a later round."""
+    """It examined the episode and cannot decide; it runs again in a later round."""
     ERROR = "error"
     """It broke; it runs again in a later round."""
     UNSUPPORTED = "unsupported"
@@ -31,16 +31,16 @@ class Status(StrEnum):
 
 
 class Finding(Record):
-    """What one verifier saw in one episode."""
+    """The result of one verifier for one episode."""
 
     status: Status
-    """What it decided."""
+    """The verifier's decision."""
     score: float | None = None
     """0–1, where the verifier measures something; None where it does not."""
     reason: str
     """A sentence."""
     evidence: JsonObject = Field(default_factory=dict)
-    """What the sentence rests on."""
+    """The facts that `reason` rests on."""
     cost_usd: float | None = None
     """None if it has no known price."""
 
@@ -57,7 +57,7 @@ class Verdict(Record):
     verifier_version: str
     """The verifier's version."""
     round: Annotated[int, Int32]
-    """From 0; readers take the highest."""
+    """From 0; the highest round counts."""
     status: Status
     """`passed`, `failed`, `abstained`, `error` or `unsupported`."""
     score: float | None = None
@@ -65,7 +65,7 @@ class Verdict(Record):
     reason: str
     """A sentence."""
     evidence: JsonObject = Field(default_factory=dict)
-    """What `reason` rests on."""
+    """The facts that `reason` rests on."""
     seconds: float
     """How long the verifier took, wall s."""
     cost_usd: float | None = None
@@ -75,7 +75,7 @@ class Verdict(Record):
 
 
 class Review(Record):
-    """What a person said of an episode. Reserved: no command writes one yet."""
+    """A person's opinion of an episode. Reserved: no command writes one yet."""
 
     episode_id: str
     """The episode reviewed."""
@@ -88,11 +88,11 @@ class Review(Record):
     step: Annotated[int | None, Int32] = None
     """The step it is about; None: the whole episode."""
     instruction: str | None = None
-    """A better wording of the goal; None if it is good."""
+    """A better wording of the goal; None if the wording is good."""
     at: Moment
     """UTC."""
     undoes: str | None = None
-    """The review this one takes back; None if none."""
+    """The review that this one withdraws; None if it withdraws none."""
 
 
 class Acceptance(Record):
