@@ -11,8 +11,7 @@ from flows.job.config_loader import Sources, load
 from flows.job.stored_run import StoredRun, open_stored_run
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.errors import BadConfig
-from storage.export.export import ExportReport, export
-from storage.export.factory import check_options, make_format
+from storage.export.export import ExportReport, check_options, export, make_format
 from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables

@@ -1,9 +1,8 @@
 """`atif`: one document an episode, in the Agent Trajectory Interchange Format, version 1.8.
 
 The system prompt and the task are the first steps, the task with the first picture; each action is
-an agent's step with one tool call, and what was seen after it is that call's observation. The
-format has no place for a reward, so what the site said and what the run's rule makes of the episode
-stand in the root's `extra`.
+an agent's step with one tool call, and the next observation is that call's. The format has no field
+for a reward, so the root's `extra` holds the site's reward and the result of the run's rule.
 
 Source: RFC 0001 of the Harbor framework,
 https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md, as the package
@@ -27,7 +26,7 @@ from storage.export.protocol import ExportedEpisode, File, Format, FormatCounts,
 from storage.export.registry import FormatName
 
 VERSION = "ATIF-v1.8"
-"""What documents call their schema."""
+"""The value of `schema_version`."""
 
 
 class Atif(Format):
@@ -52,8 +51,9 @@ class Atif(Format):
 
 
 def document(source: ExportedEpisode) -> JsonObject:
-    """Return the whole document of an episode; pictures by their path beside it."""
+    """Return the document of an episode, which names its pictures by relative path."""
     episode = source.episode
+    with_calls = bool(episode.calls)
     return _without_none(
         {
             "schema_version": VERSION,
@@ -69,7 +69,16 @@ def document(source: ExportedEpisode) -> JsonObject:
                 }
             ),
             "steps": list(_steps(source)),
-            "final_metrics": _totals(episode),
+            "final_metrics": _without_none(
+                {
+                    "total_prompt_tokens": episode.prompt_tokens if with_calls else None,
+                    "total_completion_tokens": episode.completion_tokens if with_calls else None,
+                    "total_cached_tokens": episode.cached_tokens,
+                    "total_cost_usd": episode.cost_usd,
+                    "total_steps": episode.n_steps,
+                    "extra": {"wall_seconds": episode.wall_seconds},
+                }
+            ),
             "extra": _outcome(source),
         }
     )
@@ -78,17 +87,17 @@ def document(source: ExportedEpisode) -> JsonObject:
 def _steps(source: ExportedEpisode) -> Iterator[JsonValue]:
     episode = source.episode
     number = 0
-    for number, step in enumerate(_openings(source), start=1):
-        yield {"step_id": number, **step}
-    for seen, after in itertools.pairwise(episode.steps):
-        if not isinstance(seen.action, NoAction):
+    for number, opening in enumerate(_opening_steps(source), start=1):
+        yield {"step_id": number, **opening}
+    for step, following in itertools.pairwise(episode.steps):
+        if not isinstance(step.action, NoAction):
             number += 1
-            calls = [call for call in episode.calls if call.step == seen.step]
-            yield {"step_id": number, **_step(episode, seen, after, calls)}
+            calls = [call for call in episode.calls if call.step == step.step]
+            yield {"step_id": number, **_action_step(episode, step, following, calls)}
 
 
-def _openings(source: ExportedEpisode) -> Iterator[JsonObject]:
-    """Yield the system prompt, where there is one, and the task with the first picture."""
+def _opening_steps(source: ExportedEpisode) -> Iterator[JsonObject]:
+    """Yield the system prompt, if the episode has one, and the task with the first picture."""
     episode = source.episode
     for prompt in episode.prompts:
         if prompt.prompt_sha256 == episode.prompt_sha256:
@@ -98,71 +107,66 @@ def _openings(source: ExportedEpisode) -> Iterator[JsonObject]:
     yield {"timestamp": episode.started_at.isoformat(), "source": "user", "message": task}
 
 
-def _step(episode: Episode, seen: Step, after: Step, calls: Sequence[Call]) -> JsonObject:
-    agent = seen.actor is Actor.AGENT
-    result = seen.action_error or seen.result_text
+def _action_step(
+    episode: Episode, step: Step, following: Step, calls: Sequence[Call]
+) -> JsonObject:
+    agent = step.actor is Actor.AGENT
+    result = step.action_error or step.result_text
     content: list[JsonValue] = [{"type": "text", "text": result}] if result else []
-    observed: JsonObject = {"content": [*content, _picture(after)]}
+    observed: JsonObject = {"content": [*content, _picture(following)]}
     shared: JsonObject = {
-        "timestamp": seen.at.isoformat(),
+        "timestamp": step.at.isoformat(),
         "source": "agent" if agent else "user",
-        "extra": _step_extra(seen),
+        "extra": _step_extra(step),
     }
-    arguments: JsonObject = seen.action.model_dump(mode="json", exclude={"type"})
+    arguments: JsonObject = step.action.model_dump(mode="json", exclude={"type"})
     if not agent:
-        action = canonical_json(seen.action.model_dump(mode="json"))
+        action = canonical_json(step.action.model_dump(mode="json"))
         return shared | {"message": action, "observation": {"results": [observed]}}
-    call_id = f"call-{seen.step}"
+    call_id = f"call-{step.step}"
     return _without_none(
         shared
-        | _words(episode, seen, calls)
+        | _model_output(episode, step, calls)
         | {
             "tool_calls": [
-                {"tool_call_id": call_id, "function_name": seen.action.type, "arguments": arguments}
+                {"tool_call_id": call_id, "function_name": step.action.type, "arguments": arguments}
             ],
             "observation": {"results": [{"source_call_id": call_id, **observed}]},
         }
     )
 
 
-def _words(episode: Episode, seen: Step, calls: Sequence[Call]) -> JsonObject:
-    """Return the thought of an action; only a model's may be called reasoning."""
+def _model_output(episode: Episode, step: Step, calls: Sequence[Call]) -> JsonObject:
+    """Return the message of an action; only a model's thought counts as reasoning."""
     if episode.policy_kind is not PolicyKind.MODEL:
-        return {"message": seen.thought or "", "llm_call_count": 0}
+        return {"message": step.thought or "", "llm_call_count": 0}
     return {
         "model_name": next((call.model for call in reversed(calls) if call.model), None),
-        "message": seen.raw_reply or "",
-        "reasoning_content": seen.thought,
+        "message": step.raw_reply or "",
+        "reasoning_content": step.thought,
         "metrics": _metrics(calls),
         "llm_call_count": len(calls) or None,
     }
 
 
 def _metrics(calls: Sequence[Call]) -> JsonObject | None:
-    """Return what the calls of a step took; tokens themselves only where it was one call."""
+    """Return the usage of a step's calls; with the tokens themselves if it was one call."""
     if not calls:
         return None
     names = ("prompt_tokens", "completion_tokens", "cached_tokens", "cost_usd")
-    sums: JsonObject = {name: _sum([getattr(call, name) for call in calls]) for name in names}
+    metrics: JsonObject = {}
+    for name in names:
+        known = [value for call in calls if (value := getattr(call, name)) is not None]
+        metrics[name] = sum(known) if known else None
     if len(calls) == 1:
         [call] = calls
-        sums["prompt_token_ids"] = _listed(call.prompt_token_ids)
-        sums["completion_token_ids"] = _listed(call.completion_token_ids)
-        sums["logprobs"] = _listed(call.completion_logprobs)
-    return _without_none(sums) or None
-
-
-def _totals(episode: Episode) -> JsonObject:
-    return _without_none(
-        {
-            "total_prompt_tokens": episode.prompt_tokens if episode.calls else None,
-            "total_completion_tokens": episode.completion_tokens if episode.calls else None,
-            "total_cached_tokens": episode.cached_tokens,
-            "total_cost_usd": episode.cost_usd,
-            "total_steps": episode.n_steps,
-            "extra": {"wall_seconds": episode.wall_seconds},
+        tokens = {
+            "prompt_token_ids": call.prompt_token_ids,
+            "completion_token_ids": call.completion_token_ids,
+            "logprobs": call.completion_logprobs,
         }
-    )
+        metrics |= {name: [*values] for name, values in tokens.items() if values is not None}
+    return _without_none(metrics) or None
 
 
 def _outcome(source: ExportedEpisode) -> JsonObject:
@@ -197,19 +201,19 @@ def _agent_extra(episode: Episode) -> JsonObject:
     }
 
 
-def _step_extra(seen: Step) -> JsonObject:
+def _step_extra(step: Step) -> JsonObject:
     return _without_none(
         {
-            "step": seen.step,
-            "url": seen.page.url,
-            "title": seen.page.title,
-            "note": seen.note,
-            "target": None if seen.target is None else seen.target.model_dump(mode="json"),
-            "action_error": seen.action_error,
-            "state_changed": seen.state_changed,
-            "reward": seen.reward,
-            "terminated": seen.terminated,
-            "truncated": seen.truncated,
+            "step": step.step,
+            "url": step.page.url,
+            "title": step.page.title,
+            "note": step.note,
+            "target": None if step.target is None else step.target.model_dump(mode="json"),
+            "action_error": step.action_error,
+            "state_changed": step.state_changed,
+            "reward": step.reward,
+            "terminated": step.terminated,
+            "truncated": step.truncated,
         }
     )
 
@@ -228,20 +232,11 @@ def _without_none(record: JsonObject) -> JsonObject:
     return {key: value for key, value in record.items() if value is not None}
 
 
-def _sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _listed(values: Sequence[float] | None) -> list[JsonValue] | None:
-    return None if values is None else [*values]
-
-
-def _actions(union: object) -> Iterator[type[Record]]:
+def _action_types(union: object) -> Iterator[type[Record]]:
     if get_origin(union) is Annotated:
-        yield from _actions(get_args(union)[0])
+        yield from _action_types(get_args(union)[0])
     elif get_origin(union) in (Union, UnionType):
-        yield from (item for part in get_args(union) for item in _actions(part))
+        yield from (item for part in get_args(union) for item in _action_types(part))
     elif isinstance(union, type) and issubclass(union, Record) and union is not NoAction:
         yield union
 
@@ -250,16 +245,16 @@ def _tool(action: type[Record]) -> JsonObject:
     schema: JsonObject = action.model_json_schema()
     fields = schema["properties"]
     assert isinstance(fields, dict)  # noqa: S101 - an action is an object
-    given = {name: field for name, field in fields.items() if name != "type"}
-    parameters: JsonObject = {"type": "object", "properties": given}
+    arguments = {name: field for name, field in fields.items() if name != "type"}
+    parameters: JsonObject = {"type": "object", "properties": arguments}
     parameters |= {key: schema[key] for key in ("required", "$defs") if key in schema}
     name = action.model_fields["type"].default
-    does = (action.__doc__ or "").partition("\n")[0]
+    description = (action.__doc__ or "").partition("\n")[0]
     return {
         "type": "function",
-        "function": {"name": name, "description": does, "parameters": parameters},
+        "function": {"name": name, "description": description, "parameters": parameters},
     }
 
 
-TOOLS: tuple[JsonObject, ...] = tuple(_tool(action) for action in _actions(Action))
-"""The actions as function tools in OpenAI's form."""
+TOOLS: tuple[JsonObject, ...] = tuple(_tool(action) for action in _action_types(Action))
+"""The actions as function tools, in the form of OpenAI's API."""

@@ -1,32 +1,58 @@
 """Exports the episodes that a version publishes, one after another, in a format.
 
 The export has the episodes that the run's rule accepts, or all if the caller includes rejected ones.
-One piece of the tables is in memory at a time. The same run, version, rule and options give the same
-bytes, so a second export writes nothing.
+`EpisodeReader` reads a few episodes at a time, with their rows of five tables, so one piece of the
+tables is in memory. It yields complete episodes only: a missing step, or a picture that is not the
+recorded one, stops the export. The same run, version, rule and options give the same bytes, so a second
+export writes nothing.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from schemas.base import JsonObject, Record
+from pydantic import JsonValue
+
+from schemas.base import JsonObject, Record, sha256_hex
+from schemas.episode import Episode
+from schemas.errors import BadConfig, Damaged
 from schemas.sections import AcceptSection
-from storage.export.episode_reader import Reader
-from storage.export.output_folder import ExportManifest, OutputFolder
-from storage.export.protocol import File, Format
-from storage.publish.plan.rows import Tables, table_errors
-from storage.publish.plan.selection import select
+from schemas.tables import Row, arrow_schema, episode_from_rows, from_row
+from schemas.task import Task
+from storage.export.atif import Atif
+from storage.export.chat import Chat, Renderer
+from storage.export.grounding import Grounding
+from storage.export.output_folder import OutputFolder
+from storage.export.protocol import ExportedEpisode, File, Format
+from storage.export.registry import FormatName, MessageShape, Pictures
+from storage.export.verifiers import Verifiers
+from storage.lake.readers import read_prompts
+from storage.publish.plan.row_index import RowIndex
+from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
+from storage.publish.plan.selection import Candidate, Selection, select
 
 LAYOUT = 3
 """Incremented when the same episodes are written differently."""
+
+_PIECE_EPISODES = 64
+
+_EPISODE_TABLES = ("steps", "observations", "calls")
+"""The tables of which an episode has any number of rows."""
+
+_OPTIONS: dict[FormatName, frozenset[str]] = {
+    FormatName.CHAT: frozenset({"dialect", "shape", "pictures"}),
+    FormatName.VERIFIERS: frozenset({"pictures"}),
+}
+"""The options of each format that has any."""
 
 
 class ExportReport(Record):
     """The result of an export."""
 
     to: str
-    """The folder."""
+    """The folder's path."""
     format: str
-    """The format."""
+    """The format's name."""
     version: int
     """The version of the run exported."""
     episodes: int
@@ -41,6 +67,40 @@ class ExportReport(Record):
     """Size of everything but the manifest."""
     written: bool
     """Whether it was written now; False if it was complete already."""
+
+
+def check_options(name: FormatName, given: dict[str, JsonValue]) -> None:
+    """Refuse options that a format does not have, before any work.
+
+    Raises:
+        BadConfig: the caller gave an option that the format does not have.
+    """
+    options = _OPTIONS.get(name, frozenset())
+    for option, value in given.items():
+        if value is not None and option not in options:
+            formats = " and ".join(str(other) for other, has in _OPTIONS.items() if option in has)
+            raise BadConfig(f"--{option}: '{name}' has no such option; it is for {formats}")
+
+
+def make_format(
+    name: FormatName,
+    *,
+    renderer: Renderer | None = None,
+    shape: MessageShape = MessageShape.OPENAI,
+    pictures: Pictures = Pictures.FILES,
+) -> Format:
+    """Return the format of that name; `chat` needs a renderer."""
+    match name:
+        case FormatName.CHAT:
+            if renderer is None:
+                raise ValueError("chat needs a renderer")
+            return Chat(renderer, shape=shape, pictures=pictures)
+        case FormatName.ATIF:
+            return Atif()
+        case FormatName.GROUNDING:
+            return Grounding()
+        case FormatName.VERIFIERS:
+            return Verifiers(pictures=pictures)
 
 
 def export(
@@ -70,34 +130,28 @@ def export(
         "include_rejected": include_rejected,
         "layout": LAYOUT,
     }
-    outlet = OutputFolder(to, made_of)
-    manifest = outlet.existing()
+    folder = OutputFolder(to, made_of)
+    manifest = folder.existing()
     written = manifest is None
     if manifest is None:
         with table_errors(f"version {tables.version} of the run"):
-            chosen = select(tables, rule, include_rejected=include_rejected)
-            reader = Reader(tables)
-        with outlet.writing():
+            selection = select(tables, rule, include_rejected=include_rejected)
+            reader = EpisodeReader(tables)
+        with folder.writing():
             counts: Counter[str] = Counter()
             episodes = 0
-            for source in reader.read(chosen):
+            for source in reader.read(selection):
                 episodes += 1
                 for piece in format_.pieces(source, counts):
                     if isinstance(piece, File):
-                        outlet.put(piece.path, piece.data)
+                        folder.put(piece.path, piece.data)
                     else:
-                        outlet.line(source.acceptance.split, piece.record)
-            manifest = outlet.finish(episodes=episodes, counts=dict(sorted(counts.items())))
-    return _report(manifest, to, format_, tables.version, written=written)
-
-
-def _report(
-    manifest: ExportManifest, to: Path, format_: Format, version: int, *, written: bool
-) -> ExportReport:
+                        folder.line(source.acceptance.split, piece.record)
+            manifest = folder.finish(episodes=episodes, counts=dict(sorted(counts.items())))
     return ExportReport(
         to=str(to),
         format=format_.name.value,
-        version=version,
+        version=tables.version,
         episodes=manifest.episodes,
         counts=manifest.counts,
         lines=sum(file.lines for file in manifest.lines),
@@ -105,3 +159,102 @@ def _report(
         bytes=manifest.file_bytes + sum(file.bytes for file in manifest.lines),
         written=written,
     )
+
+
+class EpisodeReader:
+    """Reads the episodes of one version."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._indexes = {
+            name: RowIndex(tables.datasets[name], "task_id" if name == "tasks" else "episode_id")
+            for name in ("tasks", "episodes", *_EPISODE_TABLES)
+            if name in tables.datasets
+        }
+        self._prompts: dict[str, Row] = {}
+
+    def read(self, selection: Selection) -> Iterator[ExportedEpisode]:
+        """Yield every published episode of `selection`, in order.
+
+        Raises:
+            Damaged: rows of an episode are missing, or are not what was written.
+        """
+        for piece in _pieces(selection.published):
+            ids = [candidate.episode_id for candidate in piece]
+            episode_rows = {row["episode_id"]: row for row in self._rows("episodes", ids)}
+            rows_of: dict[str, defaultdict[str, list[Row]]] = {}
+            for table in _EPISODE_TABLES:
+                rows_of[table] = defaultdict(list)
+                for row in self._rows(table, ids):
+                    rows_of[table][row["episode_id"]].append(row)
+            task_ids = sorted({candidate.task_id for candidate in piece})
+            tasks = {row["task_id"]: from_row(Task, row) for row in self._rows("tasks", task_ids)}
+            for candidate in piece:
+                id_ = candidate.episode_id
+                rows = {table: by_episode.pop(id_, []) for table, by_episode in rows_of.items()}
+                episode = self._episode(candidate, episode_rows.pop(id_), rows)
+                yield ExportedEpisode(episode, tasks[candidate.task_id], candidate.acceptance)
+
+    def _rows(self, table: str, ids: Sequence[str]) -> list[Row]:
+        """Return the rows of those of `ids` that `table` has."""
+        index = self._indexes.get(table)
+        existing = [] if index is None else [id_ for id_ in ids if id_ in index]
+        if index is None or not existing:
+            return []
+        with table_errors(f"the rows of {table}"):
+            rows: list[Row] = index.read(existing, arrow_schema(table).names).to_pylist()
+            return rows
+
+    def _episode(
+        self, candidate: Candidate, row: Row, rows: Mapping[str, Sequence[Row]]
+    ) -> Episode:
+        used = {row["prompt_sha256"] for row in (row, *rows["calls"])} - {None}
+        missing = used - self._prompts.keys()
+        self._prompts |= read_prompts(self._tables.datasets.get("prompts"), missing)
+        try:
+            episode = episode_from_rows(
+                row,
+                rows["steps"],
+                observations=rows["observations"],
+                calls=rows["calls"],
+                prompts=[self._prompts[key] for key in sorted(used & self._prompts.keys())],
+            )
+        except ValueError as error:
+            raise Damaged(
+                f"episode {candidate.episode_id}: its rows are not a valid episode: {error}"
+            ) from error
+        _check(episode, whole=candidate.whole)
+        return episode
+
+
+def _pieces(candidates: Iterator[Candidate]) -> Iterator[list[Candidate]]:
+    """Yield lists of episodes that are read together: few, or small enough."""
+    piece: list[Candidate] = []
+    size = 0
+    for candidate in candidates:
+        more = (candidate.n_steps + 1) * candidate.picture_bytes
+        if piece and (size + more > PIECE_BYTES or len(piece) >= _PIECE_EPISODES):
+            yield piece
+            piece, size = [], 0
+        piece.append(candidate)
+        size += more
+    if piece:
+        yield piece
+
+
+def _check(episode: Episode, *, whole: bool) -> None:
+    """Check that an episode has all its steps, with the pictures that were recorded."""
+    for number, step in enumerate(episode.steps):
+        if step.step != number:
+            raise Damaged(
+                f"episode {episode.episode_id}: step {number} is missing, or exists twice"
+            )
+        if sha256_hex(step.screenshot.bytes) != step.screenshot_sha256:
+            raise Damaged(
+                f"episode {episode.episode_id}, step {number}: the picture is not the recorded one"
+            )
+    if whole and len(episode.steps) != episode.n_steps + 1:
+        raise Damaged(
+            f"episode {episode.episode_id}: expected {episode.n_steps + 1} steps, "
+            f"got {len(episode.steps)}"
+        )

@@ -1,14 +1,14 @@
-"""`grounding`: a picture, words, and the point and box that they mean.
+"""`grounding`: a picture, an instruction, and the point and box of the element it names.
 
-Each step that points at an element with a name gives one line: what lay under the pointer is known
-from the page itself, so the box is exact and nobody had to label it. The words are the element's
-own (`Click the button "Submit"`). Where they would fit another element in sight too they mean no
-one place, and the step is left out. Hard negatives are elements of the same picture that are alike
-(the same role) or near: none holds the point, none is a part of what is meant, and none is its
-label, which does the same.
+Each step that points at an element with a name gives one line. The page itself says which element is
+under the pointer, so the box is exact and needs no annotator. The instruction has the element's own
+words (`Click the button "Submit"`). If they would also fit another visible element, the instruction is
+ambiguous, and the step is left out. Hard negatives are elements of the same picture that are alike (the
+same role) or near: none contains the point, none is a part of the target, and none is its label, which
+does the same.
 
-The keys follow what ScreenSpot and OS-Atlas made common (an image's path, an instruction, a box of
-left, top, right, bottom in pixels or in parts of the picture); there is no package to conform to.
+The keys are those that ScreenSpot and OS-Atlas made common (an image's path, an instruction, a box of
+left, top, right, bottom in pixels or in parts of the picture); there is no package to validate with.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ from storage.export.protocol import (
 from storage.export.registry import FormatName
 
 ALIKE, NEAR = 4, 4
-"""The most negatives of each kind."""
+"""The maximum number of negatives of each kind."""
 
 _VERBS = {
     "click": "Click",
@@ -42,16 +42,16 @@ _VERBS = {
     "select": "Open",
     "drag": "Grab",
 }
-"""What is done at the point; other actions point at no element in particular."""
+"""The verb of each action that points at an element; other actions point at none in particular."""
 
 _DIGITS = 5
 
 
 class _Scale(NamedTuple):
-    """From CSS pixels to the picture's."""
+    """The factors from CSS pixels to the picture's, and the picture's size."""
 
-    across: float
-    down: float
+    x: float
+    y: float
     width: int
     height: int
 
@@ -72,41 +72,44 @@ class Grounding(Format):
             target = _target(step)
             if target is None:
                 continue
-            why = _unfit(step, target)
-            counts[why or "lines"] += 1
-            if why is None:
+            reason = _skip_reason(step, target)
+            counts[reason or "lines"] += 1
+            if reason is None:
                 path = picture_path(source.episode.episode_id, step.step)
                 yield File(path, step.screenshot.bytes)
                 yield Line(_record(source, step, target, path))
 
 
 def _target(step: Step) -> Target | None:
-    """Return what a step points at; None if it does not, or came to nothing."""
+    """Return the element that a step points at; None if it points at none, or failed."""
     pointing = step.action.type in _VERBS and target_point(step.action) is not None
     if not pointing or step.actor is not Actor.AGENT or step.action_error is not None:
         return None
     return step.target
 
 
-def _unfit(step: Step, target: Target) -> str | None:
-    """Return why a step teaches nothing about places; None if it does."""
+def _skip_reason(step: Step, target: Target) -> str | None:
+    """Return the reason why a step gives no line, as it is counted; None if it gives one."""
     point = target_point(step.action)
     box = target.bbox
-    if box is None or 0 in box[2:] or point is None or not _holds(box, point):
+    if box is None or 0 in box[2:] or point is None or not _contains(box, point):
         return "without_box"
-    words = _called(target)
-    if not words:
+    label = _label(target)
+    if not label:
         return "without_name"
-    others = (item for item in step.elements if _in_sight(item) and not _holds(item.bbox, point))
-    if any(_called(item) == words and _same_role(item, target) for item in others):
+    others = (
+        item for item in step.elements if _is_visible(item) and not _contains(item.bbox, point)
+    )
+    if any(_label(item) == label and _same_role(item, target) for item in others):
         return "ambiguous"
     return None
 
 
 def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> JsonObject:
     episode, point, box = source.episode, target_point(step.action), target.bbox
-    assert point is not None  # noqa: S101 - looked at before
-    assert box is not None  # noqa: S101 - looked at before
+    assert point is not None  # noqa: S101 - _skip_reason has checked it
+    assert box is not None  # noqa: S101 - _skip_reason has checked it
+    kind = target.role or {"a": "link", "input": "field"}.get(target.tag, "element")
     scale = _Scale(
         step.width / episode.viewport_width,
         step.height / episode.viewport_height,
@@ -118,10 +121,10 @@ def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> J
         "image": path,
         "width": step.width,
         "height": step.height,
-        "instruction": f'{_VERBS[step.action.type]} the {_kind(target)} "{_called(target)}"',
+        "instruction": f'{_VERBS[step.action.type]} the {kind} "{_label(target)}"',
         "goal": episode.instruction,
         "action": step.action.type,
-        **_place(point, box, scale),
+        **_location(point, box, scale),
         "role": target.role,
         "name": target.name,
         "text": target.text,
@@ -136,31 +139,32 @@ def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> J
     }
 
 
-def _place(point: tuple[float, float], box: Box, scale: _Scale) -> JsonObject:
-    x, y = point[0] * scale.across, point[1] * scale.down
-    across, down = scale.width, scale.height
+def _location(point: tuple[float, float], box: Box, scale: _Scale) -> JsonObject:
+    x, y = point[0] * scale.x, point[1] * scale.y
     corners = _corners(box, scale)
-    sides = (across, down, across, down)
+    sides = (scale.width, scale.height, scale.width, scale.height)
     return {
         "point": _rounded([x, y], 2),
-        "point_norm": _rounded([x / across, y / down], _DIGITS),
+        "point_norm": _rounded([x / scale.width, y / scale.height], _DIGITS),
         "box": _rounded(corners, 2),
         "box_norm": _rounded([c / side for c, side in zip(corners, sides, strict=True)], _DIGITS),
     }
 
 
 def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]:
-    """Yield elements that are not meant: those alike first, then those near; the nearest first."""
+    """Yield other elements than the target: those alike, then those near, the nearest first."""
     point = target_point(step.action)
-    assert point is not None  # noqa: S101 - looked at before
-    fit = [
+    assert point is not None  # noqa: S101 - _skip_reason has checked it
+    others = [
         item
         for item in step.elements
-        if _in_sight(item) and not _holds(item.bbox, point) and not _belongs(item, target)
+        if _is_visible(item)
+        and not _contains(item.bbox, point)
+        and not _is_part_or_label(item, target)
     ]
-    fit.sort(key=lambda item: _apart(item.bbox, point))
-    alike = [item for item in fit if item.interactive and _same_role(item, target)][:ALIKE]
-    near = [item for item in fit if item not in alike][:NEAR]
+    others.sort(key=lambda item: _squared_distance(_centre(item.bbox), point))
+    alike = [item for item in others if item.interactive and _same_role(item, target)][:ALIKE]
+    near = [item for item in others if item not in alike][:NEAR]
     for why, items in (("alike", alike), ("near", near)):
         for item in items:
             corners = _rounded(_corners(item.bbox, scale), 2)
@@ -173,44 +177,41 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
             }
 
 
-def _called(target: Target | Element) -> str:
+def _label(target: Target | Element) -> str:
     return (target.name or target.text or "").strip()
 
 
-def _belongs(item: Element, target: Target) -> bool:
-    """Say whether an element is a part of what is meant, or its label: pointing there is no miss."""
-    left, top, width, height = item.bbox
-    middle = (left + width / 2, top + height / 2)
-    part = target.bbox is not None and _holds(target.bbox, middle)
-    return part or (item.tag == "label" and _called(item) == _called(target))
-
-
-def _kind(target: Target) -> str:
-    """Return what sort of thing it is in a word, as `button`."""
-    return target.role or {"a": "link", "input": "field"}.get(target.tag, "element")
+def _is_part_or_label(item: Element, target: Target) -> bool:
+    """Return whether an element is a part of the target, or its label: pointing there is right."""
+    part = target.bbox is not None and _contains(target.bbox, _centre(item.bbox))
+    return part or (item.tag == "label" and _label(item) == _label(target))
 
 
 def _same_role(item: Element, target: Target) -> bool:
     return (item.role or item.tag) == (target.role or target.tag)
 
 
-def _in_sight(item: Element) -> bool:
+def _is_visible(item: Element) -> bool:
     return item.visible > 0 and not item.covered and item.bbox[2] > 0 and item.bbox[3] > 0
 
 
-def _holds(box: Box, point: tuple[float, float]) -> bool:
+def _contains(box: Box, point: tuple[float, float]) -> bool:
     left, top, width, height = box
     return left <= point[0] <= left + width and top <= point[1] <= top + height
 
 
-def _apart(box: Box, point: tuple[float, float]) -> float:
-    return (box[0] + box[2] / 2 - point[0]) ** 2 + (box[1] + box[3] / 2 - point[1]) ** 2
+def _squared_distance(one: tuple[float, float], other: tuple[float, float]) -> float:
+    return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2
+
+
+def _centre(box: Box) -> tuple[float, float]:
+    return box[0] + box[2] / 2, box[1] + box[3] / 2
 
 
 def _corners(box: Box, scale: _Scale) -> list[float]:
     """Return left, top, right, bottom in pixels of the picture, cut at its edges."""
-    left, top = box[0] * scale.across, box[1] * scale.down
-    right, bottom = (box[0] + box[2]) * scale.across, (box[1] + box[3]) * scale.down
+    left, top = box[0] * scale.x, box[1] * scale.y
+    right, bottom = (box[0] + box[2]) * scale.x, (box[1] + box[3]) * scale.y
     return [
         min(max(left, 0.0), scale.width),
         min(max(top, 0.0), scale.height),

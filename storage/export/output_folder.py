@@ -1,27 +1,29 @@
-"""The folder that an export is written to: which export owns it, and what a kill leaves in it.
+"""The folder that an export is written to: which export it belongs to, and what a kill leaves in it.
 
-The order is that of a publication to a folder, with the same file operations. The folder is accepted
-only if it is empty, or holds this very export, finished or not. A mark names the export in progress;
-every file is written under a temporary name and renamed; `manifest.json` comes last, and then the
-mark is removed. After a kill the same export is run again, and writes the same bytes over the old
-ones. Pictures are too many to synchronise one by one; if a machine goes down and loses some of them,
-their sizes differ from the manifest's, and the same export writes them again. A lock keeps two
-exports out of one folder.
+The order of the writes is that of a publication, and so are the file operations
+(`storage.objects.durable_files`). The folder is accepted only if it is empty, or holds this very export,
+finished or not. A mark names the export in progress; every file is written under a temporary name and
+renamed; `manifest.json` comes last, and then the mark is removed. After a kill the same export is run
+again, and writes the same bytes over the old ones. A lock keeps two exports out of one folder.
+
+Unlike a store, the folder does not synchronise each picture to the disk: there are too many. If a
+machine goes down and loses some of them, their sizes differ from the manifest's, and the same export
+writes them again.
 """
 
-import hashlib
 import json
-import os
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
 
 from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import OtherRun, Unwritable
-from storage.objects.durable_files import locked, write_file
+from storage.objects.durable_files import create_draft, locked, write_file
+from storage.objects.protocol import UNFINISHED
+from storage.objects.temp_object import Draft
 from storage.run_file import refuse_run_folder
 
 MANIFEST = "manifest.json"
@@ -30,7 +32,7 @@ MANIFEST = "manifest.json"
 MARK = ".exporting"
 """Names the export in progress; removed once the manifest is written."""
 
-_UNFINISHED = ".tmp-"
+_TEMPORARY_FILES = ".tmp-*"
 
 
 class LinesFile(Record):
@@ -43,24 +45,24 @@ class LinesFile(Record):
     bytes: int
     """Its size."""
     sha256: str
-    """Of its bytes."""
+    """Hash of its bytes."""
 
 
 class ExportManifest(Record):
     """An export's `manifest.json`."""
 
     made_of: JsonObject
-    """The run, its version, the rule, the format and its options: what decides every byte."""
+    """The run, its version, the rule, the format and its options: together they decide every byte."""
     episodes: int
     """Episodes read."""
     counts: dict[str, int]
-    """What the format counted."""
+    """The format's own counts."""
     lines: tuple[LinesFile, ...]
     """Every JSONL file."""
     files: int
     """Other files: pictures and documents."""
     file_bytes: int
-    """Their size."""
+    """The size of these."""
 
 
 class OutputFolder:
@@ -69,12 +71,13 @@ class OutputFolder:
     def __init__(self, root: Path, made_of: JsonObject) -> None:
         self._root = root
         self._made_of = made_of
-        self._open: dict[str, _Lines] = {}
+        self._drafts: dict[str, Draft] = {}
+        self._lines: Counter[str] = Counter()
         self._files = 0
         self._file_bytes = 0
 
     def existing(self) -> ExportManifest | None:
-        """Return the manifest if the folder has this very export, complete; None if it is to be written.
+        """Return the manifest if the folder has this export, complete; None if it must be written.
 
         Raises:
             BadConfig: the folder is a run's.
@@ -100,60 +103,67 @@ class OutputFolder:
             raise Unwritable(f"{self._root}: cannot be written: {error.strerror}") from error
         try:
             with locked(self._root, wait=False), ExitStack() as stack:
-                stack.callback(self._close_lines)
+                stack.callback(self._close_drafts)
                 self._begin()
                 yield
         except BlockingIOError:
             raise Unwritable(f"{self._root}: another export is writing here; wait for it") from None
-        except OSError as error:
+        except (OSError, Unwritable) as error:
+            cause = error.__cause__ if isinstance(error, Unwritable) else error
+            if not isinstance(cause, OSError):
+                raise
             raise Unwritable(
-                f"{self._root}: cannot be written: {error.strerror}; "
+                f"{self._root}: cannot be written: {cause.strerror}; "
                 "correct that, and run this again to continue"
             ) from error
 
     def line(self, split: str, record: JsonObject) -> None:
         """Append a line to the file of a split."""
         path = f"{split}.jsonl"
-        if path not in self._open:
-            self._open[path] = _Lines(_temporary(self._root / path))
-        self._open[path].append(record)
+        if path not in self._drafts:
+            self._drafts[path] = create_draft(self._root)
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        self._drafts[path].write(f"{text}\n".encode())
+        self._lines[path] += 1
 
     def put(self, path: str, data: bytes) -> None:
-        """Write a file of its own, in one step."""
+        """Write a file of its own as a whole."""
         place = self._root / PurePosixPath(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = _temporary(place)
-        temporary.write_bytes(data)
-        temporary.replace(place)
+        write_file(place, data, synchronise=False)
         self._files += 1
         self._file_bytes += len(data)
 
     def finish(self, *, episodes: int, counts: dict[str, int]) -> ExportManifest:
         """Rename the JSONL files, write the manifest and remove the mark."""
-        files = [self._open[path].finish(self._root / path) for path in sorted(self._open)]
+        lines = []
+        for path, draft in sorted(self._drafts.items()):
+            write_file(self._root / path, draft)
+            lines.append(
+                LinesFile(path=path, lines=self._lines[path], bytes=len(draft), sha256=draft.sha256)
+            )
         manifest = ExportManifest(
             made_of=self._made_of,
             episodes=episodes,
             counts=counts,
-            lines=tuple(files),
+            lines=tuple(lines),
             files=self._files,
             file_bytes=self._file_bytes,
         )
-        _write(self._root / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n")
+        write_file(self._root / MANIFEST, f"{manifest.model_dump_json(indent=2)}\n".encode())
         (self._root / MARK).unlink()
         return manifest
 
-    def _close_lines(self) -> None:
-        for lines in self._open.values():
-            with suppress(OSError):  # closing writes the rest of the buffer, which may fail again
-                lines.file.close()
+    def _close_drafts(self) -> None:
+        for draft in self._drafts.values():
+            draft.close()
 
     def _begin(self) -> None:
         """Write the mark, and remove the unfinished files of a killed export."""
         self._finished()  # again, under the lock: another export may have been faster
         if not (self._root / MARK).is_file():
-            _write(self._root / MARK, canonical_json(self._made_of))
-        for path in sorted(self._root.rglob(f"{_UNFINISHED}*")):
+            write_file(self._root / MARK, canonical_json(self._made_of).encode())
+        for path in sorted(self._root.rglob(_TEMPORARY_FILES)):
             path.unlink()
 
     def _finished(self) -> ExportManifest | None:
@@ -164,11 +174,16 @@ class OutputFolder:
         if path.is_file():
             return self._read_manifest(path, in_progress=mark.is_file())
         if mark.is_file():
-            self._refuse_other(_read_mark(mark))
+            try:
+                made_of = json.loads(mark.read_bytes())
+            except ValueError:
+                raise Unwritable(
+                    f"{mark}: does not name an export; export to an empty folder"
+                ) from None
+            self._refuse_other(made_of)
             return None
-        unfinished = _temporary(mark).name
         names = (item.name for item in self._root.iterdir())
-        first = min((name for name in names if name != unfinished), default=None)
+        first = min((name for name in names if not UNFINISHED.fullmatch(name)), default=None)
         if first is not None:
             raise Unwritable(
                 f"{self._root}: is not empty and holds no export (it has {first}); "
@@ -194,12 +209,12 @@ class OutputFolder:
             name = path.relative_to(self._root).as_posix()
             if not path.is_file() or name == MANIFEST:
                 continue
-            bytes_ = path.stat().st_size
+            file_size = path.stat().st_size
             if name in lines:
-                if lines.pop(name) != bytes_:
+                if lines.pop(name) != file_size:
                     return False
             else:
-                files, size = files + 1, size + bytes_
+                files, size = files + 1, size + file_size
         return not lines and (files, size) == (manifest.files, manifest.file_bytes)
 
     def _refuse_other(self, made_of: object) -> None:
@@ -213,49 +228,3 @@ class OutputFolder:
                 f"{self._root}: holds another export, which differs in {', '.join(other)}; "
                 "export to an empty folder"
             )
-
-
-def _temporary(path: Path) -> Path:
-    """Return a file's temporary name, which no pattern for its kind matches."""
-    return path.with_name(f"{_UNFINISHED}{path.name}.part")
-
-
-def _write(path: Path, text: str) -> None:
-    write_file(path, text.encode(), temporary=_temporary(path))
-
-
-def _read_mark(mark: Path) -> object:
-    """Return what the export in progress is made of."""
-    try:
-        made_of: object = json.loads(mark.read_bytes())
-    except ValueError:
-        raise Unwritable(f"{mark}: does not name an export; export to an empty folder") from None
-    return made_of
-
-
-class _Lines:
-    """A JSONL file that is being written."""
-
-    def __init__(self, temporary: Path) -> None:
-        self._temporary = temporary
-        self._sha256 = hashlib.sha256()
-        self._lines = 0
-        self._bytes = 0
-        self.file: BinaryIO = temporary.open("wb")
-
-    def append(self, record: JsonObject) -> None:
-        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        data = f"{text}\n".encode()
-        self.file.write(data)
-        self._sha256.update(data)
-        self._lines += 1
-        self._bytes += len(data)
-
-    def finish(self, path: Path) -> LinesFile:
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        self.file.close()
-        self._temporary.replace(path)
-        return LinesFile(
-            path=path.name, lines=self._lines, bytes=self._bytes, sha256=self._sha256.hexdigest()
-        )

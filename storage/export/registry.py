@@ -1,7 +1,7 @@
 """The formats by name, with what the help shows of each; nothing heavy is imported here.
 
 Each page says what lies in the folder afterwards and who reads it. A format that is added gets its
-page here and its maker in `storage.export.factory`.
+page here and its maker in `storage.export.export`.
 """
 
 from collections.abc import Mapping

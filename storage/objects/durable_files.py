@@ -1,27 +1,64 @@
 """Creates, renames, locks and synchronises files so that they survive a kill and a power failure.
 
-A file is written under a temporary name, synchronised to the disk and renamed. A lock belongs to an
-open file or folder, and the kernel releases it when the process ends, so no lock file is left over.
+A file is written under a temporary name, synchronised to the disk and renamed; `LocalStore` and the
+folder of an export write in this way. A lock belongs to an open file or folder, and the kernel releases
+it when the process ends, so nothing is left to clean.
 """
 
 import errno
 import fcntl
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from storage.objects.temp_object import Draft, Source
+
+_COPY_BYTES = 1 << 24
+"""Bytes copied per step."""
 
 _MKDIR_TRIES = 20
 """How often a folder may be removed by another process before a writer gives up."""
 
 
-def write_file(path: Path, data: bytes, *, temporary: Path) -> None:
-    """Write a file in one step: under the name `temporary` first, then renamed to `path`."""
-    with temporary.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+def write_file(path: Path, data: Source, *, synchronise: bool = True) -> None:
+    """Write a file as a whole, replacing an old one; a reader sees the old file or the new one."""
+    with temporary_file(path, data, synchronise=synchronise) as temporary:
+        temporary.replace(path)
+    if synchronise:
+        sync_folder(path.parent)
+
+
+@contextmanager
+def temporary_file(path: Path, data: Source, *, synchronise: bool = True) -> Iterator[Path]:
+    """Yield a file of `data` beside `path`, and remove it unless the block renames it."""
+    if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
+        data.sync()
+        yield data.path  # the draft's own file: closing the draft removes it
+        return
+    temporary = _temporary_path(path.parent)
+    try:
+        with os.fdopen(create_locked(temporary), "wb") as file:
+            for start in range(0, len(data), _COPY_BYTES):
+                file.write(data[start : start + _COPY_BYTES])
+            file.flush()
+            if synchronise:
+                os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def create_draft(folder: Path) -> Draft:
+    """Return an empty draft in `folder`, which `write_file` renames to a file of that folder."""
+    path = _temporary_path(folder)
+    return Draft(os.fdopen(create_locked(path), "w+b"), path)
+
+
+def _temporary_path(folder: Path) -> Path:
+    return folder / f".tmp-{secrets.token_hex(8)}"
 
 
 def create_locked(path: Path) -> int:

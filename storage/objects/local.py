@@ -11,7 +11,6 @@ Work on files blocks, so it runs in a thread.
 
 import asyncio
 import os
-import secrets
 import stat
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,10 +22,11 @@ from typing_extensions import override
 
 from schemas.errors import Conflict, Damaged, Unwritable
 from storage.objects.durable_files import (
-    create_locked,
+    create_draft,
     locked,
     remove_unless_locked,
     sync_folder,
+    temporary_file,
 )
 from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, check_key
 from storage.objects.temp_object import Draft, Source
@@ -36,9 +36,6 @@ _PAGE_ENTRIES = 1_000
 
 _PROBE_BYTES = 65_536
 """Enough for a full disk to refuse."""
-
-_COPY_BYTES = 1 << 24
-"""Bytes copied per step."""
 
 
 class LocalStore(ObjectStore):
@@ -107,9 +104,9 @@ class LocalStore(ObjectStore):
 
     @override
     def draft(self, prefix: str) -> Draft:
-        path = _temporary_in(self._path(prefix))
-        with _writing(path):
-            return Draft(os.fdopen(create_locked(path), "w+b"), path)
+        folder = self._path(prefix)
+        with _writing(folder):
+            return create_draft(folder)
 
     @override
     async def probe(self) -> None:
@@ -129,7 +126,7 @@ class LocalStore(ObjectStore):
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
     def _put(self, path: Path, data: Source) -> None:
-        with _writing(path), self._temporary(path, data) as temporary, locked(path.parent):
+        with _writing(path), temporary_file(path, data) as temporary, locked(path.parent):
             temporary.replace(path)
             sync_folder(path.parent)
 
@@ -137,7 +134,7 @@ class LocalStore(ObjectStore):
         with _writing(path):
             if path.exists():
                 return False
-            with self._temporary(path, data) as temporary:
+            with temporary_file(path, data) as temporary:
                 try:
                     path.hardlink_to(temporary)
                 except FileExistsError:
@@ -146,7 +143,7 @@ class LocalStore(ObjectStore):
                 return True
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
-        with _writing(path), self._temporary(path, data) as temporary, locked(path.parent):
+        with _writing(path), temporary_file(path, data) as temporary, locked(path.parent):
             try:
                 current = path.read_bytes()
             except FileNotFoundError:
@@ -185,41 +182,18 @@ class LocalStore(ObjectStore):
         path = self._root / "probe"
         created = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
         try:
-            with _writing(self._root), self._temporary(path, bytes(_PROBE_BYTES)):
+            with _writing(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
                 pass
         finally:
             for folder in created:
                 with suppress(OSError):
                     folder.rmdir()
 
-    @contextmanager
-    def _temporary(self, path: Path, data: Source) -> Iterator[Path]:
-        """Yield a synchronised file of `data` beside `path`; remove it unless it was renamed."""
-        if isinstance(data, Draft) and data.path is not None and data.path.parent == path.parent:
-            data.sync()
-            yield data.path  # the draft's own file: closing the draft removes it
-            return
-        temporary = _temporary_in(path.parent)
-        try:
-            with os.fdopen(create_locked(temporary), "wb") as file:
-                for start in range(0, len(data), _COPY_BYTES):
-                    file.write(data[start : start + _COPY_BYTES])
-                file.flush()
-                os.fsync(file.fileno())
-            yield temporary
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-
     async def _walk(self, prefix: str, *, unfinished: bool) -> AsyncIterator[ObjectInfo]:
         entries = _scan(self._root, prefix, unfinished=unfinished)
         while page := await asyncio.to_thread(_page, entries):
             for item in page:
                 yield item
-
-
-def _temporary_in(folder: Path) -> Path:
-    return folder / f".tmp-{secrets.token_hex(8)}"
 
 
 def _page(entries: Iterator[ObjectInfo]) -> list[ObjectInfo]:
