@@ -227,24 +227,20 @@ async def _load_checkpoint(store: ObjectStore, history: History, number: int, no
         state = History(history.table, ever=history.ever)
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*columns, _SCHEMA]):
             for row in batch.to_pylist():
-                _apply_checkpoint_row(state, row)
+                if added := row.get("add"):
+                    state.live[added["path"]] = CommittedFile(added["path"], added["size"])
+                    state.ever.add(added["path"])
+                if removed := row.get("remove"):
+                    state.ever.add(removed["path"])
+                if transaction := row.get("txn"):
+                    state.transactions[transaction["appId"]] = transaction["version"]
+                if declared := row.get("metaData"):
+                    state.columns = frozenset(_fields(declared["schemaString"]))
     except (Missing, pa.ArrowException, OSError, ValueError, TypeError) as error:
         notes.finding(key, f"is torn or altered: {str(error).splitlines()[0]}")
         return
     history.live, history.transactions = state.live, state.transactions
     history.columns = state.columns or history.columns
-
-
-def _apply_checkpoint_row(state: History, row: Mapping[str, Any]) -> None:
-    if added := row.get("add"):
-        state.live[added["path"]] = CommittedFile(added["path"], added["size"])
-        state.ever.add(added["path"])
-    if removed := row.get("remove"):
-        state.ever.add(removed["path"])
-    if transaction := row.get("txn"):
-        state.transactions[transaction["appId"]] = transaction["version"]
-    if declared := row.get("metaData"):
-        state.columns = frozenset(_fields(declared["schemaString"]))
 
 
 async def _check_checkpoint(

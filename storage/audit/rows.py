@@ -78,11 +78,6 @@ class RowChecks:
             "verdicts": self._check_verdict,
             "reviews": self._check_review,
         }
-        self._ends: Mapping[str, Callable[[], None]] = {
-            "steps": self._end_steps,
-            "observations": self._end_observations,
-            "calls": self._end_calls,
-        }
 
     def check(self, table: str, key: str, row: Row) -> None:
         """Check a row of the file `key`."""
@@ -93,8 +88,25 @@ class RowChecks:
 
     def end_table(self, table: str) -> None:
         """Check what all rows of a table show together; it has no more."""
-        if table in self._ends:
-            self._ends[table]()
+        if table == "steps":
+            for episode_id in list(self._steps):
+                self._check_steps(episode_id, self._episodes[episode_id])
+        for episode_id, head in self._episodes.items():
+            complete, problem = True, ""
+            if table == "steps":
+                whole = head.n_steps + 1
+                complete = head.rows == whole or (head.failed and head.rows == whole - 1)
+                problem = f"{head.rows} rows of steps for {head.n_steps} actions"
+            elif table == "observations":
+                observed = self._observed.pop(episode_id, set())
+                complete = observed == set(range(head.rows))
+                problem = f"{len(observed)} observations for {head.rows} steps"
+            elif table == "calls":
+                made = self._calls.pop(episode_id, set())
+                complete = made == set(range(len(made)))
+                problem = "calls are missing"
+            if not complete and not self._is_unread(head.unit_id):
+                self._notes.finding(head.key, f"episode {episode_id}: {problem}")
 
     def end(self) -> None:
         """Check what the rows of all tables show together."""
@@ -188,17 +200,6 @@ class RowChecks:
         elif steps_sha256(tuple(steps)) != head.content_sha256:
             self._notes.finding(key, f"{name}: its steps do not have the hash in {head.key}")
 
-    def _end_steps(self) -> None:
-        for episode_id in list(self._steps):
-            self._check_steps(episode_id, self._episodes[episode_id])
-        for episode_id, head in self._episodes.items():
-            complete = head.rows == head.n_steps + 1 or (head.failed and head.rows == head.n_steps)
-            if not complete and not self._is_unread(head.unit_id):
-                self._notes.finding(
-                    head.key,
-                    f"episode {episode_id}: {head.rows} rows of steps for {head.n_steps} actions",
-                )
-
     def _check_observation(self, key: str, row: Row) -> None:
         if self._episode_of(key, row) is None:
             return
@@ -211,15 +212,6 @@ class RowChecks:
         if row["step"] in observed:
             self._notes.finding(key, f"{name}: has a second observation")
         observed.add(row["step"])
-
-    def _end_observations(self) -> None:
-        for episode_id, head in self._episodes.items():
-            observed = self._observed.pop(episode_id, set())
-            if observed != set(range(head.rows)) and not self._is_unread(head.unit_id):
-                self._notes.finding(
-                    head.key,
-                    f"episode {episode_id}: {len(observed)} observations for {head.rows} steps",
-                )
 
     def _check_call(self, key: str, row: Row) -> None:
         head = self._episode_of(key, row)
@@ -238,13 +230,6 @@ class RowChecks:
             self._notes.finding(key, f"{name}: has a second row")
         made.add(call.call)
         self._add_prompt_use(key, call.prompt_sha256)
-
-    def _end_calls(self) -> None:
-        for episode_id, made in self._calls.items():
-            head = self._episodes[episode_id]
-            if made != set(range(len(made))) and not self._is_unread(head.unit_id):
-                self._notes.finding(head.key, f"episode {episode_id}: calls are missing")
-        self._calls.clear()
 
     def _check_verdict(self, key: str, row: Row) -> None:
         verdict = from_row(Verdict, row)

@@ -48,7 +48,7 @@ _EXPLANATIONS: Mapping[str, str] = {
     "ExpiredTokenException": _EXPIRED,
     "RequestExpired": _EXPIRED,
     "TokenRefreshRequired": _EXPIRED,
-    "RequestTimeTooSkewed": "this machine's clock differs from the store's; set it, and run again",
+    "RequestTimeTooSkewed": "this machine's clock is wrong, compared with the store's; set it, and run again",
     "InvalidAccessKeyId": _UNKNOWN,
     "InvalidClientTokenId": _UNKNOWN,
     "InvalidToken": _UNKNOWN,

@@ -206,7 +206,12 @@ class S3Store(ObjectStore):
 
     async def _get(self, key: str, span: Mapping[str, str]) -> "_Content":
         place = {"Bucket": self._bucket, "Key": self._key(key), **span}
-        return await self._client.read(lambda client: _read(client, place), place["Key"])
+
+        def read(client: "S3Client") -> _Content:
+            response = client.get_object(**place)  # type: ignore[arg-type] # names of arguments
+            return _Content(response["Body"].read(), response["ETag"])
+
+        return await self._client.read(read, place["Key"])
 
     async def _is_ours(self, write: Write) -> bool | None:
         """Return whether this very write made the object of its key; None if there is no object."""
@@ -241,11 +246,6 @@ class _Content(NamedTuple):
     """The object's bytes."""
     etag: str
     """The store's identifier of this content."""
-
-
-def _read(client: "S3Client", place: Mapping[str, str]) -> _Content:
-    response = client.get_object(**place)  # type: ignore[arg-type] # names of arguments
-    return _Content(response["Body"].read(), response["ETag"])
 
 
 def _is_unfinished(item: ObjectInfo) -> bool:
