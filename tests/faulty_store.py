@@ -72,9 +72,9 @@ class FusedStore:
     def unfinished(self) -> AsyncIterator[ObjectInfo]:
         return self._store.unfinished()
 
-    async def give_up(self, before: datetime) -> int:
+    async def remove_unfinished(self, before: datetime) -> int:
         self._fuse.burn()
-        return await self._store.give_up(before)
+        return await self._store.remove_unfinished(before)
 
     async def probe(self) -> None:
         await self._store.probe()

@@ -80,7 +80,7 @@ class MemoryStore(ObjectStore):
             yield found
 
     @override
-    async def give_up(self, before: datetime) -> int:
+    async def remove_unfinished(self, before: datetime) -> int:
         """A dictionary has nothing unfinished."""
         del before
         return 0

@@ -18,8 +18,9 @@ from deltalake import Schema
 from pydantic import BaseModel
 
 from schemas.tables import arrow_schema
-from storage.audit.inventory import Inventory, checkpoint_key, entry_key
+from storage.audit.inventory import Inventory
 from storage.audit.report import Notes
+from storage.lake.delta_access import checkpoint_key, entry_key
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.batch_get import get_many
 from storage.objects.protocol import Missing, ObjectStore

@@ -90,16 +90,6 @@ def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
     return True
 
 
-def entry_key(table: str, number: int) -> str:
-    """Return the key of an entry of a table's log."""
-    return f"tables/{table}/_delta_log/{number:020d}.json"
-
-
-def checkpoint_key(table: str, number: int) -> str:
-    """Return the key of a checkpoint of a table's log."""
-    return f"tables/{table}/_delta_log/{number:020d}.checkpoint.parquet"
-
-
 def shard_key(table: str, path: str) -> str:
     """Return the key of a table's shard."""
     return f"tables/{table}/{path}"

@@ -7,7 +7,7 @@ recorded one, stops the export. The same run, version, rule and options give the
 export writes nothing.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from storage.export.output_folder import OutputFolder
 from storage.export.protocol import ExportedEpisode, File, Format
 from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.export.verifiers import Verifiers
-from storage.lake.readers import read_prompts
+from storage.lake.readers import read_prompts, rows_by_episode
 from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection, select
@@ -182,11 +182,7 @@ class EpisodeReader:
         for piece in _pieces(selection.published):
             ids = [candidate.episode_id for candidate in piece]
             episode_rows = {row["episode_id"]: row for row in self._rows("episodes", ids)}
-            rows_of: dict[str, defaultdict[str, list[Row]]] = {}
-            for table in _EPISODE_TABLES:
-                rows_of[table] = defaultdict(list)
-                for row in self._rows(table, ids):
-                    rows_of[table][row["episode_id"]].append(row)
+            rows_of = {table: rows_by_episode(self._rows(table, ids)) for table in _EPISODE_TABLES}
             task_ids = sorted({candidate.task_id for candidate in piece})
             tasks = {row["task_id"]: from_row(Task, row) for row in self._rows("tasks", task_ids)}
             for candidate in piece:

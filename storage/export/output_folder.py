@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import OtherRun, Unwritable
-from storage.objects.durable_files import create_draft, locked, write_file
+from storage.objects.durable_files import create_draft, folder_lock, write_file
 from storage.objects.protocol import UNFINISHED
 from storage.objects.temp_object import Draft
 from storage.run_file import refuse_run_folder
@@ -102,7 +102,7 @@ class OutputFolder:
         except OSError as error:
             raise Unwritable(f"{self._root}: cannot be written: {error.strerror}") from error
         try:
-            with locked(self._root, wait=False), ExitStack() as stack:
+            with folder_lock(self._root, wait=False), ExitStack() as stack:
                 stack.callback(self._close_drafts)
                 self._begin()
                 yield

@@ -37,7 +37,7 @@ _BACKOFF = Backoff(first_seconds=0.05, max_seconds=3.2, tries=8)
 class Access(Protocol):
     """Access to the tables of one folder or bucket."""
 
-    def options(self) -> Mapping[str, str] | None:
+    def options(self) -> dict[str, str] | None:
         """Return the `storage_options` of Delta's client; None where it needs none.
 
         Raises:
@@ -74,7 +74,7 @@ class BucketAccess(Access):
         self._connection = connection
 
     @override
-    def options(self) -> Mapping[str, str]:
+    def options(self) -> dict[str, str]:
         return self._connection.options()
 
     @override
@@ -106,6 +106,16 @@ def table_url(run: str, table: str) -> str:
     return str(folder(run).absolute() / "tables" / table)
 
 
+def entry_key(table: str, number: int) -> str:
+    """Return the key of an entry of a table's log."""
+    return f"tables/{table}/_delta_log/{number:020d}.json"
+
+
+def checkpoint_key(table: str, number: int) -> str:
+    """Return the key of a checkpoint of a table's log."""
+    return f"tables/{table}/_delta_log/{number:020d}.checkpoint.parquet"
+
+
 def retry_read(read: Callable[[], T]) -> T:
     """Return what `read` returns, repeating it while it fails in a way that may pass; it blocks."""
     for pause in _BACKOFF.pauses():
@@ -126,13 +136,13 @@ class _BucketFiles(DeltaStorageHandler):
         self._sizes = dict(sizes)
         self._connection = connection
         self._options = connection.options()
-        super().__init__(url, dict(self._options), self._sizes)
+        super().__init__(url, self._options, self._sizes)
 
     @override
     def open_input_file(self, path: str) -> pa.PythonFile:
         options = self._connection.options()
         if options != self._options:
-            super().__init__(self._url, dict(options), self._sizes)
+            super().__init__(self._url, options, self._sizes)
             self._options = options
         return pa.PythonFile(_RetryingFile(retry_read(lambda: self._handler.open_input_file(path))))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
+from deltalake.transaction import AddAction
 
 from schemas.base import canonical_json
 from storage.objects.temp_object import Draft, Source
@@ -51,6 +52,17 @@ class AddedFile:
     """Unix ms."""
     stats: str
     """Delta's statistics, JSON."""
+
+    def action(self, *, data_change: bool) -> AddAction:
+        """Return the log's action; without `data_change` the table has the same rows as before."""
+        return AddAction(
+            path=self.path,
+            size=self.size,
+            partition_values={},
+            modification_time=self.modified_ms,
+            data_change=data_change,
+            stats=self.stats,
+        )
 
 
 def statistics(data: Source, *, columns: AbstractSet[str] = INDEXED_COLUMNS) -> str:

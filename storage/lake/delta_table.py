@@ -35,7 +35,6 @@ from typing import TypeVar
 import pyarrow as pa
 from deltalake import CommitProperties, DeltaTable, Field, Schema, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction
 from pyarrow.dataset import Dataset
 
 from schemas.backoff import Backoff
@@ -97,9 +96,8 @@ class DeltaHandle:
     def refresh(self) -> DeltaTable | None:
         """Return the table as it is now; None if it does not exist yet."""
         options = self._access.options()
-        current = None if options is None else dict(options)
-        if current != self._options:  # such as credentials that were renewed: open the table again
-            self._table, self._options = None, current
+        if options != self._options:  # such as credentials that were renewed: open the table again
+            self._table, self._options = None, options
         if self._table is not None:
             try:
                 self._table.update_incremental()
@@ -156,17 +154,7 @@ class DeltaHandle:
     ) -> None:
         """Append `files` to the log with the handle that was asked for the transaction."""
         table.create_write_transaction(
-            [
-                AddAction(
-                    path=added.path,
-                    size=added.size,
-                    partition_values={},
-                    modification_time=added.modified_ms,
-                    data_change=True,
-                    stats=added.stats,
-                )
-                for added in files
-            ],
+            [added.action(data_change=True) for added in files],
             mode="append",
             schema=Schema.from_arrow(self._schema),
             commit_properties=properties,
@@ -282,9 +270,7 @@ def dataset_at(url: str, version: int, access: Access = FOLDER) -> Dataset:
     """
 
     def open_dataset() -> Dataset:
-        options = access.options()
-        stored = None if options is None else dict(options)
-        table = DeltaTable(url, version=version, storage_options=stored)
+        table = DeltaTable(url, version=version, storage_options=access.options())
         return dataset_of(table, url, access=access)
 
     try:

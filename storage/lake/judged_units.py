@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from pyarrow.dataset import Dataset
 
 from storage.lake import readers
+from storage.lake.delta_access import checkpoint_key, entry_key
 from storage.lake.delta_table import AsyncDeltaTable
 from storage.objects.batch_get import get_many
 from storage.objects.error_messages import read_error
@@ -137,21 +138,20 @@ async def _transactions(store: ObjectStore, version: int) -> Mapping[str, int]:
         Missing: an entry of the log is missing.
         ValueError: the log is not as our commits write it.
     """
-    log = "tables/verdicts/_delta_log"
     transactions: dict[str, int] = {}
     start = 0
     try:
-        pointer = json.loads(await store.get(f"{log}/_last_checkpoint"))
+        pointer = json.loads(await store.get("tables/verdicts/_delta_log/_last_checkpoint"))
     except Missing:
         pointer = None
     if pointer is not None:
         number = int(pointer["version"])
-        data = await store.get(f"{log}/{number:020d}.checkpoint.parquet")
+        data = await store.get(checkpoint_key("verdicts", number))
         transactions = await asyncio.to_thread(_checkpoint_transactions, data)
         start = number + 1
     if version - start > _MAX_TAIL:
         raise ValueError(f"expected a checkpoint in the last {_MAX_TAIL} versions")
-    keys = [f"{log}/{number:020d}.json" for number in range(start, version + 1)]
+    keys = [entry_key("verdicts", number) for number in range(start, version + 1)]
     async for key, entry in get_many(store, keys):
         if entry is None:
             raise Missing(key, store.url)

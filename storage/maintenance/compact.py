@@ -30,7 +30,7 @@ from schemas.errors import Damaged
 from schemas.sections import StorageSection
 from schemas.tables import TABLES, UNIT_TABLES
 from storage.lake import retention, versions
-from storage.lake.delta_access import access_to, table_url
+from storage.lake.delta_access import access_to, entry_key, table_url
 from storage.lake.delta_table import STAGED, AsyncDeltaTable
 from storage.lake.lake import Lake
 from storage.lake.parquet_writer import MEGABYTE
@@ -201,7 +201,7 @@ class Vacuum:
         left = [item.key for item in (*asked, *staged) if item.modified < before]
         for batch in _batches(left, _DELETE_BATCH):
             await self._store.delete(batch)
-        return len(left) + await self._store.give_up(before)
+        return len(left) + await self._store.remove_unfinished(before)
 
     async def _kept_versions(self) -> tuple[list[versions.Versions], int]:
         """Release old versions; return those that are kept, and how many were released."""
@@ -258,7 +258,7 @@ class Vacuum:
     async def _added_files(self, name: str, numbers: Sequence[int]) -> set[str]:
         """Return the files that these entries of a table's log added."""
         out: set[str] = set()
-        keys = [f"tables/{name}/_delta_log/{number:020d}.json" for number in sorted(numbers)]
+        keys = [entry_key(name, number) for number in sorted(numbers)]
         async for key, data in get_many(self._store, keys):
             try:
                 actions = [json.loads(line) for line in (data or b"?").splitlines()]

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake.transaction import RemoveAction
 
 from schemas.errors import Conflict, Damaged
 from schemas.tables import arrow_schema
@@ -129,20 +129,12 @@ class SwapHandle(DeltaHandle):
     def write_swap(self, table: DeltaTable, swap: Swap) -> None:
         """Write `swap` to the log with the handle that was asked for the number."""
         now = int(time() * 1_000)
-        added = AddAction(
-            path=swap.added.path,
-            size=swap.added.size,
-            partition_values={},
-            modification_time=swap.added.modified_ms,
-            data_change=False,
-            stats=swap.added.stats,
-        )
         removed = [
             RemoveAction(path=file.path, data_change=False, deletion_timestamp=now, size=file.size)
             for file in swap.removed
         ]
         table.create_write_transaction(
-            [*removed, added],
+            [*removed, swap.added.action(data_change=False)],
             mode="append",
             schema=Schema.from_arrow(self._schema),
             commit_properties=CommitProperties(

@@ -87,7 +87,7 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def locked(folder: Path, *, wait: bool = True) -> Iterator[None]:
+def folder_lock(folder: Path, *, wait: bool = True) -> Iterator[None]:
     """Hold the folder's lock; the kernel releases it when the process ends.
 
     Raises:

@@ -23,7 +23,7 @@ from typing_extensions import override
 from schemas.errors import Conflict, Damaged, Unwritable
 from storage.objects.durable_files import (
     create_draft,
-    locked,
+    folder_lock,
     remove_unless_locked,
     sync_folder,
     temporary_file,
@@ -93,10 +93,10 @@ class LocalStore(ObjectStore):
             yield item
 
     @override
-    async def give_up(self, before: datetime) -> int:
+    async def remove_unfinished(self, before: datetime) -> int:
         # A running writer holds the lock of its file, so its file stays.
         old = [item.key async for item in self.unfinished() if item.modified < before]
-        return await asyncio.to_thread(self._give_up, old)
+        return await asyncio.to_thread(self._remove_unfinished, old)
 
     @override
     async def delete(self, keys: Iterable[str]) -> None:
@@ -105,7 +105,7 @@ class LocalStore(ObjectStore):
     @override
     def draft(self, prefix: str) -> Draft:
         folder = self._path(prefix)
-        with _writing(folder):
+        with _write_errors(folder):
             return create_draft(folder)
 
     @override
@@ -126,12 +126,12 @@ class LocalStore(ObjectStore):
             raise Damaged(f"{self._path(key)}: cannot be read: {error.strerror}") from error
 
     def _put(self, path: Path, data: Source) -> None:
-        with _writing(path), temporary_file(path, data) as temporary, locked(path.parent):
+        with _write_errors(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
             temporary.replace(path)
             sync_folder(path.parent)
 
     def _put_new(self, path: Path, data: Source) -> bool:
-        with _writing(path):
+        with _write_errors(path):
             if path.exists():
                 return False
             with temporary_file(path, data) as temporary:
@@ -143,7 +143,7 @@ class LocalStore(ObjectStore):
                 return True
 
     def _replace(self, path: Path, data: bytes, expected: bytes) -> bool:
-        with _writing(path), temporary_file(path, data) as temporary, locked(path.parent):
+        with _write_errors(path), temporary_file(path, data) as temporary, folder_lock(path.parent):
             try:
                 current = path.read_bytes()
             except FileNotFoundError:
@@ -156,15 +156,15 @@ class LocalStore(ObjectStore):
 
     def _delete(self, paths: Iterable[Path]) -> None:
         for path in paths:
-            with _writing(path):
-                with suppress(FileNotFoundError, NotADirectoryError), locked(path.parent):
+            with _write_errors(path):
+                with suppress(FileNotFoundError, NotADirectoryError), folder_lock(path.parent):
                     path.unlink()
                 self._prune(path.parent)
 
-    def _give_up(self, keys: Iterable[str]) -> int:
+    def _remove_unfinished(self, keys: Iterable[str]) -> int:
         removed = 0
         for path in (self._root / key for key in keys):
-            with _writing(path):
+            with _write_errors(path):
                 removed += remove_unless_locked(path)
                 self._prune(path.parent)
         return removed
@@ -182,7 +182,7 @@ class LocalStore(ObjectStore):
         path = self._root / "probe"
         created = [folder for folder in (self._root, *self._root.parents) if not folder.exists()]
         try:
-            with _writing(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
+            with _write_errors(self._root), temporary_file(path, bytes(_PROBE_BYTES)):
                 pass
         finally:
             for folder in created:
@@ -205,7 +205,7 @@ def _page(entries: Iterator[ObjectInfo]) -> list[ObjectInfo]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _write_errors(path: Path) -> Iterator[None]:
     """Turn an `OSError` of a write into an `Unwritable` that names the path."""
     try:
         yield

@@ -127,7 +127,7 @@ class ObjectStore(Protocol):
         """Yield unfinished writes: those in progress, and those that killed writers left behind."""
         ...
 
-    async def give_up(self, before: datetime) -> int:
+    async def remove_unfinished(self, before: datetime) -> int:
         """Remove unfinished writes begun `before`, by the store's clock; return how many.
 
         A write that is still in progress either stays, or its writer starts it again.

@@ -68,7 +68,7 @@ class Connection:
         with self._lock:
             return self._client
 
-    def options(self) -> Mapping[str, str]:
+    def options(self) -> dict[str, str]:
         """Return the options of Delta's client, with the credentials of this moment.
 
         Raises:

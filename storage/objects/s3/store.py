@@ -145,7 +145,7 @@ class S3Store(ObjectStore):
             yield object_info(upload.key.removeprefix(self._address.prefix), 0, upload.begun)
 
     @override
-    async def give_up(self, before: datetime) -> int:
+    async def remove_unfinished(self, before: datetime) -> int:
         # A writer that is still uploading gets `UploadGone`, and starts again.
         probes = [
             f"{self._address.prefix}{item.key}"

@@ -21,7 +21,7 @@ from typing_extensions import override
 from schemas.base import sha256_hex
 from schemas.errors import Conflict, OtherRun, Unwritable
 from storage.lake.shard_commit import object_sha256
-from storage.objects.durable_files import locked
+from storage.objects.durable_files import folder_lock
 from storage.objects.local import LocalStore
 from storage.objects.protocol import Missing, ObjectStore
 from storage.objects.temp_object import Draft, Source
@@ -186,7 +186,7 @@ def _locked(root: Path) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             data.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(locked(data, wait=False))
+            stack.enter_context(folder_lock(data, wait=False))
         except BlockingIOError:
             raise Unwritable(
                 f"{root}: another publication is writing here; run this again when it has ended"

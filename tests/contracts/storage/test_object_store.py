@@ -230,6 +230,6 @@ async def test_a_probe_leaves_nothing(store: ObjectStore) -> None:
 async def test_what_ended_is_never_given_up(store: ObjectStore) -> None:
     await store.put("a/b", b"1")
 
-    assert await store.give_up(datetime.now(UTC) + timedelta(days=400)) == 0
+    assert await store.remove_unfinished(datetime.now(UTC) + timedelta(days=400)) == 0
 
     assert await keys(store) == {"a/b"}

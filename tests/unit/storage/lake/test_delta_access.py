@@ -1,7 +1,6 @@
 """Delta's client is opened anew when there are other credentials, and reads go on."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import boto3
@@ -26,7 +25,7 @@ class Renewing(Connection):
 
     asked = 0
 
-    def options(self) -> Mapping[str, str]:
+    def options(self) -> dict[str, str]:
         self.asked += 1
         return {**super().options(), "STEPMILL_ROUND": str(self.asked // 10)}
 

@@ -166,7 +166,7 @@ async def test_a_writer_whose_upload_was_given_up_begins_again(bucket_url: str) 
     async with asyncio.TaskGroup() as group:
         writing = group.create_task(store.put_new("tables/steps/large", data))
         while not writing.done() and not given_up:
-            given_up = await store.give_up(NOW + timedelta(days=1))
+            given_up = await store.remove_unfinished(NOW + timedelta(days=1))
 
     assert given_up == 1
     assert writing.result()
