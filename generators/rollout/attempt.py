@@ -211,11 +211,9 @@ def to_episode(
     last = result.after or result.before
     taken = [step for step in result.steps if not isinstance(step.action, NoAction)]
     return Episode(
+        **attempt.model_dump(exclude={"task"}),
         episode_id=episode_id(attempt.run_id, task.task_id, attempt.attempt),
-        run_id=attempt.run_id,
-        unit_id=attempt.unit_id,
         task_id=task.task_id,
-        attempt=attempt.attempt,
         group_id=group_id(attempt.run_id, task.task_id),
         instruction=result.instruction,
         site=task.site,
@@ -230,9 +228,6 @@ def to_episode(
         prompt_sha256=card.prompts[0].prompt_sha256 if card.prompts else None,
         browser=BROWSER,
         browser_version=result.browser_version,
-        viewport_width=attempt.viewport_width,
-        viewport_height=attempt.viewport_height,
-        device_scale_factor=attempt.device_scale_factor,
         clock_ms=visit.clock.start_ms if visit is not None and visit.clock is not None else 0,
         seed=task.seed,
         capsule=_capsule(task, result),
@@ -252,7 +247,6 @@ def to_episode(
         started_at=stopwatch.started,
         ended_at=stopwatch.now,
         content_sha256=steps_sha256(result.steps),
-        code_version=attempt.code_version,
         steps=result.steps,
         calls=result.calls,
         prompts=card.prompts,
