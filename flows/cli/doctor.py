@@ -42,7 +42,7 @@ _GIB = 1 << 30
 
 
 class Health(StrEnum):
-    """How it stands with one thing."""
+    """How one thing a machine should have is found."""
 
     GOOD = "good"
     """It is there."""
@@ -56,9 +56,9 @@ class Diagnosis(Record):
     """One thing a machine should have."""
 
     name: str
-    """What."""
+    """Which thing."""
     health: Health
-    """How it stands."""
+    """How it is found."""
     found: str
     """What is there."""
     remedy: str = ""
@@ -81,7 +81,7 @@ def run(args: Arguments) -> int:
 
 
 def diagnose() -> Iterator[Diagnosis]:
-    """Yield what is there and what is not, one thing a line."""
+    """Yield a diagnosis of each thing a machine should have."""
     yield _python()
     yield _browser()
     yield from exposure_lines(exposure(launch_options()))
@@ -129,7 +129,7 @@ def _browser() -> Diagnosis:
 
 
 def exposure_lines(left: Exposure) -> Iterator[Diagnosis]:
-    """Yield what stands between the pages, the browser and the other users of the machine."""
+    """Yield how pages and other users of the machine are kept from the browser and its port."""
     health = Health.GOOD if left.sandboxed else Health.POOR
     remedy = "" if left.sandboxed else _OF_ITS_OWN
     yield Diagnosis(name="sandbox", health=health, found=left.sandbox, remedy=remedy)
@@ -159,7 +159,7 @@ def _pages() -> Diagnosis:
     except metadata.PackageNotFoundError:
         count = 0
     if count:
-        return Diagnosis(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} families")
+        return Diagnosis(name="pages", health=Health.GOOD, found=f"MiniWoB++, {count} templates")
     return Diagnosis(name="pages", health=Health.LACKING, found="none", remedy="make setup")
 
 
@@ -207,5 +207,5 @@ def _engine() -> Diagnosis:
 
 
 def is_fit(lines: Sequence[Diagnosis]) -> bool:
-    """Say whether nothing that is needed is lacking."""
+    """Return whether everything that is needed is there."""
     return all(line.health is not Health.LACKING for line in lines)

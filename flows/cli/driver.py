@@ -67,13 +67,13 @@ async def show_progress(progress: Callable[[], Progress]) -> AsyncIterator[None]
         ):
             yield
         return
-    telling = asyncio.create_task(_print_lines(progress))
+    printing = asyncio.create_task(_print_lines(progress))
     try:
         yield
     finally:
-        telling.cancel()
+        printing.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await telling
+            await printing
 
 
 async def _print_lines(progress: Callable[[], Progress]) -> None:
@@ -84,7 +84,7 @@ async def _print_lines(progress: Callable[[], Progress]) -> None:
 
 
 def render(now: Progress) -> RenderableType:
-    """Return how far it is, as a bar and a line."""
+    """Return the progress as a bar and a line."""
     grid = Table.grid(padding=(0, 1))
     grid.add_row(
         ProgressBar(total=100.0, completed=now.percent, width=_BAR_WIDTH),

@@ -81,7 +81,7 @@ _PORT = partial(_whole_number, minimum=1, maximum=65_535, what="a port, a whole 
 
 
 class _FormatAction(argparse.Action):
-    """Takes the name down, and makes the format's page what `--help` shows from there on."""
+    """Stores the format's name, and makes the format's page what `--help` shows."""
 
     def __call__(
         self,
@@ -90,7 +90,7 @@ class _FormatAction(argparse.Action):
         values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
-        """Take the name down."""
+        """Store the name, or refuse it with the nearest one there is."""
         del option_string
         names = [name.value for name in FormatName]
         if values not in names:
@@ -195,7 +195,7 @@ TASKS: Commands = {
     ),
     "check": (
         _check,
-        "attempt templates with many seeds and replay what succeeded; by family, worst first",
+        "attempt templates with many seeds and replay what succeeded; by template, worst first",
         "stepmill tasks check --policy teacher --seeds 20 --include 'click-*'",
     ),
 }

@@ -1,4 +1,4 @@
-"""`stepmill generate`: make a run, or go on with it, and say what it came to."""
+"""`stepmill generate`: make a run, or go on with it, and print its report."""
 
 import os
 

@@ -1,8 +1,8 @@
 """The command line: finds the command, runs it, and turns what ends it into an exit code.
 
 Only the parser is loaded before the command is known, so help is quick; each command lives in a
-module of its own, `flows.cli.<command>`. Whatever a user can do wrong is a line on stderr and exit
-code 2; a defect of the program is one too, with a log and exit code 70. Standard output belongs to
+module of its own, `flows.cli.<command>`. A user's mistake is a line on stderr and exit code 2; a
+defect of the program is one too, with a log and exit code 70. Standard output belongs to
 results alone.
 """
 
@@ -23,7 +23,7 @@ from schemas.errors import StepmillError, Unfinished
 _MAKING_COMMANDS = tuple(
     f"flows.cli.{name}" for name in ("generate", "verify", "publish", "export", "compact")
 )
-"""Commands that have done their work once they print what it came to."""
+"""Commands whose work is done when they print their report."""
 
 
 class _Command(Protocol):
@@ -106,7 +106,7 @@ def _exit_code(
 
 
 def _leaves(error: Exception) -> Iterator[Exception]:
-    """Yield the errors in a group, however deep they are; the error itself if it is no group."""
+    """Yield the errors in a group, however deep they are; the error itself if it is not one."""
     if isinstance(error, ExceptionGroup):
         for inner in error.exceptions:
             yield from _leaves(inner)

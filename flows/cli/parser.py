@@ -23,7 +23,7 @@ from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
 
 Arguments = argparse.Namespace
-"""What was asked for; `module` is the module that does it."""
+"""The parsed command line; `module` is the module that carries the command out."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -41,7 +41,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints the program's version and ends it."""
+    """Prints the version and ends the program."""
 
     def __call__(
         self,
@@ -50,7 +50,7 @@ class _Version(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> NoReturn:
-        """Do it."""
+        """Print it."""
         del namespace, values, option_string
         print_lines([f"{DISTRIBUTION} {version_of()}"])
         parser.exit()
@@ -238,7 +238,7 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "show": (
         _show,
-        "show what a run holds and lacks, by family and policy, whether it has ended or not",
+        "show what a run holds and lacks, by template and policy, whether it has ended or not",
         "stepmill show runs/demo",
     ),
     "tasks": (

@@ -1,4 +1,4 @@
-"""`stepmill show`: what a run holds, by family and policy; finished, under way, cancelled or killed."""
+"""`stepmill show`: what a run holds, by template and policy; finished, under way, cancelled or killed."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a run holds, and what a command came to, in lines for people."""
+"""What a run holds, and the end of a command on it, in lines for people."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from storage.publish.publish import PublishReport
 
 
 def report_lines(report: Report) -> Iterator[str]:
-    """Yield what a command on a run came to, for people."""
+    """Yield the report of a command on a run."""
     yield f"run      {report.run}  (version {report.summary.version})"
     yield from total_lines(report.summary)
     if report.rolled_out:
@@ -21,7 +21,7 @@ def report_lines(report: Report) -> Iterator[str]:
         )
     if report.summary.templates:
         yield ""
-        yield "yield by family, worst first"
+        yield "yield by template, worst first"
         yield from yield_table(report.summary.templates)
     for publication in report.publications:
         yield ""
@@ -76,7 +76,7 @@ def _engine(did: EngineUsage) -> Iterator[str]:
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
     """Return a table of how groups of episodes stand."""
-    head = ["family", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
+    head = ["template", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
     return table(
         head,
         (

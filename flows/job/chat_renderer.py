@@ -1,9 +1,9 @@
-"""Trajectories said in a model's dialect, by the very policy that would have asked the model.
+"""Episodes as conversations in a model's dialect, written by the policy that would ask the model.
 
-An episode is played through `ModelPolicy` once more: it is shown what was seen, and in place of an
-engine stands one that recites what was done, in the dialect's words. What the policy would have
-sent is what it sends now, so prompts, evictions and echoes cannot differ from those of a rollout.
-A reply of the episode's own is recited word for word where it was made under the same prompt.
+An episode is played through `ModelPolicy` once more. The policy is shown the recorded observations,
+and an engine that replays the recorded actions, in the dialect's words, stands in for the model. So
+prompts, evictions and echoes cannot differ from those of a rollout. A reply that the model made
+under the same prompt is repeated word for word.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ from storage.export.chat import ChatMessage, MessagePicture, Rendered, Renderer,
 
 
 def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
-    """Return what says a run's episodes in a dialect, the one its policy speaks by default.
+    """Return the renderer of a run's episodes in a dialect; by default that of its first policy.
 
-    The window is that of the policy that speaks it, where one does, else that of the first policy;
-    so are the dialect's options, where it speaks it.
+    The context window and the dialect's options are those of the run's policy that uses the dialect.
+    Where none does, the window is that of the first policy and the options are the defaults.
 
     Raises:
         BadConfig: there is no such dialect, or an option is not one of its own.
@@ -52,9 +52,9 @@ def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
         config.mix
     )
     wanted = dialect or sections[0].dialect or DEFAULT
-    speaking = [section for section in sections if (section.dialect or DEFAULT) == wanted]
+    using = [section for section in sections if (section.dialect or DEFAULT) == wanted]
     plain = sections[0].model_copy(update={"dialect_options": {}})
-    window = speaking[0] if speaking else plain
+    window = using[0] if using else plain
     return DialectRenderer(make_dialect(wanted, window.dialect_options), window)
 
 
@@ -86,7 +86,7 @@ class DialectRenderer(Renderer):
         return asyncio.run(self._render(episode))
 
     async def _render(self, episode: Episode) -> Rendered:
-        voice, reciter = self._config_of(episode), _ReplayEngine()
+        model, engine = self._model_config(episode), _ReplayEngine()
         budget = Budget(
             keep_images=self._window.keep_images,
             slack_images=self._window.slack_images,
@@ -94,14 +94,14 @@ class DialectRenderer(Renderer):
         )
         account, asked = Account(), list[_RenderedStep]()
         policy = ModelPolicy(
-            replace(voice, engine=reciter), account, budget=budget, session=episode.episode_id
+            replace(model, engine=engine), account, budget=budget, session=episode.episode_id
         )
         for number, step in enumerate(episode.steps):
             if isinstance(step.action, NoAction):
                 break
             try:
-                reciter.text = _reply_text(episode, step, voice)
-                reciter.prompt_tokens = _prompt_tokens(episode, step, voice)
+                engine.text = _reply_text(episode, step, model)
+                engine.prompt_tokens = _prompt_tokens(episode, step, model)
                 await policy.act(
                     PolicyInput(episode.instruction, episode.steps[:number], _observation(step))
                 )
@@ -112,13 +112,13 @@ class DialectRenderer(Renderer):
             learnt = step.actor is Actor.AGENT and step.action_error is None
             asked.append(
                 _RenderedStep(
-                    step.step, account.calls[-1].segment, reciter.sent, reciter.text, learnt
+                    step.step, account.calls[-1].segment, engine.sent, engine.text, learnt
                 )
             )
         return Rendered(tuple(_segments(asked)))
 
-    def _config_of(self, episode: Episode) -> ModelConfig:
-        """Return how episodes of this size are spoken to, but for who is asked."""
+    def _model_config(self, episode: Episode) -> ModelConfig:
+        """Return the model settings for episodes of this size; the engine is a placeholder."""
         frame = _frame(episode, self._dialect)
         if frame not in self._configs:
             schema = self._dialect.reply_schema(frame)
@@ -136,14 +136,14 @@ class DialectRenderer(Renderer):
 
 
 class _ReplayEngine:
-    """An `Engine` that says what it was given, and keeps what it was asked."""
+    """An `Engine` that replies with the text it was given, and keeps the last prompt."""
 
     def __init__(self) -> None:
         self.card = EngineCard(model="recited")
         self.text = ""
-        """What is said next."""
+        """The next reply."""
         self.prompt_tokens: int | None = None
-        """What the prompt is said to have taken."""
+        """The prompt tokens it reports; None: it reports none."""
         self.sent: tuple[Message, ...] = ()
         """The last prompt."""
 
@@ -177,15 +177,15 @@ class _RenderedStep:
     learnt: bool
 
 
-def _reply_text(episode: Episode, step: Step, voice: ModelConfig) -> str:
-    """Return a step's reply as it goes into a prompt: what its model wrote, if it was asked so.
+def _reply_text(episode: Episode, step: Step, model: ModelConfig) -> str:
+    """Return a step's reply as it goes into a prompt: the model's own, if the prompt is the same.
 
     Raises:
         InexpressibleAction: the dialect has no words for the action.
-        UnreadableReply: its words cannot be read back.
+        UnreadableReply: the dialect cannot parse the reply.
     """
-    dialect, frame = voice.dialect, voice.frame
-    if step.raw_reply is not None and episode.prompt_sha256 == voice.prompt.prompt_sha256:
+    dialect, frame = model.dialect, model.frame
+    if step.raw_reply is not None and episode.prompt_sha256 == model.prompt.prompt_sha256:
         own = dialect.parse(step.raw_reply, frame)
         if own.action == step.action:
             return own.canonical_reply
@@ -197,9 +197,9 @@ def _reply_text(episode: Episode, step: Step, voice: ModelConfig) -> str:
     return dialect.parse(text, frame).canonical_reply
 
 
-def _prompt_tokens(episode: Episode, step: Step, voice: ModelConfig) -> int | None:
-    """Return the prompt tokens of a step, where an engine counted this very prompt."""
-    own = voice.prompt.prompt_sha256
+def _prompt_tokens(episode: Episode, step: Step, model: ModelConfig) -> int | None:
+    """Return the prompt tokens of a step; None unless an engine counted this very prompt."""
+    own = model.prompt.prompt_sha256
     counts = (
         call.prompt_tokens
         for call in episode.calls

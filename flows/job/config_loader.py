@@ -90,11 +90,11 @@ def read_file(path: str) -> Layer:
 
 
 def _tables(text: str) -> dict[str, JsonValue]:
-    """Return the tables that `text` says.
+    """Return the tables of a TOML text.
 
     Raises:
         TOMLDecodeError: the text is not valid TOML.
-        ValueError: it is, but more than can be read.
+        ValueError: it is valid, but nested too deep or with a number too long.
     """
     try:
         tables: dict[str, JsonValue] = tomllib.loads(text)
@@ -120,10 +120,10 @@ def _layer_of(parts: Sequence[str], text: str, *, where: str) -> Layer:
 
 
 def parse_value(text: str) -> JsonValue:
-    """Return what `text` says as a TOML value; the text itself if it is none.
+    """Return `text` as a TOML value; the text itself if it is not one.
 
     Raises:
-        ValueError: it is a value, but more than can be read.
+        ValueError: it is a value, but nested too deep or with a number too long.
     """
     try:
         table = _tables(f"value = {text}")

@@ -1,7 +1,7 @@
 """What the parts of a job share: storage, panel, limits, progress, and whether to stop.
 
-A job, its worker pool and its units are handed this one record and nothing else of the run's
-resources but what rollouts need (`flows.job.unit_runner.RolloutSetup`).
+A job, its worker pool and its units are given this one record; of the run's other resources only
+rollouts need any (`flows.job.unit_runner.RolloutSetup`).
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class UnitState(StrEnum):
     DONE = "done"
     """Committed and judged."""
     INTERRUPTED = "interrupted"
-    """Stopped on the way; what is finished is durable."""
+    """Stopped before its end; finished episodes are durable."""
     FAILED = "failed"
     """Something could not be read or written."""
 

@@ -1,9 +1,9 @@
 """What the engine did for a run: tokens, cost, and how long sessions waited for it.
 
 Taken from the rows of `calls` and the times of the episodes, never from what a policy claims. A
-run's *active* seconds are those in which at least one episode was on its way, so that a run that
+run's *active* seconds are those in which at least one episode was in progress, so that a run that
 was resumed a day later is not a day long; its *busy* seconds are those in which a reply was
-awaited. What the server does not say is None here too, and never 0.
+awaited. A figure that the server does not report is None, never 0.
 """
 
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ CALL_COLUMNS = (
     "cost_usd",
     "at",
 )
-"""What is read of `calls`."""
+"""The columns of `calls` that are read."""
 
 Span = tuple[datetime, datetime]
 """From when to when."""
@@ -56,7 +56,7 @@ class EngineUsage(Record):
     wasted_tokens: int | None
     """Of incomplete replies; None if there were none or the server did not count them."""
     active_seconds: float
-    """In which at least one episode was on its way."""
+    """In which at least one episode was in progress."""
     busy_seconds: float
     """In which at least one reply was awaited, over all endpoints."""
     tokens_per_second: float

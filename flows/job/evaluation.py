@@ -1,8 +1,8 @@
-"""How good a policy is at which templates, and whether what it does can be done again.
+"""How good a policy is at each template, and whether its successes can be reproduced.
 
-Every planned attempt is rolled out, the site's word on it is taken, and what succeeded is replayed
-from a cold start of another browser process. Nothing is stored: an episode is dropped as soon as
-it was judged, so a check of any length holds no more than its open sessions do.
+Every planned attempt is rolled out, the site reports the outcome, and each success is replayed in
+another browser process. Nothing is stored: an episode is dropped as soon as it is judged, so an
+evaluation of any length holds no more than its open sessions do.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ from schemas.task import Task
 from schemas.verdict import Status, Verdict
 
 GOOD_YIELD = 0.95
-"""The share of passed episodes from which a family counts as mastered."""
+"""The share of passed episodes from which a template counts as mastered."""
 
 RUN_ID = "0" * 32
-"""Stands for a run where there is none."""
+"""The run id of episodes that belong to no run."""
 
 
 class TemplateCheck(Record):
-    """What the episodes of one template came to."""
+    """The counts of one template's episodes, or of a single one."""
 
     template: str
-    """The family."""
+    """Its id."""
     episodes: int
     """All of them."""
     passed: int
@@ -65,21 +65,21 @@ class TemplateCheck(Record):
 
 
 class PolicyEvaluation(Record):
-    """What a check came to."""
+    """The counts of all templates."""
 
-    families: tuple[TemplateCheck, ...] = Field(min_length=1)
+    templates: tuple[TemplateCheck, ...] = Field(min_length=1)
     """The worst first."""
     seconds: float
-    """It took, wall s."""
+    """Wall s."""
 
     def total(self, count: str) -> int:
-        """Return the sum of one of the families' counts."""
-        return sum(int(getattr(family, count)) for family in self.families)
+        """Return the sum of one of the counts over all templates."""
+        return sum(int(getattr(template, count)) for template in self.templates)
 
     @property
     def mastered(self) -> int:
-        """Families whose yield is good."""
-        return sum(family.success_rate >= GOOD_YIELD for family in self.families)
+        """Templates whose yield is good."""
+        return sum(template.success_rate >= GOOD_YIELD for template in self.templates)
 
     @property
     def reproduction(self) -> float | None:
@@ -107,7 +107,7 @@ async def evaluate(
     *,
     on_episode: Callable[[TemplateCheck], None],
 ) -> PolicyEvaluation:
-    """Attempt `tasks` as configured and return what became of them, by family.
+    """Attempt `tasks` as configured, and return the counts by template.
 
     `on_episode` is called with each episode's own share as soon as it is judged.
 
@@ -143,7 +143,7 @@ async def evaluate(
                 group.create_task(work())
     except ExceptionGroup as broken:
         raise _refusal(broken) or broken from None
-    return PolicyEvaluation(families=sum_by_template(shares), seconds=time.perf_counter() - begun)
+    return PolicyEvaluation(templates=sum_by_template(shares), seconds=time.perf_counter() - begun)
 
 
 def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
@@ -154,7 +154,7 @@ def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
 
 
 def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> TemplateCheck:
-    """Return what one judged episode adds to its family's check."""
+    """Return the counts of one judged episode."""
     outcome, replay = verdicts.get("outcome"), verdicts.get("replay")
     unjudged = any(verdict.status is Status.ERROR for verdict in verdicts.values())
     broken = episode.failure_kind not in (None, FailureKind.POLICY.value)
@@ -200,11 +200,11 @@ _COUNTS = ("episodes", "passed", "reproduced", "broken", "states", "pictures_equ
 
 
 def sum_by_template(shares: Iterable[TemplateCheck]) -> tuple[TemplateCheck, ...]:
-    """Return shares added up by family, the worst family first."""
+    """Return shares added up by template, the worst first."""
     grouped: dict[str, list[TemplateCheck]] = {}
     for share in shares:
         grouped.setdefault(share.template, []).append(share)
-    families = [
+    templates = [
         TemplateCheck(
             template=name,
             **{key: sum(int(getattr(share, key)) for share in group) for key in _COUNTS},
@@ -213,5 +213,5 @@ def sum_by_template(shares: Iterable[TemplateCheck]) -> tuple[TemplateCheck, ...
         for name, group in grouped.items()
     ]
     return tuple(
-        sorted(families, key=lambda one: (one.success_rate, one.reproduction or 0.0, one.template))
+        sorted(templates, key=lambda one: (one.success_rate, one.reproduction or 0.0, one.template))
     )

@@ -1,8 +1,8 @@
-"""A job on a run at work, from its first unit to its report: generating, or judging again.
+"""A running job, from its first unit to its report: generating, or judging again.
 
-Work begins when `begin` is called. When no unit is in flight any more a version is sealed and,
-unless the job was interrupted, published. The first interrupt lets what is in flight end, for a
-while; the second one stops at once.
+Work begins when `begin` is called. When no unit is in flight any more, the job seals a version and,
+unless it was interrupted, publishes it. After the first interrupt the units in flight have
+`drain_seconds` to end; the second one stops at once.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ def worker_count(unit_size: int, sessions: int) -> int:
 class RunJob:
     """The work of one command on a run: units by a pool of workers, then a version and a report.
 
-    What a kind of job does beside that, after its units and after its version is up to its class.
+    A subclass adds tasks beside the units, work after the last unit, and a publication.
     """
 
     def __init__(self, context: JobContext, work: Work, *, workers: int) -> None:
@@ -60,7 +60,7 @@ class RunJob:
         return self.pool.unit_ids
 
     def begin(self, group: asyncio.TaskGroup) -> None:
-        """Start everything but the pool's workers, which are started first, as tasks of `group`."""
+        """Start the side tasks and the end of the job in `group`; start the pool's workers before."""
         self._report = group.create_task(self._finish())
         self._beside += [group.create_task(task) for task in self._side_tasks()]
 
@@ -87,16 +87,16 @@ class RunJob:
 
     @property
     def stopping_now(self) -> bool:
-        """The user asked twice: the job waits for nothing."""
+        """The user interrupted twice: the job waits for nothing."""
         return self._stop_now
 
     @property
     def drain_seconds(self) -> float:
-        """How long what is in flight may take to end after the first interrupt."""
+        """How long units in flight may take to end after the first interrupt."""
         return self._context.drain_seconds
 
     def interrupt(self) -> None:
-        """Let what is in flight end, for `drain_seconds`; called a second time, stop now."""
+        """Give units in flight `drain_seconds` to end; called a second time, stop now."""
         if self._context.stopping.asked:
             self._stop_now = True
             self.pool.cancel()
@@ -107,15 +107,15 @@ class RunJob:
         asyncio.get_running_loop().call_later(self.drain_seconds, self.pool.cancel)
 
     def _side_tasks(self) -> Iterable[Coroutine[None, None, None]]:
-        """Return what goes on beside the units; it is cancelled when they have ended."""
+        """Return the tasks that run beside the units; they are cancelled when the units have ended."""
         return ()
 
     async def _finish_units(self) -> list[str]:
-        """Do what is left when no unit is in flight; return what went wrong, in sentences."""
+        """Do the work after the last unit; return what went wrong, in sentences."""
         return []
 
     async def _publish(self) -> tuple[list[PublishReport], list[str]]:
-        """Publish the sealed version; return where, and what went wrong, in sentences."""
+        """Publish the sealed version; return the reports, and what went wrong, in sentences."""
         return [], []
 
     async def _finish(self) -> Report:
@@ -146,7 +146,7 @@ class RunJob:
         )
 
     async def _seal_and_publish(self) -> tuple[Summary, list[PublishReport], list[str]]:
-        """Return what the run holds, where it was published, and what went wrong with that."""
+        """Return what the run holds, the reports of its publications, and what went wrong."""
         lake = self._context.lake
         try:
             problems = await self._finish_units()
@@ -211,16 +211,16 @@ class GenerateJob(RunJob):
             try:
                 verdicts = await self._context.lake.verdicts(units=units)
             except StepmillError as error:
-                LOG.warning("nothing is shown of verdicts of earlier commands: %s", error)
+                LOG.warning("the verdicts of earlier commands are not shown: %s", error)
                 return
             for episode_id, known in latest_by_episode(verdicts).items():
                 self._context.progress.count_judged_before(episode_id, known)
 
     @override
     async def _finish_units(self) -> list[str]:
-        """Judge what other workers rolled out and did not judge, and clear the spool.
+        """Judge what other workers rolled out but did not judge, and clear the spool.
 
-        Workers that live have had until now, and what they judged is not judged again.
+        Workers that are alive have had until now, and what they judged is not judged again.
         """
         problems = []
         for unit_id in self._runner.foreign if self._runner is not None else ():
@@ -240,7 +240,7 @@ class GenerateJob(RunJob):
                 break
             try:
                 publications.append(await self._publisher.publish_last(to))
-            except StepmillError as error:  # the other destinations are no worse for it
+            except StepmillError as error:  # the other destinations are still published to
                 problems.append(str(error))
         return publications, problems
 

@@ -32,7 +32,7 @@ _RoundKey = tuple[str, str, int]
 
 
 def latest_by_episode(verdicts: Iterable[Verdict]) -> dict[str, dict[str, Verdict]]:
-    """Return what counts of `verdicts`, by episode and verifier."""
+    """Return the verdicts that count, by episode and verifier."""
     grouped: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         grouped[verdict.episode_id].append(verdict)
@@ -56,19 +56,19 @@ def assign_rounds(
 
 
 def panel_id(panel: Panel) -> str:
-    """Return what tells panels apart that ask for other verdicts."""
+    """Return the id of a panel: two panels that ask for other verdicts have different ids."""
     asked = [[verifier.name, verifier.version] for verifier in panel.verifiers]
     return content_hash(["panel", asked])
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedCheck:
-    """What is needed to see whether a unit owes anything any more."""
+    """Decides whether a unit owes verdicts."""
 
     panel: Panel
-    """Who is asked."""
+    """The verifiers."""
     episodes: Collection[str]
-    """All of the unit's."""
+    """The ids of the unit's episodes."""
 
     def mark(self, verdicts: Sequence[Verdict]) -> JudgedMark | None:
         """Return the mark of a unit that has exactly these `verdicts`; None while it owes some."""
@@ -119,7 +119,7 @@ async def commit_verdicts(
 
 
 def _answered_questions(known: Iterable[Verdict]) -> set[tuple[str, str, str]]:
-    """Return the questions whose answer stands: the last word on them is one."""
+    """Return the questions whose last verdict is final: no abstention and no error."""
     last = {_question(verdict): verdict for verdict in sorted(known, key=lambda v: v.round)}
     return {
         question for question, verdict in last.items() if verdict.status not in RETRIED_STATUSES
@@ -137,7 +137,7 @@ class UnitJudge:
         self._context = context
 
     async def judge_owed(self, unit_id: str, known: Mapping[str, KnownVerdicts]) -> UnitReport:
-        """Judge those episodes of a committed unit that owe verdicts beside the `known` ones."""
+        """Judge the episodes of a committed unit that need verdicts beyond the `known` ones."""
         return await self._judge(unit_id, known, again=False)
 
     async def judge_again(self, unit_id: str, known: Mapping[str, KnownVerdicts]) -> UnitReport:

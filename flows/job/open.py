@@ -1,4 +1,4 @@
-"""From a configuration to a job at work; nothing of it knows Prefect.
+"""From a configuration to a running job, without Prefect.
 
 `open_generation` opens the run, reads what it has and, only where something is missing, starts a
 browser, and only then writes `run.json` where there was none. A run with nothing pending starts
@@ -137,7 +137,7 @@ def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> Jo
 
 
 async def _start(resources: RunResources, check: Check, *, rollouts: bool) -> PolicyRuntime | None:
-    """Probe before create: refuse what cannot work before a row or `run.json` is written."""
+    """Probe the store and start what is needed, before a row or `run.json` is written."""
     await check()
     await resources.store.probe()
     return await resources.start(rollouts=rollouts)
@@ -150,7 +150,7 @@ def _runner(
     judge: UnitJudge,
     runtime: PolicyRuntime | None,
 ) -> UnitRunner | None:
-    """Return what makes units; None where nothing was started that could make one."""
+    """Return the runner of units; None where no policies were started."""
     if runtime is None:
         return None
     setup = RolloutSetup.of(

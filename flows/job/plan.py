@@ -1,4 +1,4 @@
-"""From tasks to units: what a run will attempt, by whom, and under which ids.
+"""From tasks to units: what a run will attempt, with which policy and under which ids.
 
 A plan is a pure function of the configuration, the tasks and the run's id, so planning twice gives
 the same units and every resumed command finds its way by ids alone. Which policy attempts what is
@@ -24,13 +24,13 @@ class PlannedAttempt:
     """One attempt at one task, by one policy."""
 
     episode_id: str
-    """What its episode will be called."""
+    """The id of its episode."""
     task: Task
-    """What is attempted."""
+    """The task."""
     attempt: int
     """From 0."""
     policy: PolicySection
-    """Who attempts it."""
+    """The policy that attempts it."""
     seed: str
     """Decides what the policy draws at random."""
 

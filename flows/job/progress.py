@@ -15,14 +15,14 @@ from schemas.verdict import Verdict
 
 
 class Progress(Record):
-    """How far a command is."""
+    """The progress of a command."""
 
     episodes: int
     """Finished: in the spool or committed."""
     episodes_total: int
     """Of the plan."""
     accepted: int
-    """Of those judged so far, as far as it is known."""
+    """Of those judged so far, as far as known."""
     unknown: int
     """Of those judged by an earlier command, episodes whose verdicts were not read yet."""
     judged: int
@@ -32,7 +32,7 @@ class Progress(Record):
     units_total: int
     """Of the plan."""
     units_failed: int
-    """That broke; the same command again resumes them."""
+    """That failed; the same command again resumes them."""
     busy: int
     """Sessions open now."""
     sessions: int
@@ -52,7 +52,7 @@ class Progress(Record):
 
     @property
     def sentence(self) -> str:
-        """How far it is, in a line for people."""
+        """The progress, in a line for people."""
         parts = [
             f"{self.episodes}/{self.episodes_total} episodes",
             f"{'at least ' if self.unknown else ''}{self.accepted} accepted",
@@ -68,7 +68,7 @@ class Progress(Record):
 
 
 def format_duration(seconds: float) -> str:
-    """Return a stretch of time as a person reads it."""
+    """Return a duration as hours, minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -84,13 +84,13 @@ class ProgressCounter:
         self._finished: set[str] = set()
         self._judged_here = 0
         self.episodes_total = 0
-        """That there are to be."""
+        """Of the plan."""
         self.units_total = 0
-        """That there are to be."""
+        """Of the plan."""
         self.units = 0
         """Committed."""
         self.units_failed = 0
-        """That broke."""
+        """That failed."""
         self.rolled_out = 0
         """Episodes of this command."""
         self.steps = 0
@@ -125,7 +125,7 @@ class ProgressCounter:
         self._statuses[episode_id] = known
 
     def progress(self, *, busy: int, sessions: int) -> Progress:
-        """Return how far it is."""
+        """Return the progress so far."""
         seconds = self.seconds
         statuses = list(self._statuses.values())
         judged = sum(one is not AcceptanceStatus.UNJUDGED for one in statuses)

@@ -1,4 +1,4 @@
-"""Where the program comes from: what `run.json` keeps of it, and what every episode carries.
+"""Which program made a run: what `run.json` and every episode record of it.
 
 Nothing here names a machine, a user or a path.
 """
@@ -26,7 +26,7 @@ def code_version() -> str:
 
 
 def provenance() -> JsonObject:
-    """Return what decides how the program behaves, beside the configuration."""
+    """Return the versions and browser settings that decide how the program behaves."""
     left = exposure(launch_options())
     return {
         "version": version_of(),

@@ -1,4 +1,4 @@
-"""The publication of a run's version: to whatever a run names, or to one destination as a job."""
+"""The publication of a run's version: to each destination of the run, or to one as a job."""
 
 import asyncio
 import contextlib
@@ -62,7 +62,7 @@ class Publisher:
 
 
 class PublishJob:
-    """A publication at work."""
+    """A running publication."""
 
     def __init__(self, publishing: asyncio.Task[PublishReport]) -> None:
         self._publishing = publishing
@@ -124,7 +124,7 @@ async def _keep(lake: Lake, version: int) -> None:
         await lake.keep(version)
     except Unwritable as error:
         LOG.warning(
-            "version %s is published but not kept for ever, `stepmill compact` may let it go: %s",
+            "version %s is published but not kept for ever, `stepmill compact` may discard it: %s",
             version,
             error,
         )

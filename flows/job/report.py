@@ -1,4 +1,4 @@
-"""What a `generate` came to: the totals of the whole run, and the rates of this command."""
+"""The report of a command on a run: the totals of the run, and the rates of this command."""
 
 from pydantic import Field, JsonValue
 
@@ -23,7 +23,7 @@ _TOTALS = (
 
 
 class Report(Record):
-    """The end of a command."""
+    """The end of a command on a run."""
 
     run: str
     """The run's URL."""
@@ -32,13 +32,13 @@ class Report(Record):
     summary: Summary
     """What the run holds now."""
     seconds: float
-    """What this command took, from the start of its work."""
+    """Of this command, from the start of its work."""
     rolled_out: int
     """Episodes this command made."""
     steps: int
     """Actions this command took."""
     units_failed: int
-    """Units that broke; the same command again resumes them."""
+    """Units that failed; the same command again resumes them."""
     planned: int
     """Episodes of the plan."""
     publications: tuple[PublishReport, ...] = ()
@@ -46,11 +46,11 @@ class Report(Record):
     problems: tuple[str, ...] = Field(default=())
     """What went wrong, each in a sentence."""
     interrupted: bool = False
-    """Somebody stopped it; the same command again goes on."""
+    """The user stopped it; the same command again goes on."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """What the command ends with."""
+        """The exit code of the command."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         short = self.units_failed or self.problems or not self.summary.accepted

@@ -2,7 +2,7 @@
 
 There are no locks: a unit is committed if its rows are, an episode is finished if it is in the
 spool or committed, and a verdict is owed if the panel says so. A unit that owes none may be marked
-as judged in the log; the mark holds as long as the unit has exactly the verdicts it was set for.
+as judged in the log; the mark is valid as long as the unit has exactly the verdicts it was set for.
 Reading changes nothing.
 """
 

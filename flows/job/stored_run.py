@@ -63,7 +63,7 @@ async def open_stored_run(url: str, sources: Sources, environ: Mapping[str, str]
 
 
 class Completion(Record):
-    """How much of a run is made."""
+    """How much of a run has been made."""
 
     planned: int | None
     """Episodes of the plan; None where its tasks cannot be listed here."""
@@ -72,7 +72,7 @@ class Completion(Record):
     spooled: int
     """Of them have ended and wait for their unit's commit."""
     spooled_failed: int
-    """Of the spooled ones broke."""
+    """Of the spooled ones failed."""
     spooled_unreadable: int
     """Objects of the spool that hold no episode; `stepmill audit --deep` names them."""
     sealed: bool

@@ -38,7 +38,7 @@ _EPISODES = (
 
 
 class GroupCount(Record):
-    """How a group of episodes stands."""
+    """The counts of a group of episodes."""
 
     template: str
     """Their tasks' template."""
@@ -51,9 +51,9 @@ class GroupCount(Record):
     rejected: int
     """That do not."""
     unjudged: int
-    """That lack a judgement."""
+    """That lack a required verdict."""
     failed: int
-    """That broke."""
+    """That failed."""
     steps: int
     """Actions taken."""
 
@@ -77,9 +77,9 @@ class Summary(Record):
     rejected: int = 0
     """That do not."""
     unjudged: int = 0
-    """That lack a judgement."""
+    """That lack a required verdict."""
     failed: int = 0
-    """That broke."""
+    """That failed."""
     steps: int = 0
     """Actions taken."""
     prompt_tokens: int = 0
@@ -95,7 +95,7 @@ class Summary(Record):
     replayed: int = 0
     """Episodes that were replayed."""
     reproduced: int = 0
-    """Of them did again what they had done."""
+    """Of the replayed ones, those that agreed."""
     engine: EngineUsage | None = None
     """What the engine did; None if no policy asked one."""
     groups: tuple[GroupCount, ...] = ()

@@ -1,4 +1,4 @@
-"""One unit from nothing, or from wherever it was left, to committed episodes and verdicts.
+"""One unit from nothing, or from where an earlier command stopped, to committed rows and verdicts.
 
 An episode is put into the spool the moment it ends, and judged at once. When every episode of a
 unit is in the spool, the unit is committed and the verdicts follow. Its rows are made from what
@@ -36,7 +36,7 @@ from storage.objects.protocol import Missing
 from storage.spool import Spool
 
 COMMIT_TRIES = 5
-"""How often a unit is read from the spool because another worker changed it meanwhile."""
+"""How often a unit is read from the spool again because another worker changed it."""
 
 LOG = logging.getLogger(__name__)
 
@@ -54,11 +54,11 @@ class RolloutSetup:
     device_scale_factor: float
     """Picture px per CSS px."""
     limits: LimitsSection
-    """Where an attempt ends at the latest."""
+    """The limits of every attempt."""
     sites: Mapping[str, Site]
     """By the names that tasks call them."""
     sessions: Sessions
-    """Of the browsers that rollouts have."""
+    """Sessions of the browsers for rollouts."""
     policies: PolicyFactory
     """Makes the policy of every attempt."""
 
@@ -123,7 +123,7 @@ class FinishedAttempt:
 
 
 class UnitRunner:
-    """Makes, commits and judges units that are not committed."""
+    """Rolls out, commits and judges units that are not committed."""
 
     def __init__(
         self, context: JobContext, judge: UnitJudge, setup: RolloutSetup, live: Slots
@@ -133,10 +133,10 @@ class UnitRunner:
         self._setup = setup
         self._live = live
         self.foreign: list[str] = []
-        """Units that hold another worker's rollouts, which that worker may not live to judge."""
+        """Units that hold another worker's rollouts, and that worker may die before it judges them."""
 
     async def make(self, unit: PlannedUnit, spooled: set[str]) -> UnitReport:
-        """Bring a unit that is not committed to its end; `spooled` of its episodes are finished."""
+        """Complete a unit that is not committed; its `spooled` episodes are finished already."""
         try:
             async with asyncio.TaskGroup() as group:
                 running = {}
@@ -251,7 +251,7 @@ async def _commit_spooled(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mappin
     Episodes are read one at a time.
 
     Raises:
-        Conflict: the caller is to look again.
+        Conflict: another worker changed the unit; the caller reads it again.
     """
     contents, goals = dict[str, str](), dict[str, str]()
     async with lake.unit(unit.unit_id) as writer:

@@ -108,12 +108,12 @@ def _leaves(layer: Layer, prefix: str = "") -> Iterator[str]:
 
 
 def _is_known(key: str, known: set[str]) -> bool:
-    """Say whether there is such a key, or one that holds a table of any names."""
+    """Return whether the key exists, or is inside a table that may hold any names."""
     return key in known or _is_covered([one for one in known if "." in one], key)
 
 
 def _is_covered(used: Sequence[str], key: str) -> bool:
-    """Say whether `key` is used: itself, a part of it, or the table it is in."""
+    """Return whether `key`, a part of it or the table it is in is used."""
     return any(key == one or key.startswith(f"{one}.") or one.startswith(f"{key}.") for one in used)
 
 

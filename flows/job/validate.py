@@ -20,12 +20,12 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ValidConfig:
-    """A configuration that was found fit."""
+    """A configuration that can be carried out."""
 
     config: RunConfig
     """Resolved."""
     tasks: tuple[Task, ...]
-    """What is to be attempted."""
+    """The tasks to attempt."""
 
 
 def validate(config: RunConfig) -> ValidConfig:
@@ -47,7 +47,7 @@ def validate(config: RunConfig) -> ValidConfig:
 
 
 def _warn_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
-    """Say for which templates the user's own threshold does not hold."""
+    """Warn of templates to which the user's own threshold does not apply."""
     if rule.min_reward == AcceptSection().min_reward:
         return
     templates = {task.template_id for task in tasks if task.site == miniwob.NAME}

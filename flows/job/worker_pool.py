@@ -1,7 +1,7 @@
-"""Workers that bring units to their end, each one unit after another.
+"""Workers that each complete one unit after another.
 
-The number of workers is the number of units in flight. Work begins with `begin` and never depends
-on a caller that waits for it.
+There are as many workers as units in flight. Work begins with `begin`, whether or not any caller
+waits for it.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from flows.job.context import StopSignal, UnitReport, UnitState
 
 Work = Mapping[str, Callable[[], Awaitable[UnitReport]]]
-"""What brings each unit to its end, in the order in which units are begun."""
+"""The work that completes each unit, in the order in which units are begun."""
 
 
 class WorkerPool:
-    """Workers for some units."""
+    """Completes units by a fixed number of workers."""
 
     def __init__(self, work: Work, *, workers: int, stopping: StopSignal) -> None:
         self._work = work
@@ -50,7 +50,7 @@ class WorkerPool:
         return [report.result() for report in self._reports.values()]
 
     def cancel(self) -> None:
-        """Stop now; units in flight are left as they are."""
+        """Stop now, and leave units in flight as they are."""
         for task in self._tasks:
             task.cancel()
 

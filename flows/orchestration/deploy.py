@@ -33,7 +33,7 @@ async def deploy(url: str, environ: Mapping[str, str]) -> None:
     """Create the deployments, and the work pool if there is none, on the server at `url`.
 
     Raises:
-        Failed: a Prefect command refuses, or the pool is one for other workers.
+        CommandFailed: a Prefect command refuses, or the pool is of another type.
     """
     with temporary_settings({PREFECT_API_URL: url}):
         async with get_client() as client:

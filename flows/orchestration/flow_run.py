@@ -33,11 +33,11 @@ class _Flow(Protocol):
 
 
 class ObservedFlow:
-    """A flow that Prefect is shown beside the job."""
+    """A flow that shows the running job to Prefect."""
 
     def __init__(self, calling: asyncio.Task[None] | None) -> None:
         self.task = calling
-        """The flow's call; None if Prefect is shown nothing."""
+        """The call of the flow; None where no flow is called."""
         self.seconds = RECORD_SECONDS
         """How long its end is waited for."""
 

@@ -88,7 +88,7 @@ async def unit(unit_id: str) -> State[None]:
 
 
 async def observe(job: RunJob, flow: str) -> State[Report]:
-    """Show the run at work to Prefect until it ends; return the state of its `flow`."""
+    """Show a running job to Prefect until it ends; return the state of its `flow`."""
     task_runs = _LastTaskRuns()
     async with _progress_artifact(job, f"{flow}-progress"):
         window = asyncio.Semaphore(MAX_TASK_RUNS)
@@ -120,12 +120,12 @@ async def observe(job: RunJob, flow: str) -> State[Report]:
 
 @task(name="publication", task_run_name="publication", cache_policy=NO_CACHE, persist_result=False)
 async def publication() -> None:
-    """Wait for the publication at work."""
+    """Wait for the running publication."""
     await current_job(PublishJob).report()
 
 
 async def observe_publication(job: PublishJob) -> State[PublishReport]:
-    """Show the publication at work to Prefect until it ends; return the state of its flow."""
+    """Show a running publication to Prefect until it ends; return the state of its flow."""
     task_runs = _LastTaskRuns()
     task_run = cast("Awaitable[State[object]]", publication(return_state=True))
     task_runs.add(await task_run)

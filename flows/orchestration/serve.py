@@ -45,10 +45,10 @@ def main() -> int:
 
 
 async def _serve(parent: int, seconds: int) -> None:
-    """Serve until a command is given up; a server may take so many `seconds` to start.
+    """Serve until a command is given up; the server may take `seconds` to start.
 
     Raises:
-        Refusal: it is, or does not start.
+        Refusal: a command is given up, or the server does not start.
     """
     following = asyncio.create_task(_follow(parent))
     settings = await asyncio.to_thread(importlib.import_module, "prefect.settings")
@@ -57,31 +57,31 @@ async def _serve(parent: int, seconds: int) -> None:
     port = os.environ.get("PREFECT_SERVER_API_PORT") or PORT
     url = borrowed or f"http://{_HOST}:{port}/api"
     environ = {**os.environ, "PREFECT_API_URL": url, "PWD": await asyncio.to_thread(os.getcwd)}
-    async with Supervisor(environ) as tending:
+    async with Supervisor(environ) as supervisor:
         if borrowed:
             await check_server(url)
         else:
             _check_port(port)
             command = prefect_command("server", "start", "--host", _HOST, "--port", port)
-            server = await tending.start_command("Prefect's server", command)
+            server = await supervisor.start_command("Prefect's server", command)
             await wait_until_healthy(server, url, seconds)
         await deploying.deploy(url, environ)
         command = prefect_command(
             "worker", "start", "--pool", deploying.POOL, "--install-policy", "never"
         )
-        await tending.start_command("the worker", command)
+        await supervisor.start_command("the worker", command)
         print_note(f"Prefect's pages: {url.removesuffix('/api')}")
         print_note(f"try: PREFECT_API_URL={url} prefect deployment run publish/publish")
         print_note("interrupt to stop all of it")
         try:
-            await tending.supervise()
+            await supervisor.supervise()
         finally:
             following.cancel()
 
 
 async def _follow(parent: int) -> None:
-    """Stop when the process that started this one has ended, however that came about."""
-    while os.getppid() == parent:  # noqa: ASYNC110 - the system tells of it in no other way
+    """Stop when the process that started this one has ended, for whatever reason."""
+    while os.getppid() == parent:  # noqa: ASYNC110 - there is no signal for it
         await asyncio.sleep(_LOOK_SECONDS)
     print_note("the process that started this one has ended")
     signal.raise_signal(signal.SIGTERM)
@@ -91,7 +91,7 @@ def _check_port(port: str) -> None:
     """Refuse a port that is taken: the server there would be mistaken for ours.
 
     Raises:
-        Failed: it is, or is none.
+        CommandFailed: the port is taken, or is not a port number.
     """
     try:
         socket.create_server((_HOST, int(port))).close()

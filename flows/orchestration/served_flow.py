@@ -28,7 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FLUSH_SECONDS = 5.0
-"""How long Prefect may take to send the rest of what it has to tell a server."""
+"""How long Prefect may take to send its last events to the server."""
 
 DATE = "{date}"
 """Stands for the day, as 2026-11-21."""
@@ -38,7 +38,7 @@ DAY = "{day}"
 
 
 class ServedFlow(Flow[P, Coroutine[Any, Any, State[R]]], Generic[P, R]):
-    """A flow that has a server when it is called."""
+    """A flow that finds or starts a server when it is called."""
 
     async def __call__(  # type: ignore[override] # the state that the function returns holds an R
         self, *args: P.args, **kwargs: P.kwargs
@@ -61,7 +61,7 @@ def served_flow(
 
 @contextlib.asynccontextmanager
 async def _server() -> AsyncIterator[None]:
-    """Have a server: that of the flow which calls, the one that is set, or one of one's own."""
+    """Provide a server: the calling flow's, the one that is set, or an embedded one."""
     if FlowRunContext.get() is not None:
         yield
         return
@@ -71,7 +71,7 @@ async def _server() -> AsyncIterator[None]:
             stack.enter_context(temporary_settings({PREFECT_API_URL: url}))
         try:
             yield
-        finally:  # what Prefect still has to send reaches a server that may be about to end
+        finally:  # send the last events before the server may end
             sending: object = EventsWorker.drain_all(timeout=FLUSH_SECONDS)
             if inspect.isawaitable(sending):
                 await sending
@@ -88,6 +88,6 @@ def fill_dates(texts: Iterable[str] | None, day: datetime) -> tuple[str, ...]:
 
 
 def scheduled_day() -> datetime:
-    """Return the day the flow run at work was scheduled for; outside of one, today."""
+    """Return the day this flow run was scheduled for; today outside of a flow run."""
     scheduled: datetime | None = flow_run.scheduled_start_time
     return (scheduled or datetime.now(UTC)).astimezone(UTC)

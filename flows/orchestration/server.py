@@ -39,10 +39,10 @@ class NoServer(Refusal):
 
 
 async def check_server(url: str) -> None:
-    """Refuse a server that was set but does not answer.
+    """Refuse a server that the user set but that does not answer.
 
     Raises:
-        NoServer: it does not.
+        NoServer: it does not answer.
     """
     try:
         await _check_health(url, _REACH_SECONDS)
@@ -54,7 +54,7 @@ async def check_server(url: str) -> None:
 
 @contextlib.asynccontextmanager
 async def embedded_server() -> AsyncIterator[str]:
-    """Run a server of one's own; yield the URL of its API once it answers.
+    """Run an embedded server; yield the URL of its API once it answers.
 
     Raises:
         NoServer: it does not start, or not in time.
@@ -96,10 +96,10 @@ def _start(home: Path, environ: Mapping[str, str]) -> tuple[subprocess.Popen[byt
 
 
 async def wait_until_healthy(child: subprocess.Popen[bytes], url: str, seconds: int) -> None:
-    """Wait until the server that a child process is answers.
+    """Wait until the server in a child process answers.
 
     Raises:
-        NoServer: it has ended, or does not answer in time.
+        NoServer: the process has ended, or the server does not answer in time.
     """
     deadline = asyncio.get_running_loop().time() + seconds
     while child.poll() is None:
@@ -130,7 +130,7 @@ async def _check_health(url: str, seconds: float) -> None:
 
 
 async def _stop(child: subprocess.Popen[bytes]) -> None:
-    """Let the child end, by force if it takes too long."""
+    """Stop the child, by force if it takes too long."""
     if child.stdin is not None:
         child.stdin.close()
     try:

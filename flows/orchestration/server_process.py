@@ -2,7 +2,7 @@
 
 Run as `python -m flows.orchestration.server_process FD`, with a listening socket as file descriptor
 FD and a pipe as standard input. Nothing is ever written to that pipe: it ends when the other side
-is gone, however that came about, `kill -9` included, and this process ends with it.
+is gone, even by `kill -9`, and this process ends with it.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ def main(argv: list[str]) -> None:
 
 
 def _watch(serving: threading.Event, ending: threading.Event) -> None:
-    """Wait for the pipe to end; then let the server end, and see to it that it does."""
+    """Wait for the pipe to end, give the server a few seconds to stop, and end the process."""
     os.read(0, 1)
     ending.set()
     if serving.is_set():

@@ -1,8 +1,7 @@
-"""Prefect's own commands, kept running: started again when they die, given up when they keep dying.
+"""Prefect's own commands under supervision: one that dies is started again, or given up.
 
-Each is tied to this process (`generators.parent_guard`), so that nothing it started outlives it or
-us, however either ends. A tie itself may be killed too: what that orphans is adopted and ended
-here.
+Each runs under a guard (`generators.parent_guard`) that ends it, and everything it started, when
+this process ends. The guard itself may be killed; its orphans are then adopted and ended here.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ class CommandFailed(Refusal):
 
 
 class Supervisor:
-    """Commands that run as long as the context is open; the last one started ends first."""
+    """Runs commands as long as the context is open; the last one started ends first."""
 
     def __init__(self, environ: Mapping[str, str], patience: RestartPolicy | None = None) -> None:
         self._environ = environ
@@ -32,7 +31,7 @@ class Supervisor:
         self._changing = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
-        """Become the one that orphans come to."""
+        """Adopt orphaned descendants from here on."""
         parent_guard.adopt_orphans()
         return self
 
@@ -43,24 +42,24 @@ class Supervisor:
         await asyncio.shield(asyncio.to_thread(parent_guard.end_children))
 
     async def start_command(self, name: str, command: Sequence[str]) -> subprocess.Popen[bytes]:
-        """Start a command that is spoken of by this name."""
+        """Start a command; messages call it by this name."""
         async with self._changing:
             self._commands[name] = command
             process = self._running[name] = self._start(command)
         return process
 
     async def supervise(self) -> NoReturn:
-        """Start again what dies, until one is given up.
+        """Start each command again when it dies, until one is given up.
 
         Raises:
-            Failed: naming the one that keeps dying.
+            CommandFailed: naming the command that keeps dying.
         """
-        tending = [asyncio.create_task(self._supervise(name)) for name in self._commands]
+        watching = [asyncio.create_task(self._supervise(name)) for name in self._commands]
         try:
-            ended, _ = await asyncio.wait(tending, return_when=asyncio.FIRST_COMPLETED)
+            ended, _ = await asyncio.wait(watching, return_when=asyncio.FIRST_COMPLETED)
             raise next(error for one in ended if (error := one.exception()))
         finally:
-            for one in tending:
+            for one in watching:
                 one.cancel()
 
     async def _supervise(self, name: str) -> NoReturn:
@@ -99,7 +98,7 @@ async def run_command(environ: Mapping[str, str], command: Sequence[str]) -> Non
     """Run a command to its end.
 
     Raises:
-        Failed: it says why.
+        CommandFailed: with what the command printed.
     """
     running = await asyncio.create_subprocess_exec(
         *command,
@@ -119,7 +118,7 @@ def prefect_command(*arguments: str) -> tuple[str, ...]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let go of a command, and see to it that it ends."""
+    """Close a command's standard input, and kill it if it does not end."""
     if process.stdin is not None:
         process.stdin.close()
     try:

@@ -1,8 +1,8 @@
 """The engines of a run: started or borrowed, asked what they serve, and closed at the end.
 
 A run owns a vLLM or a scripted engine that it started and borrows any other. The caller gets a
-maker of policies, because nothing else of a run speaks to an engine. Where no policy asks one,
-nothing is started.
+policy factory, because nothing else in a run asks an engine. Where no policy asks one, nothing is
+started.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class PolicyRuntime:
 
 @contextlib.asynccontextmanager
 async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
-    """Start or find the engines that the run's policies ask, and make the maker of policies.
+    """Start or find the engines that the run's policies ask, and make the policy factory.
 
     Raises:
         NoEngine: an engine does not start, does not answer, or refuses what the policies ask.
@@ -59,7 +59,7 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
         vllm: VllmServer | None = None
         if config.engine.kind is EngineKind.VLLM:
             vllm = await stack.enter_async_context(VllmServer(config.engine, report=print_note))
-        main, whispers = await _main_engine(config, stack, vllm)
+        main, queue_reply = await _main_engine(config, stack, vllm)
         roles = [role for section in config.mix for role in (section.localizer, section.validator)]
         others: dict[EngineKey, Engine] = {
             (urls, model): await stack.enter_async_context(
@@ -67,9 +67,9 @@ async def open_policies(config: RunConfig) -> AsyncIterator[PolicyRuntime]:
             )
             for urls, model in {(role.urls, role.model) for role in roles if role and role.urls}
         }
-        policies = PolicyFactory(config, EngineSet(main, others), queue_reply=whispers)
-        for voice in policies.models:
-            await preflight(voice)
+        policies = PolicyFactory(config, EngineSet(main, others), queue_reply=queue_reply)
+        for model in policies.models:
+            await preflight(model)
         yield PolicyRuntime(policies, vllm)
 
 
@@ -83,8 +83,8 @@ async def _main_engine(
             SimulatorServer(command.options, faults=command.faults)
         )
         client = _client(config, (server.url,), command.options.model)
-        whispers = server.queue_reply if command.options.puppet else None
-        return await stack.enter_async_context(client), whispers
+        queue_reply = server.queue_reply if command.options.puppet else None
+        return await stack.enter_async_context(client), queue_reply
     if vllm is not None:
         own = os.environ.get(VLLM_KEY_VARIABLE)
         client = _client(config, (vllm.url,), None, keys={vllm.url: own} if own else {})

@@ -103,33 +103,33 @@ class _ProgressLines:
 def _lines(report: PolicyEvaluation) -> Iterator[str]:
     rows = [
         (
-            family.template,
-            f"{family.passed}/{family.episodes}",
-            _percent(family.success_rate),
-            f"{family.reproduced}/{family.passed}",
-            f"{family.pictures_equal}/{family.states}",
-            f"{family.steps / family.episodes:.1f}",
+            template.template,
+            f"{template.passed}/{template.episodes}",
+            _percent(template.success_rate),
+            f"{template.reproduced}/{template.passed}",
+            f"{template.pictures_equal}/{template.states}",
+            f"{template.steps / template.episodes:.1f}",
         )
-        for family in report.families
+        for template in report.templates
     ]
-    yield from table(("family", "passed", "%", "reproduced", "equal pictures", "steps"), rows)
-    problems = [line for family in report.families for line in _problems(family)]
+    yield from table(("template", "passed", "%", "reproduced", "equal pictures", "steps"), rows)
+    problems = [line for template in report.templates for line in _problems(template)]
     if problems:
         yield from ["", *problems]
     yield from ["", *_totals(report)]
 
 
-def _problems(family: TemplateCheck) -> Iterator[str]:
-    for problem in family.problems[:_MAX_PROBLEMS]:
-        yield f"{family.template}: {problem}"
-    if len(family.problems) > _MAX_PROBLEMS:
-        yield f"{family.template}: … and {len(family.problems) - _MAX_PROBLEMS} more"
+def _problems(template: TemplateCheck) -> Iterator[str]:
+    for problem in template.problems[:_MAX_PROBLEMS]:
+        yield f"{template.template}: {problem}"
+    if len(template.problems) > _MAX_PROBLEMS:
+        yield f"{template.template}: … and {len(template.problems) - _MAX_PROBLEMS} more"
 
 
 def _totals(report: PolicyEvaluation) -> Iterator[str]:
     episodes, passed = report.total("episodes"), report.total("passed")
     yield f"{passed} of {episodes} episodes passed ({_percent(passed / episodes)})"
-    yield f"{report.mastered} of {len(report.families)} families at {100 * GOOD_YIELD:.0f} % or more"
+    yield f"{report.mastered} of {len(report.templates)} templates at {100 * GOOD_YIELD:.0f} % or more"
     yield f"{report.total('reproduced')} of {passed} reproduced ({_percent(report.reproduction)})"
     equal, states = report.total("pictures_equal"), report.total("states")
     yield f"{equal} of {states} pictures equal byte by byte ({_percent(report.pictures)})"
@@ -147,7 +147,7 @@ def _as_json(prepared: ValidConfig, report: PolicyEvaluation) -> JsonObject:
     passed, episodes = report.total("passed"), report.total("episodes")
     return {
         "policies": [section.name.value for section in prepared.config.mix],
-        "families": len(report.families),
+        "families": len(report.templates),
         "mastered": report.mastered,
         "good_yield": GOOD_YIELD,
         "episodes": episodes,
@@ -162,8 +162,8 @@ def _as_json(prepared: ValidConfig, report: PolicyEvaluation) -> JsonObject:
         "steps": report.total("steps"),
         "seconds": report.seconds,
         "by_family": [
-            family.model_dump(mode="json")
-            | {"yield": family.success_rate, "reproduction": family.reproduction}
-            for family in report.families
+            template.model_dump(mode="json")
+            | {"yield": template.success_rate, "reproduction": template.reproduction}
+            for template in report.templates
         ],
     }

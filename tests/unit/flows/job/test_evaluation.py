@@ -1,4 +1,4 @@
-"""A check adds up episodes by family, worst first, and knows whose failure is whose."""
+"""A check adds up episodes by template, worst first, and knows whose failure is whose."""
 
 from contextlib import AbstractAsyncContextManager
 
@@ -75,7 +75,7 @@ def test_a_failure_counts_as_broken_unless_it_is_the_policys(
     assert one.problems == ("seed 7: it broke",)
 
 
-def family(template: str, *, episodes: int, passed: int, reproduced: int = 0) -> TemplateCheck:
+def check(template: str, *, episodes: int, passed: int, reproduced: int = 0) -> TemplateCheck:
     return TemplateCheck(
         template=template,
         episodes=episodes,
@@ -88,25 +88,25 @@ def family(template: str, *, episodes: int, passed: int, reproduced: int = 0) ->
     )
 
 
-def test_families_are_added_up_and_the_worst_comes_first() -> None:
-    families = sum_by_template(
+def test_templates_are_added_up_and_the_worst_comes_first() -> None:
+    templates = sum_by_template(
         [
-            family("good", episodes=1, passed=1, reproduced=1),
-            family("parting", episodes=1, passed=1),
-            family("bad", episodes=1, passed=0),
-            family("good", episodes=1, passed=1, reproduced=1),
-            family("fair", episodes=2, passed=1, reproduced=1),
+            check("good", episodes=1, passed=1, reproduced=1),
+            check("parting", episodes=1, passed=1),
+            check("bad", episodes=1, passed=0),
+            check("good", episodes=1, passed=1, reproduced=1),
+            check("fair", episodes=2, passed=1, reproduced=1),
         ]
     )
-    assert [one.template for one in families] == ["bad", "fair", "parting", "good"]
-    assert families[-1] == family("good", episodes=2, passed=2, reproduced=2)
+    assert [one.template for one in templates] == ["bad", "fair", "parting", "good"]
+    assert templates[-1] == check("good", episodes=2, passed=2, reproduced=2)
 
 
-def test_a_report_counts_mastered_families_and_shares() -> None:
+def test_a_report_counts_mastered_templates_and_shares() -> None:
     report = PolicyEvaluation(
-        families=(
-            family("bad", episodes=20, passed=18, reproduced=18),
-            family("just", episodes=20, passed=19, reproduced=18),
+        templates=(
+            check("bad", episodes=20, passed=18, reproduced=18),
+            check("just", episodes=20, passed=19, reproduced=18),
         ),
         seconds=1.0,
     )
@@ -117,7 +117,7 @@ def test_a_report_counts_mastered_families_and_shares() -> None:
 
 
 def test_a_check_in_which_nothing_passed_is_short_and_has_no_shares() -> None:
-    report = PolicyEvaluation(families=(family("bad", episodes=1, passed=0),), seconds=1.0)
+    report = PolicyEvaluation(templates=(check("bad", episodes=1, passed=0),), seconds=1.0)
     assert report.has_failures
     assert report.reproduction is None
     assert report.pictures is None
@@ -151,7 +151,7 @@ async def check_with(error: StepmillError) -> PolicyEvaluation:
 
 async def test_a_browser_that_breaks_every_session_makes_a_short_check() -> None:
     report = await check_with(RolloutFailure(FailureKind.BROWSER, "no context"))
-    (click_test,) = report.families
+    (click_test,) = report.templates
     assert (click_test.episodes, click_test.passed, click_test.broken) == (3, 0, 3)
     assert click_test.problems == tuple(f"seed {seed}: no context" for seed in range(3))
     assert report.has_failures
