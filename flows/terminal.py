@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """What a command ends with."""
+    """The exit code of a command."""
 
     DONE = 0
     """Everything was done."""
@@ -78,7 +78,7 @@ def print_note(message: str) -> None:
 
 
 def _shorten(line: str) -> str:
-    """Return `line` without its middle if it is very long: what and why stand at the ends."""
+    """Return `line` without its middle if it is very long; its ends say what and why."""
     if len(line) <= _MAX_CHARS:
         return line
     left_out = len(line) - _BEGINNING - _END

@@ -36,7 +36,7 @@ def run(args: Arguments) -> int:
 
 
 def _lines(url: str, report: AuditReport) -> Iterator[str]:
-    """Yield what was found, for people."""
+    """Yield the report, for people."""
     yield from (f"not whole: {finding}" for finding in report.run_findings)
     for copy in report.published:
         state = "not whole" if copy.unproven is None else "not proven"
@@ -71,7 +71,7 @@ async def _audit(sources: Sources, url: str, *, deep: bool) -> AuditReport:
 
 
 async def _config(sources: Sources, store: ObjectStore) -> RunConfig | None:
-    """Return the run's configuration with what was given on top; None if it cannot be read."""
+    """Return the run's configuration under the user's settings; None if it cannot be read."""
     try:
         made = await open_run(store)
         return load(sources, os.environ, (f"{store.url}/{KEY}", made.config))

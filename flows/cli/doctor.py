@@ -26,13 +26,13 @@ from schemas.errors import NoBrowser, NoEngine
 from schemas.sections import EngineSection
 
 MIN_PYTHON = (3, 11)
-"""What the program is written for."""
+"""The oldest Python that the program runs on."""
 
 MIN_MEMORY = 2 << 30
-"""Free bytes that 16 sessions need at most."""
+"""Free bytes of memory that 16 sessions need at most."""
 
 MIN_DISK = 1 << 30
-"""Free bytes that a run of a few thousand episodes needs."""
+"""Free bytes of disk that a run of a few thousand episodes needs."""
 
 _OF_ITS_OWN = "run it as a user, or in a container, that may read nothing else; see SECURITY.md"
 _ALONE = "where others use this machine, run it in a container of its own; see SECURITY.md"
@@ -42,7 +42,7 @@ _GIB = 1 << 30
 
 
 class Health(StrEnum):
-    """How one thing a machine should have is found."""
+    """The state of one thing that a machine should have."""
 
     GOOD = "good"
     """It is there."""
@@ -56,9 +56,9 @@ class Diagnosis(Record):
     """One thing a machine should have."""
 
     name: str
-    """Which thing."""
+    """The thing's name."""
     health: Health
-    """How it is found."""
+    """Its state."""
     found: str
     """What is there."""
     remedy: str = ""

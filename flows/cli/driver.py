@@ -24,7 +24,7 @@ from flows.orchestration.current_job import set_current
 from flows.terminal import print_lines, print_note, print_result
 
 LINE_SECONDS = 10.0
-"""Between two lines where there is no terminal."""
+"""The time between two lines where there is no terminal."""
 
 _BAR_WIDTH = 30
 

@@ -1,4 +1,4 @@
-"""`stepmill replay`: execute one episode again, and show where it agrees and where it parts."""
+"""`stepmill replay`: execute one episode again, and show where it agrees and where it differs."""
 
 import os
 from collections.abc import Iterator

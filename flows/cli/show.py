@@ -47,7 +47,7 @@ async def _verdicts(snapshot: Snapshot) -> list[Verdict]:
 
 
 def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]:
-    """Yield what was found, for people."""
+    """Yield the summary, for people."""
     version = f"version {summary.version}" if summary.version else "no version yet"
     more = ", and what was committed since" if made and summary.version and not made.sealed else ""
     yield f"run      {url}  ({version}{more})"
@@ -61,7 +61,7 @@ def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]
 
 
 def _incomplete(made: Completion) -> Iterator[str]:
-    """Yield how far a run is that is not complete, or may not be."""
+    """Yield the progress of a run that is not complete, or may not be."""
     planned = "" if made.planned is None else f" of {made.planned} planned"
     failed = f" ({made.spooled_failed} of them failed)" if made.spooled_failed else ""
     yield f"made     {made.committed}{planned} episodes committed, {made.spooled} spooled{failed}"

@@ -51,7 +51,7 @@ def total_lines(summary: Summary) -> Iterator[str]:
 
 
 def _engine(did: EngineUsage) -> Iterator[str]:
-    """Yield what the engine did."""
+    """Yield the usage of the engine."""
     roles = ", ".join(f"{count:,} {role}" for role, count in did.roles.items())
     yield f"engine   {did.calls:,} calls ({roles}); {did.retries:,} asked again"
     parts = {
@@ -75,7 +75,7 @@ def _engine(did: EngineUsage) -> Iterator[str]:
 
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
-    """Return a table of how groups of episodes stand."""
+    """Return a table of the counts of groups of episodes."""
     head = ["template", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
     return table(
         head,

@@ -38,7 +38,7 @@ class UnitReport(Record):
     """How a unit ended, and why."""
 
     unit_id: str
-    """The unit."""
+    """The unit's id."""
     state: UnitState
     """How it ended."""
     reason: str = ""
@@ -62,7 +62,7 @@ class StopSignal:
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """What all parts of a job work with."""
+    """What all parts of a job share."""
 
     url: str
     """The run's URL."""

@@ -31,7 +31,7 @@ CALL_COLUMNS = (
 """The columns of `calls` that are read."""
 
 Span = tuple[datetime, datetime]
-"""From when to when."""
+"""The beginning and the end of a stretch of time."""
 
 
 class EngineUsage(Record):
@@ -42,37 +42,37 @@ class EngineUsage(Record):
     roles: dict[str, int]
     """Calls by what they were for."""
     retries: int
-    """Requests that were made again because a reply did not arrive whole."""
+    """Requests that were sent again because a reply did not arrive whole."""
     prompt_tokens: int
     """Of all calls, as far as the server counts."""
     completion_tokens: int
     """Of all calls, as far as the server counts."""
     cached_tokens: int | None
-    """Prompt tokens that a cache served; None where no server says."""
+    """Prompt tokens that a cache served; None where no server counts them."""
     cacheable_tokens: int | None
     """Prompt tokens that the conversations' own caches could have served; None if unknown."""
     image_tokens: int | None
-    """Prompt tokens that are pictures; None where no server says."""
+    """Prompt tokens that are pictures; None where no server counts them."""
     wasted_tokens: int | None
-    """Of incomplete replies; None if there were none or the server did not count them."""
+    """Tokens of incomplete replies; None if there were none or the server did not count them."""
     active_seconds: float
-    """In which at least one episode was in progress."""
+    """Seconds in which at least one episode was in progress."""
     busy_seconds: float
-    """In which at least one reply was awaited, over all endpoints."""
+    """Seconds in which at least one reply was awaited, over all endpoints."""
     tokens_per_second: float
-    """Prompt and completion, in active seconds."""
+    """Prompt and completion tokens per active second."""
     busy_percent: float
-    """Busy of active seconds, all endpoints alike, 0-100."""
+    """Busy seconds as a share of active ones, on average over the endpoints, 0-100."""
     waiting_for_engine: float
     """Sessions that waited for a reply, on average over active seconds."""
     waiting_for_browser: float
     """Sessions that waited for their browser, on average over active seconds."""
     cost_usd: float | None
-    """Of all calls; None where nothing is priced."""
+    """Cost of all calls; None where nothing is priced."""
     usd_per_accepted: float | None
-    """For a trajectory; None where nothing is priced, or nothing was accepted."""
+    """Cost of a trajectory; None where nothing is priced, or nothing was accepted."""
     gpu_seconds_per_accepted: float | None
-    """Busy seconds for a trajectory; None where nothing was accepted."""
+    """Busy seconds per trajectory; None where nothing was accepted."""
 
 
 def engine_usage(

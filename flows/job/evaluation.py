@@ -35,19 +35,19 @@ class TemplateCheck(Record):
     """The counts of one template's episodes, or of a single one."""
 
     template: str
-    """Its id."""
+    """The template's id."""
     episodes: int
-    """All of them."""
+    """Episodes in all."""
     passed: int
-    """That the site called a success."""
+    """Episodes that the site called a success."""
     reproduced: int
-    """Of the passed ones, that a replay repeated in everything but pictures."""
+    """Passed episodes that a replay reproduced in everything but pictures."""
     broken: int
-    """That broke for another reason than the policy's own, or could not be judged."""
+    """Episodes that failed through no fault of the policy, or could not be judged."""
     states: int
     """Pictures taken by replays."""
     pictures_equal: int
-    """Of them, those equal to the recorded ones byte by byte."""
+    """Pictures that equal the recorded ones byte by byte."""
     steps: int
     """Actions taken."""
     problems: tuple[str, ...] = ()
@@ -68,9 +68,9 @@ class PolicyEvaluation(Record):
     """The counts of all templates."""
 
     templates: tuple[TemplateCheck, ...] = Field(min_length=1)
-    """The worst first."""
+    """The counts of each template, the worst first."""
     seconds: float
-    """Wall s."""
+    """Wall s of the evaluation."""
 
     def total(self, count: str) -> int:
         """Return the sum of one of the counts over all templates."""
@@ -95,7 +95,7 @@ class PolicyEvaluation(Record):
 
     @property
     def has_failures(self) -> bool:
-        """Something broke that is not the policy's, or nothing passed."""
+        """An episode failed through no fault of the policy, or none passed."""
         return bool(self.total("broken")) or not self.total("passed")
 
 
@@ -142,15 +142,11 @@ async def evaluate(
             for _ in range(min(config.browser.sessions, len(tasks) * config.tasks.attempts)):
                 group.create_task(work())
     except ExceptionGroup as broken:
-        raise _refusal(broken) or broken from None
+        refusals, others = broken.split(Refusal)
+        if refusals is not None and others is None:  # nothing else stopped the evaluation
+            raise refusals.exceptions[0] from None
+        raise
     return PolicyEvaluation(templates=sum_by_template(shares), seconds=time.perf_counter() - begun)
-
-
-def _refusal(group: ExceptionGroup[Exception]) -> Refusal | None:
-    """Return the refusal that stopped everything, if nothing else did."""
-    refusals, others = group.split(Refusal)
-    first = refusals.exceptions[0] if refusals is not None and others is None else None
-    return first if isinstance(first, Refusal) else None
 
 
 def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> TemplateCheck:

@@ -27,6 +27,7 @@ from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from schemas.config import RunConfig
 from schemas.errors import NotFound, OtherRun
+from storage.objects.protocol import ObjectStore
 from storage.run_file import RunFile, create_run, open_run
 
 Check = Callable[[], Awaitable[None]]
@@ -51,7 +52,7 @@ async def open_generation(
     """
     config = prepared.config
     async with RunResources(config) as resources:
-        run_id = await _find_run(resources)
+        run_id = await _find_run(resources.store)
         for to in config.publish.to:
             await check_destination(to, config, run_id)
         runtime: PolicyRuntime | None = None
@@ -163,9 +164,8 @@ def _runner(
     return UnitRunner(context, judge, setup, resources.live_episodes)
 
 
-async def _find_run(resources: RunResources) -> str | None:
-    """Return the id of the run at the URL; None if it holds nothing of any run."""
-    store = resources.store
+async def _find_run(store: ObjectStore) -> str | None:
+    """Return the id of the run at the URL; None if the URL holds nothing of any run."""
     try:
         return (await open_run(store)).run_id
     except NotFound:

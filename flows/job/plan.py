@@ -28,7 +28,7 @@ class PlannedAttempt:
     task: Task
     """The task."""
     attempt: int
-    """From 0."""
+    """The number of the attempt at this task, from 0."""
     policy: PolicySection
     """The policy that attempts it."""
     seed: str
@@ -42,9 +42,9 @@ class PlannedUnit:
     unit_id: str
     """Hash of the run, the tasks and the number of attempts."""
     tasks: tuple[Task, ...]
-    """In their order."""
+    """The tasks, in their order."""
     attempts: tuple[PlannedAttempt, ...]
-    """By task and attempt."""
+    """Every attempt, by task and number."""
 
 
 def plan_units(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tuple[PlannedUnit, ...]:

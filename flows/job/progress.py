@@ -18,29 +18,29 @@ class Progress(Record):
     """The progress of a command."""
 
     episodes: int
-    """Finished: in the spool or committed."""
+    """Finished episodes: in the spool or committed."""
     episodes_total: int
-    """Of the plan."""
+    """Episodes of the plan."""
     accepted: int
-    """Of those judged so far, as far as known."""
+    """Accepted episodes, as far as known."""
     unknown: int
-    """Of those judged by an earlier command, episodes whose verdicts were not read yet."""
+    """Episodes that an earlier command judged and whose verdicts were not read yet."""
     judged: int
-    """Accepted or rejected so far."""
+    """Episodes accepted or rejected so far."""
     units: int
-    """Committed."""
+    """Committed units."""
     units_total: int
-    """Of the plan."""
+    """Units of the plan."""
     units_failed: int
-    """That failed; the same command again resumes them."""
+    """Units that failed; the same command again resumes them."""
     busy: int
     """Sessions open now."""
     sessions: int
-    """Sessions there may be."""
+    """The limit on open sessions."""
     steps_per_second: float
-    """Of this command."""
+    """Steps per second of this command."""
     seconds: float
-    """Since the command began its work."""
+    """Seconds since the command began its work."""
     remaining_seconds: float | None
     """How long the rest may take; None while that cannot be estimated."""
 
@@ -84,13 +84,13 @@ class ProgressCounter:
         self._finished: set[str] = set()
         self._judged_here = 0
         self.episodes_total = 0
-        """Of the plan."""
+        """Episodes of the plan."""
         self.units_total = 0
-        """Of the plan."""
+        """Units of the plan."""
         self.units = 0
-        """Committed."""
+        """Committed units."""
         self.units_failed = 0
-        """That failed."""
+        """Units that failed."""
         self.rolled_out = 0
         """Episodes of this command."""
         self.steps = 0
@@ -98,7 +98,7 @@ class ProgressCounter:
 
     @property
     def seconds(self) -> float:
-        """Since the command began its work."""
+        """Seconds since the command began its work."""
         return time.perf_counter() - self._began
 
     def count_existing(self, episode_id: str) -> None:
@@ -117,10 +117,7 @@ class ProgressCounter:
         self._statuses[episode_id] = acceptance_status(self._rule, verdicts)
 
     def count_judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
-        """Count an episode whose verdicts were there when the command began.
-
-        None: they were not read yet.
-        """
+        """Count an episode that an earlier command judged; None: its verdicts were not read yet."""
         known = None if verdicts is None else acceptance_status(self._rule, verdicts)
         self._statuses[episode_id] = known
 

@@ -23,16 +23,16 @@ _TOTALS = (
 
 
 class Report(Record):
-    """The end of a command on a run."""
+    """What a command on a run reports at its end."""
 
     run: str
     """The run's URL."""
     run_id: str
-    """Its id."""
+    """The run's id."""
     summary: Summary
     """What the run holds now."""
     seconds: float
-    """Of this command, from the start of its work."""
+    """Wall s of this command, from the start of its work."""
     rolled_out: int
     """Episodes this command made."""
     steps: int
@@ -42,7 +42,7 @@ class Report(Record):
     planned: int
     """Episodes of the plan."""
     publications: tuple[PublishReport, ...] = ()
-    """One for each destination that was reached."""
+    """The report of each destination that was published to."""
     problems: tuple[str, ...] = Field(default=())
     """What went wrong, each in a sentence."""
     interrupted: bool = False

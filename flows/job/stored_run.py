@@ -40,11 +40,11 @@ class StoredRun:
     config: RunConfig
     """The run's own, under what the user sets now."""
     run: RunFile
-    """Its `run.json`."""
+    """The run's `run.json`."""
     store: ObjectStore
     """Where the run is stored."""
     lake: Lake
-    """Its tables; the caller closes them."""
+    """The run's tables; the caller closes them."""
 
 
 async def open_stored_run(url: str, sources: Sources, environ: Mapping[str, str]) -> StoredRun:
@@ -68,11 +68,11 @@ class Completion(Record):
     planned: int | None
     """Episodes of the plan; None where its tasks cannot be listed here."""
     committed: int
-    """Of them are in the tables."""
+    """Planned episodes that are in the tables."""
     spooled: int
-    """Of them have ended and wait for their unit's commit."""
+    """Planned episodes that have ended and wait for their unit's commit."""
     spooled_failed: int
-    """Of the spooled ones failed."""
+    """Spooled episodes that failed."""
     spooled_unreadable: int
     """Objects of the spool that hold no episode; `stepmill audit --deep` names them."""
     sealed: bool
@@ -93,7 +93,7 @@ class RunView:
     """A run as it was at one moment."""
 
     made: Completion
-    """How much of it there is."""
+    """How much of the run has been made."""
     snapshot: Snapshot
     """Its tables; the version is the last one that was sealed, 0 if none was."""
     episodes: Sequence[Row]

@@ -41,19 +41,19 @@ class GroupCount(Record):
     """The counts of a group of episodes."""
 
     template: str
-    """Their tasks' template."""
+    """The template of their tasks."""
     policy: str
-    """Who acted."""
+    """The policy that acted."""
     episodes: int
-    """All of them."""
+    """Episodes in all."""
     accepted: int
-    """That meet the rule."""
+    """Episodes that meet the rule."""
     rejected: int
-    """That do not."""
+    """Episodes that do not meet the rule."""
     unjudged: int
-    """That lack a required verdict."""
+    """Episodes that lack a required verdict."""
     failed: int
-    """That failed."""
+    """Episodes that failed."""
     steps: int
     """Actions taken."""
 
@@ -69,17 +69,17 @@ class Summary(Record):
     version: int
     """The last version that was sealed; 0 before the first."""
     tasks: int = 0
-    """That were attempted."""
+    """Tasks that were attempted."""
     episodes: int = 0
     """Accepted, rejected and unjudged."""
     accepted: int = 0
-    """That meet the rule."""
+    """Episodes that meet the rule."""
     rejected: int = 0
-    """That do not."""
+    """Episodes that do not meet the rule."""
     unjudged: int = 0
-    """That lack a required verdict."""
+    """Episodes that lack a required verdict."""
     failed: int = 0
-    """That failed."""
+    """Episodes that failed."""
     steps: int = 0
     """Actions taken."""
     prompt_tokens: int = 0
@@ -87,9 +87,9 @@ class Summary(Record):
     completion_tokens: int = 0
     """Over all episodes."""
     engine_seconds: float = 0.0
-    """Waiting for the engine, over all episodes."""
+    """Seconds of waiting for the engine, over all episodes."""
     browser_seconds: float = 0.0
-    """Observing and acting, over all episodes."""
+    """Seconds of observing and acting, over all episodes."""
     stop_reasons: dict[str, int] = Field(default_factory=dict)
     """Episodes by why they ended."""
     replayed: int = 0

@@ -43,7 +43,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RolloutSetup:
-    """What attempts are rolled out with, the same for all attempts of a run."""
+    """The settings and resources that all rollouts of a run share."""
 
     run_id: str
     """The run that the episodes belong to."""
@@ -56,7 +56,7 @@ class RolloutSetup:
     limits: LimitsSection
     """The limits of every attempt."""
     sites: Mapping[str, Site]
-    """By the names that tasks call them."""
+    """The sites by the names that tasks give them."""
     sessions: Sessions
     """Sessions of the browsers for rollouts."""
     policies: PolicyFactory
@@ -117,7 +117,7 @@ class FinishedAttempt:
     """An attempt that ended."""
 
     content_sha256: str
-    """Of the episode that is in the spool; empty if another worker has committed the unit."""
+    """The hash of the spooled episode; empty if another worker has committed the unit."""
     verdicts: tuple[Verdict, ...] | None
     """The new verdicts on it; None if the panel was not asked."""
 

@@ -13,10 +13,10 @@ from schemas.config import Layer, config_keys
 from schemas.errors import BadConfig
 
 _BUCKET = ("storage.endpoint_url", "storage.region")
-"""Where a bucket is reached."""
+"""The keys that say how a bucket is reached."""
 
 _RULE = ("accept.passed", "accept.min_scores")
-"""What a command that reads verdicts accepts by; `min_reward` counts when they are made."""
+"""The acceptance rule of commands that read verdicts; `min_reward` counts when verdicts are made."""
 
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 

@@ -23,7 +23,7 @@ class ValidConfig:
     """A configuration that can be carried out."""
 
     config: RunConfig
-    """Resolved."""
+    """The resolved configuration."""
     tasks: tuple[Task, ...]
     """The tasks to attempt."""
 

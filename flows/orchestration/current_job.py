@@ -19,7 +19,7 @@ class CurrentJob:
     """A running job."""
 
     work: object
-    """The job."""
+    """A `RunJob` or a `PublishJob`."""
     listen: Callable[[], None]
     """Installs the job's signal handlers again, after a library has replaced them."""
 

@@ -21,10 +21,10 @@ POOL = "local"
 """The work pool that `prefect.yaml` deploys to."""
 
 DEPLOYMENTS = ("generate/generate-nightly", "verify/verify", "publish/publish")
-"""What `prefect.yaml` deploys."""
+"""The deployments in `prefect.yaml`."""
 
 SLUG = "nightly"
-"""The schedule in `prefect.yaml`."""
+"""The slug of the schedule in `prefect.yaml`."""
 
 _PROCESS = "process"
 
@@ -90,7 +90,7 @@ async def _name_schedules(client: PrefectClient, deployment: DeploymentResponse)
 async def _keep_paused(
     client: PrefectClient, deployment: DeploymentResponse
 ) -> AsyncIterator[None]:
-    """Keep a deployment from being scheduled at any moment, and leave it paused as it was."""
+    """Switch a paused deployment's schedules off meanwhile, and leave it paused at the end."""
     active = [schedule.id for schedule in deployment.schedules if schedule.active]
     for schedule in active:
         await client.update_deployment_schedule(deployment.id, schedule, active=False)

@@ -23,7 +23,7 @@ RECORD_SECONDS = 180.0
 """How long Prefect may take to record the end of a flow whose work has ended."""
 
 BRIEF_SECONDS = 3.0
-"""The same where the user waits for the command to stop."""
+"""The same limit after an interrupt."""
 
 LOG = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class ObservedFlow:
         self.task = calling
         """The call of the flow; None where no flow is called."""
         self.seconds = RECORD_SECONDS
-        """How long its end is waited for."""
+        """How long to wait for its end."""
 
     @property
     def is_unrecorded(self) -> bool:

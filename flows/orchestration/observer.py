@@ -38,10 +38,10 @@ PROGRESS_SECONDS = 5.0
 """Between two updates of the progress artifact."""
 
 MAX_LAST = 100
-"""Task runs whose end is waited for: whatever ended before them was sent before them."""
+"""The last task runs, which a flow waits for: those that ended before them were sent before."""
 
 RECORD_SECONDS = 30.0
-"""How long they are waited for."""
+"""How long the flow waits for them."""
 
 _PAUSE_SECONDS = 0.25
 

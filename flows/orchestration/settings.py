@@ -46,12 +46,12 @@ def set_up(environ: MutableMapping[str, str], *, silent: bool) -> None:
 
 
 def has_profiles() -> bool:
-    """Say whether the user has a Prefect home with profiles of their own."""
+    """Return whether the user has a Prefect home with profiles of their own."""
     return (Path.home() / ".prefect" / "profiles.toml").is_file()
 
 
 def private_home(environ: MutableMapping[str, str]) -> Path:
-    """Return this program's own home for Prefect, made if it is not there."""
+    """Return this program's own home for Prefect; make the folder if there is none."""
     state = environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     home = Path(state) / "stepmill" / "prefect"
     try:

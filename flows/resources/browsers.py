@@ -28,12 +28,12 @@ class BrowserPool:
         self._busy: Counter[int] = Counter()
 
     def add(self, browser: Sessions) -> None:
-        """Open sessions in `browser` too."""
+        """Add a browser that new sessions may be opened in."""
         self._browsers.append(browser)
 
     @property
     def version(self) -> str:
-        """Of the first browser that has started; empty before."""
+        """The version of the first browser that has started; empty before."""
         return next((browser.version for browser in self._browsers if browser.version), "")
 
     @contextlib.asynccontextmanager
@@ -53,7 +53,7 @@ class BrowserPool:
 
 
 class SlottedSessions:
-    """Sessions that each hold a slot of a shared limit while they are open."""
+    """Sessions that each hold a slot while they are open."""
 
     def __init__(self, sessions: Sessions, slots: Slots) -> None:
         self._sessions = sessions
@@ -80,11 +80,11 @@ class Browsers:
     """The sites and browsers of a command that stores nothing."""
 
     sites: dict[str, Site]
-    """By the names that tasks call them."""
+    """The sites by the names that tasks give them."""
     sessions: Sessions
-    """Of a browser that is started already."""
+    """Sessions of a browser that has started."""
     replays: Sessions
-    """Of another browser, which starts with its first session."""
+    """Sessions of another browser, which starts with its first session."""
 
 
 def make_sites(gateway: Gateway) -> dict[str, Site]:

@@ -26,7 +26,7 @@ from schemas.sections import EngineKind, LogprobsMode
 
 
 class PolicyRuntime:
-    """The policies of a run, and the engine that the run keeps for them."""
+    """The policies of a run, and the vLLM that the run started for them, if any."""
 
     def __init__(self, policies: PolicyFactory, vllm: VllmServer | None = None) -> None:
         self.policies = policies
@@ -34,7 +34,7 @@ class PolicyRuntime:
         self._vllm = vllm
 
     async def wait_until_given_up(self) -> str:
-        """Wait until the run's own engine is given up, and return why; for ever if it has none."""
+        """Wait until the run's own vLLM is given up, and return why; wait for ever if there is none."""
         if self._vllm is None:
             await asyncio.Event().wait()
             raise AssertionError  # pragma: no cover - nobody sets it

@@ -1,9 +1,9 @@
 """The resources of a run, opened in one place and closed in one place.
 
-Making them opens the store, the lake and the spool and names the sites; it starts nothing. `start`
-then starts the gateway, the browsers (one of them eagerly) and the engine, so that one that does
-not start is refused before anything is written. Replays have a browser process of their own. One
-`AsyncExitStack` owns everything; a part of a job that is handed one of them closes nothing.
+Making a `RunResources` opens the store, the lake and the spool and starts nothing. `start` then
+starts the gateway, the browsers (the first one at once) and the engine, so that a failure to start
+refuses the command before anything is written. Replays have a browser process of their own. One
+`AsyncExitStack` owns everything; a part of a job that is given a resource never closes it.
 """
 
 import logging
@@ -44,17 +44,17 @@ class RunResources:
         self.store = open_store(url, config.storage)
         """Where the run is stored."""
         self.lake = Lake(url, self.store, config.storage)
-        """Its tables."""
+        """The run's tables."""
         self.spool = Spool(self.store)
-        """Its finished episodes that are not committed."""
+        """Finished episodes of the run that are not committed."""
         self.slots = Slots(session_limit(config))
         """The limit on open sessions."""
         self.live_episodes = Slots(config.limits.live_episodes or self.slots.limit)
-        """The limit on those of them that make episodes, and ask the engine."""
+        """The limit on sessions that make episodes and ask the engine; replays do not count."""
         self.rollouts = BrowserPool()
         """Sessions for rollouts; a caller takes a slot first."""
         self.sites = make_sites(self._gateway)
-        """By the names that tasks call them."""
+        """The sites by the names that tasks give them."""
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
@@ -66,13 +66,13 @@ class RunResources:
         """The verifiers of the run."""
 
     async def __aenter__(self) -> Self:
-        """Own everything that is opened from here on."""
+        """Close everything that is opened from here on at the end."""
         await self._stack.__aenter__()
         self._stack.push_async_callback(self.lake.close)
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        """Stop what was started, last first."""
+        """Stop what was started, in reverse order."""
         await self._stack.aclose()
 
     async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
@@ -103,7 +103,7 @@ class RunResources:
         browser = Chromium(gateway_port=self._gateway.port, slots=self._page_slots)
         if eager:
             await self._stack.enter_async_context(browser)
-        else:  # it starts with its first session, but is stopped here in any case
+        else:  # it starts with its first session; the stack stops it in any case
             self._stack.push_async_exit(browser)
         pool.add(browser)
 

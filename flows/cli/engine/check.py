@@ -19,10 +19,10 @@ from generators.policy.model.setup import dialect_of
 from schemas.sections import PolicySection
 
 PATIENCE_SECONDS = 600.0
-"""For one reply; a cold engine's first may take long."""
+"""The limit for one reply; a cold engine's first may take long."""
 
 MAX_BROKEN = 3
-"""A question that breaks the server so often is given up."""
+"""How often a question may break the server before it is given up."""
 
 
 def run(args: argparse.Namespace) -> int:

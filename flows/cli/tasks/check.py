@@ -1,4 +1,4 @@
-"""`stepmill tasks check`: how good a policy is at which templates, and whether it can be repeated."""
+"""`stepmill tasks check`: how good a policy is at each template, and whether replays agree."""
 
 import argparse
 import contextlib
@@ -69,7 +69,7 @@ async def _check(prepared: ValidConfig) -> PolicyEvaluation:
 
 @contextlib.contextmanager
 def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
-    """Show on standard error how far it is: a bar on a terminal, a line now and then elsewhere."""
+    """Show the progress on standard error: a bar on a terminal, a line now and then elsewhere."""
     if sys.stderr.isatty():
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("episodes", total=episodes)
@@ -79,7 +79,7 @@ def _show_progress(episodes: int) -> Iterator[Callable[[TemplateCheck], None]]:
 
 
 class _ProgressLines:
-    """Progress where there is no terminal."""
+    """Prints the progress where there is no terminal."""
 
     def __init__(self, episodes: int) -> None:
         self._episodes = episodes

@@ -13,7 +13,7 @@ from generators.tasks.selection import select
 from generators.tasks.sources import load_tasks
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
-from schemas.task import MAX_SEED, Task
+from schemas.task import MAX_SEED
 
 _Line = Mapping[str, object]
 
@@ -31,7 +31,18 @@ def _list_templates(args: argparse.Namespace) -> int:
     chosen = [name for name in names if set(tags) <= set(catalogue()[name].needs)]
     if not chosen:
         raise BadTasks(f"none of these templates has every tag of {[tag.value for tag in tags]}")
-    templates = [_template(name) for name in chosen]
+    templates: list[_Line] = [
+        {
+            "template": name,
+            "seeds": [0, MAX_SEED],
+            "tags": [need.value for need in entry.needs],
+            "feasible": entry.feasible,
+            "note": entry.note,
+            "goal": entry.goal,
+        }
+        for name in chosen
+        for entry in [catalogue()[name]]
+    ]
     if args.json:
         print_result({"source": offer.name, "site_version": offer.version, "templates": templates})
         return ExitCode.DONE
@@ -64,42 +75,29 @@ def _parse_tag(tag: str) -> Need:
         ) from None
 
 
-def _template(name: str) -> _Line:
-    entry = catalogue()[name]
-    return {
-        "template": name,
-        "seeds": [0, MAX_SEED],
-        "tags": [need.value for need in entry.needs],
-        "feasible": entry.feasible,
-        "note": entry.note,
-        "goal": entry.goal,
-    }
-
-
 def _list_tasks(args: argparse.Namespace) -> int:
     section = TasksSection(source=args.source, include=tuple(args.globs) or ("*",))
     tasks = [task for task in load_tasks(section) if set(args.tag) <= set(task.tags)]
     if not tasks:
         raise BadTasks(f"none of these tasks has every tag of {args.tag}")
-    listed = [_task(task) for task in tasks]
+    listed: list[_Line] = [
+        {
+            "task_id": task.task_id,
+            "template": task.template_id,
+            "seed": task.seed,
+            "site": task.site,
+            "start_url": task.start_url,
+            "tags": list(task.tags),
+            "goal": task.instruction or None,
+        }
+        for task in tasks
+    ]
     if args.json:
         print_result({"source": args.source, "tasks": listed})
         return ExitCode.DONE
     print_lines(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
     print_lines(["", f"{len(tasks)} tasks in {args.source}"])
     return ExitCode.DONE
-
-
-def _task(task: Task) -> _Line:
-    return {
-        "task_id": task.task_id,
-        "template": task.template_id,
-        "seed": task.seed,
-        "site": task.site,
-        "start_url": task.start_url,
-        "tags": list(task.tags),
-        "goal": task.instruction or None,
-    }
 
 
 def _columns(items: Sequence[_Line], keys: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""`stepmill tasks show`: one task's real page, opened and looked at once."""
+"""`stepmill tasks show`: one task's real page, opened and observed once."""
 
 import argparse
 import io
@@ -29,9 +29,9 @@ class TaskPage(Record):
     """What a task's page showed."""
 
     goal: str
-    """In the page's words."""
+    """The goal as the page states it."""
     observation: Observation
-    """The first look."""
+    """The first observation."""
 
 
 def run(args: argparse.Namespace) -> int:
