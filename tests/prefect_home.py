@@ -4,6 +4,8 @@ import asyncio
 import fcntl
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -14,8 +16,8 @@ DATABASE = "embedded.db"
 """The database of the embedded server."""
 
 
-def prefect_home(shared: Path, home: Path, *, database: str = DATABASE) -> Path:
-    """Make `home` with a new database, called `database`; it is made once in the folder `shared`."""
+def prefect_home(shared: Path, home: Path) -> Path:
+    """Make `home` with a new database of the embedded server, made once in the folder `shared`."""
     made = shared / "prefect"
     with (shared / "prefect.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -23,10 +25,16 @@ def prefect_home(shared: Path, home: Path, *, database: str = DATABASE) -> Path:
             with patch.dict(os.environ, {HOME: str(made), "PREFECT_API_URL": ""}):
                 asyncio.run(_serve_once())
             (shared / "prefect.made").touch()
-    home.mkdir()
+    home.mkdir(parents=True)
     for path in made.glob(f"{DATABASE}*"):
-        shutil.copyfile(path, home / path.name.replace(DATABASE, database))
+        shutil.copyfile(path, home / path.name)
     return home
+
+
+def ask_database(home: Path, question: str) -> list[tuple[object, ...]]:
+    """Ask the database of the embedded server."""
+    with closing(sqlite3.connect(home / DATABASE)) as database:
+        return list(database.execute(question))
 
 
 async def _serve_once() -> None:

@@ -1,14 +1,12 @@
 """Runs as Prefect sees them on an embedded server."""
 
-import sqlite3
 import subprocess
-from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 from commands import SMALL, called, end, start, stepmill, until
-from prefect_home import prefect_home
+from prefect_home import ask_database, prefect_home
 from secrets_search import Hoard, files
 
 pytestmark = [pytest.mark.browser, pytest.mark.prefect, pytest.mark.timeout(600)]
@@ -24,12 +22,6 @@ def _environment(home: Path) -> dict[str, str]:
     return {"PREFECT_HOME": str(home), "PREFECT_API_URL": ""}
 
 
-def _asked(home: Path, question: str) -> list[tuple[object, ...]]:
-    """Ask the database of the embedded server."""
-    with closing(sqlite3.connect(home / "embedded.db")) as database:
-        return list(database.execute(question))
-
-
 def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path: Path) -> None:
     run, secret = tmp_path / "run", "planted-password"
     unused = f"--set=engine.urls=['http://me:{secret}@engine:8000/v1']"
@@ -40,18 +32,18 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path:
     assert said.answer["accepted"] == 6
     assert "Traceback" not in said.err
     assert "prefect." not in said.err.lower()
-    assert _asked(home, "select state_type from flow_run") == [("COMPLETED",)]
-    units = _asked(home, "select name, state_type from task_run")
+    assert ask_database(home, "select state_type from flow_run") == [("COMPLETED",)]
+    units = ask_database(home, "select name, state_type from task_run")
     assert len(units) == 3
     assert {state for _, state in units} == {"COMPLETED"}
     assert all(str(name).startswith("unit-") for name, _ in units)
-    artifacts = _asked(home, "select key, type, data from artifact")
+    artifacts = ask_database(home, "select key, type, data from artifact")
     assert {(key, kind) for key, kind, _ in artifacts} == {
         ("generate-progress", "progress"),
         ("generate-summary", "table"),
     }
     assert [data for key, _, data in artifacts if key == "generate-progress"] == [100]
-    [(parameters,)] = _asked(home, "select parameters from flow_run")
+    [(parameters,)] = ask_database(home, "select parameters from flow_run")
     assert "http://***@engine:8000/v1" in str(parameters)
     assert Hoard([secret]).found(files(home, run)) == []
 
@@ -65,13 +57,15 @@ def test_judging_and_publishing_are_flow_runs_too(home: Path, tmp_path: Path) ->
     published = stepmill("publish", str(run), f"--to={tmp_path / 'data'}", "--json", env=env)
 
     assert (judged.code, published.code) == (0, 0), judged.err + published.err
-    runs = _asked(
+    runs = ask_database(
         home,
         "select flow.name, flow_run.state_type from flow_run join flow on flow.id = flow_run.flow_id"
         " where flow.name != 'generate'",
     )
     assert sorted(map(str, runs)) == ["('publish', 'COMPLETED')", "('verify', 'COMPLETED')"]
-    assert ("publication", "COMPLETED") in _asked(home, "select name, state_type from task_run")
+    assert ("publication", "COMPLETED") in ask_database(
+        home, "select name, state_type from task_run"
+    )
 
 
 def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest
 from commands import SECONDS, environment, until
 from http_servers import free_ports
 from prefect_deployment import COMMAND, Deployed, gone
-from prefect_home import prefect_home
 from source_tree import ROOT
 
 from flows.orchestration.settings import PATIENCE
@@ -23,11 +22,9 @@ SOON = {"PREFECT_WORKER_QUERY_SECONDS": "1"}
 
 
 @pytest.fixture(scope="module")
-def deployed(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """Start what `make prefect` starts, once; the last test of the module kills it."""
-    folder = tmp_path_factory.mktemp("deployed")
-    prefect_home(shared_folder, folder / "prefect", database="prefect.db")
-    with Deployed(folder, SOON) as started:
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """Start what `make prefect` starts, once, in an empty home; the last test kills it."""
+    with Deployed(tmp_path_factory.mktemp("deployed"), SOON) as started:
         yield started
 
 

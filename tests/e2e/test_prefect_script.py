@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from commands import SECONDS, environment
+from prefect_home import ask_database, prefect_home
 from source_tree import ROOT
 
 from flows.generate import generate
@@ -43,7 +44,11 @@ def _scripted(folder: Path, **settings: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_a_script_waits_for_flows_and_gets_their_reports(tmp_path: Path) -> None:
+def test_a_script_waits_for_flows_and_gets_their_reports(
+    tmp_path: Path, shared_folder: Path
+) -> None:
+    home = prefect_home(shared_folder, tmp_path / "state" / "stepmill" / "prefect")
+
     done = _scripted(tmp_path)
 
     assert done.returncode == 0, done.stderr
@@ -52,7 +57,8 @@ def test_a_script_waits_for_flows_and_gets_their_reports(tmp_path: Path) -> None
     assert Path(report["run"].removeprefix("file://")).parent == tmp_path
     assert publication["accepted"] == 3
     assert (tmp_path / "data" / "manifest.json").is_file()
-    assert (tmp_path / "state" / "stepmill" / "prefect" / "embedded.db").is_file()
+    flow_runs = ask_database(home, "select state_type from flow_run")
+    assert flow_runs == [("COMPLETED",), ("COMPLETED",)]
 
 
 def test_a_script_waits_as_long_for_its_server_as_the_command_line(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from commands import end, start
+from prefect_home import ask_database, prefect_home
 from process_watcher import Onlooker
 from secrets_search import Hoard, files
 from source_tree import ROOT
@@ -39,8 +40,9 @@ FOR_VLLM = {ENGINE_KEY, SECRETS["HTTPS_PROXY"], "planted-password-of-a-proxy"}
 @pytest.mark.browser
 @pytest.mark.prefect
 def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it(
-    tmp_path: Path,
+    tmp_path: Path, shared_folder: Path
 ) -> None:
+    prefect = prefect_home(shared_folder, tmp_path / "state" / "stepmill" / "prefect")
     homes = {name: str(tmp_path / name.lower()) for name in ("HOME", "TMPDIR")}
     for folder in homes.values():
         Path(folder).mkdir()
@@ -65,6 +67,7 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
         env={
             **homes,
             **SECRETS,
+            "XDG_STATE_HOME": str(tmp_path / "state"),
             "NO_PROXY": "127.0.0.1,localhost",
             "VLLM_API_KEY": ENGINE_KEY,
             "STEPMILL_CHROMIUM": str(find_chromium()),
@@ -92,6 +95,7 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     hoard = Hoard(WORTH)
     left = list(files(tmp_path))
     assert hoard.found([("what was said", f"{said.out}{said.err}".encode()), *left]) == []
+    assert ask_database(prefect, "select count(*) from flow_run") == [(1,)]
     assert {"embedded.db", "run.json", "manifest.json"} <= {Path(path).name for path, _ in left}
     kept = json.loads((tmp_path / "run" / "run.json").read_text())["provenance"]["browser"]
     assert "--no-sandbox" in kept["sandbox"]
