@@ -1,9 +1,13 @@
 """What every test stands on: an environment without the user's own settings, and golden files."""
 
+import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 import pytest_asyncio
@@ -11,6 +15,7 @@ from effort import THOROUGH
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from factories import MadeRun
     from seaweedfs import Weed
 
 ROOT = Path(__file__).parents[1]
@@ -93,6 +98,33 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of this test run that all its workers share."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+class CopyRun(Protocol):
+    """Puts a finished run into a folder."""
+
+    def __call__(self, place: Path, *, units: int = 2) -> "MadeRun":
+        """Return the run of so many units, copied to `place`."""
+
+
+@pytest.fixture(scope="session")
+def copy_run(tmp_path_factory: pytest.TempPathFactory) -> CopyRun:
+    """Return what copies a finished run, which is made once: nothing in it tells where it is."""
+    from factories import make_whole_run  # noqa: PLC0415 - loads what few tests need
+
+    from storage.objects.local import LocalStore  # noqa: PLC0415 - the same
+
+    @cache
+    def made(units: int) -> "MadeRun":
+        place = tmp_path_factory.mktemp("whole") / "run"
+        return asyncio.run(make_whole_run(place, units=units))
+
+    def copy(place: Path, *, units: int = 2) -> "MadeRun":
+        run = made(units)
+        shutil.copytree(run.folder, place, copy_function=shutil.copyfile)
+        return replace(run, place=place, store=LocalStore(place), units=list(run.units))
+
+    return copy
 
 
 @pytest.fixture(scope="session")

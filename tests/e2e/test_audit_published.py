@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from commands import Said, called, stepmill
-from factories import RUN_ID, MadeRun, make_whole_run
+from conftest import CopyRun
+from factories import RUN_ID, MadeRun
 from hub.faults import Fault
 from hub.publishing import DATASET, TO
 from hub.server import LocalHub
@@ -109,9 +110,9 @@ def copy(request: pytest.FixtureRequest, tmp_path: Path) -> Copy:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> MadeRun:
+def made(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
     """A run in a folder."""
-    return asyncio.run(make_whole_run(tmp_path / "run"))
+    return copy_run(tmp_path / "run")
 
 
 def test_a_copy_is_whole_and_a_proof_writes_nothing(copy: Copy) -> None:

@@ -5,7 +5,6 @@ URL are planted; whole commands go well, and fail in the ways in which a server 
 asked with; with their clients' own debugging on. Then every byte is searched for each of them.
 """
 
-import asyncio
 import io
 import json
 import os
@@ -18,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from aiohttp import web
 from commands import SMALL, Said, called, stepmill
-from factories import make_whole_run
+from conftest import CopyRun
 from http_servers import Loopback
 from hub.faults import Fault
 from hub.server import LocalHub
@@ -301,10 +300,10 @@ REFUSED = (
     "argv", REFUSED, ids=[f"{argv[0]} {number}" for number, argv in enumerate(REFUSED)]
 )
 def test_a_refusal_repeats_no_secret_that_it_was_given(
-    argv: tuple[str, ...], tmp_path: Path, weed: Weed
+    argv: tuple[str, ...], tmp_path: Path, weed: Weed, copy_run: CopyRun
 ) -> None:
     run = tmp_path / "run"
-    asyncio.run(make_whole_run(run, units=1))
+    copy_run(run, units=1)
 
     said = called(*(part.replace("{run}", str(run)) for part in argv), env=weed.environment)
 

@@ -1,13 +1,13 @@
 """What `--set` gives to a command that has no use for it is refused by name; a file may hold it."""
 
 import argparse
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from commands import Said, called, contents
-from factories import MadeRun, make_whole_run
+from conftest import CopyRun
+from factories import MadeRun
 
 from flows.cli.parser import build_parser, command_of, parse
 from flows.job.config_loader import Sources
@@ -55,11 +55,11 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeRun:
+def made(copy_run: CopyRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeRun:
     """Return a run at rest, where there is no browser and no vLLM."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPMILL_CHROMIUM", str(tmp_path / "no-browser"))
-    return asyncio.run(make_whole_run(tmp_path / "run"))
+    return copy_run(tmp_path / "run")
 
 
 def _argv(made: MadeRun, words: tuple[str, ...], *settings: str) -> list[str]:

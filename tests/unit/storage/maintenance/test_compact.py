@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from commands import called
 from compaction import UNITS, compacted, findings, rows, shards
+from conftest import CopyRun
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from effort import THOROUGH
-from factories import MadeRun, make_episode, make_run, make_task, make_whole_run
+from factories import MadeRun, make_episode, make_run, make_task
 from faulty_lake import commit, counts, fingerprint, whole
 
 from schemas.errors import Damaged
@@ -29,8 +30,8 @@ from storage.spool import Spool
 
 
 @pytest.fixture
-async def run(tmp_path: Path) -> MadeRun:
-    return await make_whole_run(tmp_path / "run", units=UNITS)
+def run(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
+    return copy_run(tmp_path / "run", units=UNITS)
 
 
 async def test_the_rows_are_the_same_before_and_after(run: MadeRun) -> None:

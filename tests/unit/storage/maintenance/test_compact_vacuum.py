@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from compaction import NOW, UNITS, compacted, findings, shards
+from conftest import CopyRun
 from factories import MadeRun, make_whole_run
 from faulty_lake import counts, whole
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def run(tmp_path: Path) -> MadeRun:
-    return await make_whole_run(tmp_path / "run", units=UNITS)
+def run(copy_run: CopyRun, tmp_path: Path) -> MadeRun:
+    return copy_run(tmp_path / "run", units=UNITS)
 
 
 async def test_nothing_is_removed_at_once(run: MadeRun) -> None:
