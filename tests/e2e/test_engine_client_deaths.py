@@ -106,7 +106,7 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
     sessions = 12
     with held_port() as port:
         patient = engine_servers.PATIENT
-        rhythm = ProbeTimings(
+        timings = ProbeTimings(
             probe_backoff=patient.probe_backoff,
             probe_interval=0.2,
             probe_timeout=1.0,
@@ -117,7 +117,7 @@ async def test_an_endpoint_that_hangs_is_found_and_its_requests_asked_elsewhere(
         async with (
             SimulatorServer() as one,
             scripted_process(port) as other,
-            engine([one.url, other.url], probe_timings=rhythm) as client,
+            engine([one.url, other.url], probe_timings=timings) as client,
             asyncio.timeout(60),
         ):
             before = await _all_ask(client, sessions)

@@ -41,16 +41,16 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True)
 class ProbeTimings:
-    """The times in the rules above, in seconds."""
+    """The times in the rules of this module, in seconds."""
 
     probe_backoff: Backoff = _PROBES
     """Pauses between the probes of a dead endpoint."""
     probe_interval: float = 15.0
-    """Pause between two probes of a living endpoint that requests wait for."""
+    """Pause between two probes of a live endpoint that requests wait for."""
     probe_timeout: float = 20.0
     """A probe that takes longer has failed."""
     failures: int = 3
-    """Probes in a row that fail before a living endpoint is dead, and waiting requests with it."""
+    """Failed probes in a row after which a live endpoint is dead and its requests are abandoned."""
     ramp: float = 30.0
     """How long an endpoint that was dead takes to get all its conversations back."""
     ramp_alone: float = 2.0
@@ -59,20 +59,20 @@ class ProbeTimings:
 
 @dataclass(frozen=True)
 class Health:
-    """What is known of one endpoint."""
+    """The health of one endpoint."""
 
     phase: Phase = Phase.LIVE
     """Whether it gets requests."""
     failures: int = 0
     """Failed probes in a row."""
     recovered_at: float | None = None
-    """When it last came back from the dead; None: never."""
+    """When it last answered again after it was dead; None: never."""
     reason: str = ""
     """The last problem; empty: none."""
 
     @property
     def is_live(self) -> bool:
-        """It gets the requests of some conversations at least."""
+        """Whether it gets requests, if only those of some conversations."""
         return self.phase in {Phase.LIVE, Phase.RECOVERING}
 
     def after_answer(self) -> "Health":
@@ -88,15 +88,13 @@ class Health:
     def after_probe(self, problem: str | None, *, now: float, timings: ProbeTimings) -> "Health":
         """Return the health after a probe that found `problem`, or none."""
         if problem is None:
-            came_back = self.phase is Phase.DEAD
-            phase = (
-                Phase.RECOVERING if came_back or self.is_recovering(now, timings) else Phase.LIVE
-            )
-            return Health(phase, recovered_at=now if came_back else self.recovered_at)
+            revived = self.phase is Phase.DEAD
+            phase = Phase.RECOVERING if revived or self.is_recovering(now, timings) else Phase.LIVE
+            return Health(phase, recovered_at=now if revived else self.recovered_at)
         failures = self.failures + 1
-        gone = self.phase in {Phase.SUSPECT, Phase.DEAD} or failures >= timings.failures
+        dead = self.phase in {Phase.SUSPECT, Phase.DEAD} or failures >= timings.failures
         return replace(
-            self, phase=Phase.DEAD if gone else self.phase, failures=failures, reason=problem
+            self, phase=Phase.DEAD if dead else self.phase, failures=failures, reason=problem
         )
 
     def is_recovering(self, now: float, timings: ProbeTimings) -> bool:
@@ -132,16 +130,20 @@ def choose_endpoint(
 ) -> str | None:
     """Return the endpoint that a conversation asks now; None: it has to wait.
 
-    Those to `avoid` are asked only where no other can be.
+    An endpoint in `avoid` is asked only where no other can be.
     """
-    asked = _askable(endpoints, session, now=now, ramp=timings.ramp)
-    asked = asked or _askable(endpoints, session, now=now, ramp=timings.ramp_alone)
+    candidates = _candidates(endpoints, session, now=now, ramp=timings.ramp)
+    candidates = candidates or _candidates(endpoints, session, now=now, ramp=timings.ramp_alone)
     return max(
-        asked - avoid or asked, key=lambda name: rendezvous_weight(name, session), default=None
+        candidates - avoid or candidates,
+        key=lambda name: rendezvous_weight(name, session),
+        default=None,
     )
 
 
-def _askable(endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float) -> set[str]:
+def _candidates(
+    endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float
+) -> set[str]:
     """Return the endpoints that a conversation may ask, with recovering ones back over `ramp`."""
     return {
         name

@@ -1,8 +1,8 @@
-"""A prompt as the body of a request, in the form that the server at hand takes.
+"""A prompt as the body of a request, in the form that the server takes.
 
-Servers that speak OpenAI's protocol differ in a few fields, and say so only by refusing them. What a
-server has refused is kept in its quirks, and the same request is sent again without it; which
-refusal means which field is decided here, from the text of the message.
+Servers that speak OpenAI's protocol differ in a few fields, and report so only by refusing them. Each
+server's quirks record what it has refused, and the same request is sent again without that. Which
+field a refusal means is decided here, from the text of its message.
 """
 
 import json
@@ -44,21 +44,21 @@ class ServerQuirks:
     token_ids: bool = False
     """It may be asked for the ids of tokens."""
     length_field: str = "max_tokens"
-    """What it calls the longest reply."""
-    ways: dict[str, StructuredMode] = field(default_factory=dict)
-    """By schema, how it is made to follow it; one that is not here is sent the most portable way."""
+    """Its name for the field with the longest reply."""
+    structured_modes: dict[str, StructuredMode] = field(default_factory=dict)
+    """By schema, how the server is made to follow it; others are sent in the most portable mode."""
 
     def structured_mode(self, schema: str) -> StructuredMode:
         """Return how the server is made to follow the schema of this canonical JSON."""
-        return self.ways.get(schema, StructuredMode.JSON_SCHEMA)
+        return self.structured_modes.get(schema, StructuredMode.JSON_SCHEMA)
 
     def merged_with(self, other: "ServerQuirks") -> "ServerQuirks":
         """Return these quirks with those that another request found."""
-        usual = ServerQuirks.length_field
+        default = ServerQuirks.length_field
         return ServerQuirks(
             token_ids=self.token_ids and other.token_ids,
-            length_field=other.length_field if other.length_field != usual else self.length_field,
-            ways={**self.ways, **other.ways},
+            length_field=other.length_field if other.length_field != default else self.length_field,
+            structured_modes={**self.structured_modes, **other.structured_modes},
         )
 
     def after_refusal(self, message: str, *, schema: str | None) -> "ServerQuirks | None":
@@ -66,18 +66,24 @@ class ServerQuirks:
 
         `schema` is the canonical JSON of the one that was sent; None: none was.
         """
-        words = message.lower()
-        if self.token_ids and _IDS_FIELD in words:
+        text = message.lower()
+        if self.token_ids and _IDS_FIELD in text:
             return replace(self, token_ids=False)
-        if "max_completion_tokens" in words and self.length_field == "max_tokens":
+        if "max_completion_tokens" in text and self.length_field == "max_tokens":
             return replace(self, length_field="max_completion_tokens")
         if (
             schema
             and self.structured_mode(schema) != StructuredMode.NONE
-            and _contains_any(_STRUCTURE_WORDS, words)
+            and _contains_any(_STRUCTURE_WORDS, text)
         ):
-            return replace(self, ways={**self.ways, schema: self.structured_mode(schema).next})
-        if self.token_ids and _contains_any(_UNKNOWN_FIELD_WORDS, words):
+            return replace(
+                self,
+                structured_modes={
+                    **self.structured_modes,
+                    schema: self.structured_mode(schema).next,
+                },
+            )
+        if self.token_ids and _contains_any(_UNKNOWN_FIELD_WORDS, text):
             return replace(self, token_ids=False)
         return None
 
@@ -100,28 +106,25 @@ class RequestBody:
 
     def encode(self, quirks: ServerQuirks) -> bytes:
         """Return the body of the request for a server with these quirks."""
-        fields: JsonObject = {"model": self._model, **self._sampling_fields(quirks)}
+        sampling = self._sampling
+        fields: JsonObject = {
+            "model": self._model,
+            "temperature": sampling.temperature,
+            quirks.length_field: sampling.max_tokens,
+        }
+        if sampling.top_p is not None:
+            fields["top_p"] = sampling.top_p
+        if sampling.seed is not None:
+            fields["seed"] = sampling.seed
+        if sampling.logprobs:
+            fields["logprobs"] = True
         if self._prompt.tools:
             fields["tools"] = list(self._prompt.tools)
         if quirks.token_ids:
             fields[_IDS_FIELD] = True
         fields.update(self._structured_fields(quirks))
-        fields.update(self._sampling.extra)
+        fields.update(sampling.extra)
         return b'{"messages":[%b],%b' % (self._messages, _json(fields)[1:])
-
-    def _sampling_fields(self, quirks: ServerQuirks) -> JsonObject:
-        sampling = self._sampling
-        out: JsonObject = {
-            "temperature": sampling.temperature,
-            quirks.length_field: sampling.max_tokens,
-        }
-        if sampling.top_p is not None:
-            out["top_p"] = sampling.top_p
-        if sampling.seed is not None:
-            out["seed"] = sampling.seed
-        if sampling.logprobs:
-            out["logprobs"] = True
-        return out
 
     def _structured_fields(self, quirks: ServerQuirks) -> JsonObject:
         if self._schema is None or self.canonical_schema is None:

@@ -66,9 +66,7 @@ def read_completion(body: bytes) -> Completion:
     message = _object(choice.get("message"))
     if not message:
         raise InvalidCompletion(f"no message in it: {_excerpt(body)}")
-    # Content, then each tool call as text, as models write them themselves.
-    parts = (*_content(message.get("content")), *_calls(message.get("tool_calls")))
-    text, cut = _truncate("\n".join(parts))
+    text, cut = _truncate("\n".join(_texts(message)))
     thinking = message.get("reasoning_content") or message.get("reasoning")
     reasoning, cut_too = _truncate(thinking) if isinstance(thinking, str) else (None, 0)
     too_long = cut + cut_too > 0
@@ -167,21 +165,20 @@ def _truncate(text: str) -> tuple[str, int]:
     return well_formed(text[:MAX_CHARS]), max(0, len(text) - MAX_CHARS)
 
 
-def _content(content: JsonValue) -> Iterator[str]:
+def _texts(message: dict[str, JsonValue]) -> Iterator[str]:
+    """Yield the content, then each tool call as text, as models write them themselves."""
+    content, calls = message.get("content"), message.get("tool_calls")
     if isinstance(content, str) and content:
         yield content
     elif isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         if text := "".join(part for part in parts if isinstance(part, str)):
             yield text
-
-
-def _calls(calls: JsonValue) -> Iterator[str]:
     for call in calls if isinstance(calls, list) else ():
         function = _object(_object(call).get("function"))
         if function:
-            call_json = {"name": function.get("name"), "arguments": _arguments(function)}
-            yield f"<tool_call>{json.dumps(call_json, ensure_ascii=False)}</tool_call>"
+            written = {"name": function.get("name"), "arguments": _arguments(function)}
+            yield f"<tool_call>{json.dumps(written, ensure_ascii=False)}</tool_call>"
 
 
 def _arguments(function: dict[str, JsonValue]) -> JsonValue:

@@ -111,8 +111,13 @@ def config(shape: Shape) -> JsonObject:
     }
 
 
-def _tokenizer_config(shape: Shape) -> JsonObject:
-    return {
+def write_checkpoint(folder: Path, shape: Shape, *, seed: int | None) -> None:
+    """Write a checkpoint of a shape, with weights drawn from `seed`, or without any.
+
+    Raises:
+        Unwritable: the folder cannot be made or written, or its disk is full.
+    """
+    tokenizer_config: JsonObject = {
         "tokenizer_class": "PreTrainedTokenizerFast",
         "model_max_length": shape.context,
         "clean_up_tokenization_spaces": False,
@@ -121,18 +126,10 @@ def _tokenizer_config(shape: Shape) -> JsonObject:
         "bos_token": SPECIAL[BEGIN_ID],
         "eos_token": END,
     }
-
-
-def write_checkpoint(folder: Path, shape: Shape, *, seed: int | None) -> None:
-    """Write a checkpoint of a shape, with weights drawn from `seed`, or without any.
-
-    Raises:
-        Unwritable: the folder cannot be made or written, or its disk is full.
-    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         _put(folder / "tokenizer.json", _json(tokenizer(shape.vocabulary)))
-        _put(folder / "tokenizer_config.json", _json(_tokenizer_config(shape)))
+        _put(folder / "tokenizer_config.json", _json(tokenizer_config))
         _put(folder / "generation_config.json", _json(_IDS))
         _put(folder / "chat_template.jinja", [CHAT_TEMPLATE.encode()])
         _put(folder / f"{MODULE}.py", [SOURCE.encode()])

@@ -12,8 +12,7 @@ import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from generators.engine.simulator.chat import Chat, ChatRole, Part
-from generators.engine.simulator.pictures import PromptImage
+from generators.engine.simulator.chat import Chat, ChatRole
 
 TILE = 32
 """Side of what one picture token covers, px."""
@@ -86,22 +85,17 @@ class Tokenizer:
             ids.append(ROLES[turn.role])
             keys.append(ROLES[turn.role])
             for part in turn.parts:
-                run, marks = self._part(part)
-                ids += run
-                keys += marks
-                placeholders += len(run) - 2 if isinstance(part, PromptImage) else 0
+                if isinstance(part, str):
+                    text = self.ids(part)
+                    ids += text
+                    keys += text
+                else:
+                    count = picture_tokens(part.width, part.height)
+                    mark = -1 - int(part.digest[:15], 16)
+                    ids += (IMAGE_START, *(IMAGE,) * count, IMAGE_END)
+                    keys += (IMAGE_START, *(mark,) * count, IMAGE_END)
+                    placeholders += count
             ids.append(END)
             keys.append(END)
         last = (ROLES[ChatRole.ASSISTANT], GENERATE) if suffix else ()
         return Prompt((*ids, *last), (*keys, *last), placeholders)
-
-    def _part(self, part: Part) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        if isinstance(part, str):
-            ids = self.ids(part)
-            return ids, ids
-        count = picture_tokens(part.width, part.height)
-        mark = -1 - int(part.digest[:15], 16)
-        return (
-            (IMAGE_START, *(IMAGE,) * count, IMAGE_END),
-            (IMAGE_START, *(mark,) * count, IMAGE_END),
-        )

@@ -107,8 +107,8 @@ async def test_a_role_with_an_engine_of_its_own_is_not_sent_the_key_of_the_runs_
 async def test_a_key_is_not_carried_on_to_where_an_endpoint_sends_a_request() -> None:
     async with listening("main") as first, listening("role") as second:
         first.elsewhere = second.url
-        async with Transport(first.url, api_key="sesame") as wire:
-            answer = await wire.get("models", seconds=20)
+        async with Transport(first.url, api_key="sesame") as transport:
+            answer = await transport.get("models", seconds=20)
 
     assert answer.status == 403
     assert (first.heard, second.heard) == ({"Bearer sesame"}, {None})

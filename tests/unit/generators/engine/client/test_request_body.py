@@ -32,8 +32,8 @@ def question(
     return RequestBody(prompt, sampling or Sampling(), model="m")
 
 
-def body(asked: RequestBody, manners: ServerQuirks | None = None) -> JsonObject:
-    found: JsonObject = json.loads(asked.encode(manners or ServerQuirks()))
+def body(asked: RequestBody, quirks: ServerQuirks | None = None) -> JsonObject:
+    found: JsonObject = json.loads(asked.encode(quirks or ServerQuirks()))
     return found
 
 
@@ -110,18 +110,18 @@ def test_a_way_sends_its_own_field_and_no_other(way: StructuredMode, field: str 
     asked = question(schema=SCHEMA)
     assert asked.canonical_schema is not None
 
-    sent = set(body(asked, ServerQuirks(ways={asked.canonical_schema: way})))
+    sent = set(body(asked, ServerQuirks(structured_modes={asked.canonical_schema: way})))
 
     assert sent & {"structured_outputs", "response_format"} == ({field} if field else set())
 
 
 def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> None:
-    asked, manners, ways = question(schema=SCHEMA), ServerQuirks(), []
-    while better := manners.after_refusal("Grammar error: no", schema=asked.canonical_schema):
-        manners = better
-        ways.append(manners.structured_mode(asked.canonical_schema or ""))
+    asked, quirks, modes = question(schema=SCHEMA), ServerQuirks(), []
+    while adapted := quirks.after_refusal("Grammar error: no", schema=asked.canonical_schema):
+        quirks = adapted
+        modes.append(quirks.structured_mode(asked.canonical_schema or ""))
 
-    assert ways == [
+    assert modes == [
         StructuredMode.STRUCTURED_OUTPUTS,
         StructuredMode.JSON_OBJECT,
         StructuredMode.NONE,
@@ -129,32 +129,32 @@ def test_refusals_of_a_schema_lead_through_all_ways_and_then_no_further() -> Non
 
 
 def test_a_refusal_of_one_schema_leaves_the_others_alone() -> None:
-    manners = ServerQuirks().after_refusal("invalid json_schema", schema="one")
+    quirks = ServerQuirks().after_refusal("invalid json_schema", schema="one")
 
-    assert manners is not None
-    assert manners.structured_mode("one") is StructuredMode.STRUCTURED_OUTPUTS
-    assert manners.structured_mode("other") is StructuredMode.JSON_SCHEMA
+    assert quirks is not None
+    assert quirks.structured_mode("one") is StructuredMode.STRUCTURED_OUTPUTS
+    assert quirks.structured_mode("other") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_that_knows_no_token_ids_is_asked_for_none() -> None:
-    asked, manners = question(schema=SCHEMA), ServerQuirks(token_ids=True)
-    assert body(asked, manners)["return_token_ids"] is True
+    asked, quirks = question(schema=SCHEMA), ServerQuirks(token_ids=True)
+    assert body(asked, quirks)["return_token_ids"] is True
 
-    better = manners.after_refusal(STRANGE, schema=asked.canonical_schema)
+    adapted = quirks.after_refusal(STRANGE, schema=asked.canonical_schema)
 
-    assert better is not None
-    assert "return_token_ids" not in body(asked, better)
-    assert better.structured_mode(asked.canonical_schema or "") is StructuredMode.JSON_SCHEMA
+    assert adapted is not None
+    assert "return_token_ids" not in body(asked, adapted)
+    assert adapted.structured_mode(asked.canonical_schema or "") is StructuredMode.JSON_SCHEMA
 
 
 def test_a_server_may_name_the_length_otherwise() -> None:
     said = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
 
-    better = ServerQuirks().after_refusal(said, schema=None)
+    adapted = ServerQuirks().after_refusal(said, schema=None)
 
-    assert better is not None
-    assert "max_completion_tokens" in body(question(), better)
-    assert "max_tokens" not in body(question(), better)
+    assert adapted is not None
+    assert "max_completion_tokens" in body(question(), adapted)
+    assert "max_tokens" not in body(question(), adapted)
 
 
 @pytest.mark.parametrize("said", ["the prompt is too long", "image is broken", ""])
@@ -163,14 +163,16 @@ def test_any_other_refusal_teaches_nothing(said: str) -> None:
 
 
 def test_what_two_requests_learnt_is_put_together() -> None:
-    one = ServerQuirks(token_ids=False, ways={"a": StructuredMode.JSON_OBJECT})
+    one = ServerQuirks(token_ids=False, structured_modes={"a": StructuredMode.JSON_OBJECT})
     other = ServerQuirks(
-        token_ids=True, length_field="max_completion_tokens", ways={"b": StructuredMode.NONE}
+        token_ids=True,
+        length_field="max_completion_tokens",
+        structured_modes={"b": StructuredMode.NONE},
     )
 
     together = ServerQuirks(
         length_field="max_completion_tokens",
-        ways={"a": StructuredMode.JSON_OBJECT, "b": StructuredMode.NONE},
+        structured_modes={"a": StructuredMode.JSON_OBJECT, "b": StructuredMode.NONE},
     )
     assert one.merged_with(other) == together
     assert other.merged_with(one) == together

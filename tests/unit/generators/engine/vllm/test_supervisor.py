@@ -69,8 +69,8 @@ def _children() -> set[psutil.Process]:
     return set(psutil.Process().children(recursive=True))
 
 
-def _server(section: EngineSection, heard: Heard, patience: RestartPolicy = QUICK) -> VllmServer:
-    return VllmServer(section, report=heard, log=heard.log, restart_policy=patience)
+def _server(section: EngineSection, heard: Heard, policy: RestartPolicy = QUICK) -> VllmServer:
+    return VllmServer(section, report=heard, log=heard.log, restart_policy=policy)
 
 
 def _session_of(server: VllmServer) -> list[psutil.Process]:
@@ -216,10 +216,10 @@ async def test_a_server_that_lacks_a_flag_of_the_configuration_is_refused(heard:
 
 
 async def test_a_start_that_goes_on_in_silence_is_refused(heard: Heard) -> None:
-    patience = QUICK.model_copy(update={"silent_seconds": 0.3})
+    policy = QUICK.model_copy(update={"silent_seconds": 0.3})
 
     with pytest.raises(NoEngine, match="did not serve, and said nothing"):
-        await _server(_section("--hang"), heard, patience).__aenter__()
+        await _server(_section("--hang"), heard, policy).__aenter__()
 
 
 async def test_a_start_that_is_cancelled_leaves_nothing(heard: Heard) -> None:
