@@ -1,4 +1,4 @@
-"""Raw HTTP to a scripted engine, and the pictures it is shown: for tests of the wire itself."""
+"""Raw HTTP to a simulator, and the pictures that it is sent: for tests of its protocol."""
 
 import base64
 import io
@@ -23,7 +23,7 @@ JPEG, PNG = "JPEG", "PNG"
 async def engine(
     options: SimulatorOptions | None = None,
 ) -> AsyncIterator[tuple[SimulatorServer, aiohttp.ClientSession]]:
-    """Serve a scripted engine and hold a client of it."""
+    """Serve a simulator and open a client of it."""
     timeout = aiohttp.ClientTimeout(total=60)
     async with (
         SimulatorServer(options) as server,

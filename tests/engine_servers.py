@@ -118,7 +118,7 @@ def held_port() -> Iterator[int]:
 
 
 class ScriptedProcess:
-    """A scripted engine in a process of its own, that can be killed and started again."""
+    """A simulator in a process of its own, which can be killed and started again."""
 
     def __init__(self, port: int, *arguments: str) -> None:
         self.url = f"http://127.0.0.1:{port}"
@@ -139,7 +139,7 @@ class ScriptedProcess:
         assert self._process.stdout is not None
         async with asyncio.timeout(60):
             line = await self._process.stdout.readline()
-        assert line.strip(), "the scripted engine did not start"
+        assert line.strip(), "the simulator did not start"
 
     async def kill(self) -> None:
         """Kill it as the kernel would, without a goodbye."""
@@ -162,7 +162,7 @@ class ScriptedProcess:
 
 @contextlib.asynccontextmanager
 async def scripted_process(port: int, *arguments: str) -> AsyncIterator[ScriptedProcess]:
-    """Run a scripted engine in a process of its own; whatever became of it, none is left."""
+    """Run a simulator in a process of its own, and stop it whatever happens."""
     process = ScriptedProcess(port, *arguments)
     await process.start()
     try:

@@ -111,7 +111,7 @@ class PlanRow(Record):
     """At most, of one GPU with a prefix cache; None where either is unknown."""
 
 
-class Plan(Record):
+class CapacityPlan(Record):
     """The table, and what its figures rest on."""
 
     dialect: str
@@ -131,12 +131,12 @@ def plan(
     *,
     viewports: Sequence[tuple[int, int]] = VIEWPORTS,
     workload: Workload | None = None,
-) -> Plan:
+) -> CapacityPlan:
     """Return what each viewport costs in a dialect, the cheapest picture first."""
     work = workload or Workload()
     sizes = sorted({*viewports, MODEL_VIEWPORT})
     rows = [_row(dialect, size, work) for size in sizes]
-    return Plan(
+    return CapacityPlan(
         dialect=dialect.name,
         workload=work,
         rows=tuple(sorted(rows, key=lambda row: row.image_tokens)),

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Protocol
 
 from generators.endpoint_check.endpoint import CheckedEndpoint, user
-from generators.endpoint_check.probe_images import TARGETS, Target, target_board
+from generators.endpoint_check.probe_images import TARGETS, ProbeTarget, target_board
 from generators.endpoint_check.result import CheckResult, Fitness
 from generators.policy.dialects.coordinates import Convention, Frame, smart_resize
 from schemas.base import JsonObject, Record
@@ -145,12 +145,12 @@ class ReadingFit(Record):
         return self.share_near >= ENOUGH
 
 
-def fit_readings(points: Sequence[tuple[Target, Point]]) -> tuple[ReadingFit, ...]:
+def fit_readings(points: Sequence[tuple[ProbeTarget, Point]]) -> tuple[ReadingFit, ...]:
     """Return how well each reading fits points for targets of a picture of `SIZE`, the best first."""
     return tuple(sorted((_fit(reading, points) for reading in READINGS), key=lambda fit: fit.error))
 
 
-def _fit(reading: Reading, points: Sequence[tuple[Target, Point]]) -> ReadingFit:
+def _fit(reading: Reading, points: Sequence[tuple[ProbeTarget, Point]]) -> ReadingFit:
     (width, height), (across, down) = SIZE, reading.span(*SIZE)
     diagonal = math.hypot(width, height)
     distances = [
@@ -192,11 +192,11 @@ async def check_coordinates(endpoint: CheckedEndpoint) -> list[CheckResult]:
     return [_result(endpoint, fit_readings(points), len(points))]
 
 
-async def _points(endpoint: CheckedEndpoint) -> list[tuple[Target, Point]]:
+async def _points(endpoint: CheckedEndpoint) -> list[tuple[ProbeTarget, Point]]:
     """Return the targets for which the model gives a point, each with its point."""
     picture, limit = target_board(SIZE), asyncio.Semaphore(AT_ONCE)
 
-    async def ask(target: Target) -> tuple[Target, Point | None]:
+    async def ask(target: ProbeTarget) -> tuple[ProbeTarget, Point | None]:
         question = (
             "Locate one thing on the image and say where to click on it: reply with one JSON object "
             f"with the numbers x and y, and nothing else. The thing is the {target.words}; its "

@@ -19,7 +19,7 @@ QUALITY = 95
 _PAPER = "#f4f4f4"
 
 
-class Target(Record):
+class ProbeTarget(Record):
     """A shape on a picture."""
 
     colour: str
@@ -33,7 +33,7 @@ class Target(Record):
 
 
 TARGETS = tuple(
-    Target(colour=colour, words=words, across=across, down=down)
+    ProbeTarget(colour=colour, words=words, across=across, down=down)
     for colour, words, across, down in (
         ("#d02020", "red circle", 0.12, 0.20),
         ("#20a020", "green square", 0.45, 0.10),
@@ -55,7 +55,7 @@ def target_radius(size: tuple[int, int]) -> int:
     return min(size) // 60
 
 
-def target_board(size: tuple[int, int], targets: Sequence[Target] = TARGETS) -> Picture:
+def target_board(size: tuple[int, int], targets: Sequence[ProbeTarget] = TARGETS) -> Picture:
     """Return a picture of that size with the targets on it."""
     width, height = size
     picture = Image.new("RGB", size, _PAPER)

@@ -11,7 +11,7 @@ import json
 import math
 
 from generators.endpoint_check.endpoint import CheckedEndpoint, user
-from generators.endpoint_check.probe_images import TARGETS, Target, target_board, target_radius
+from generators.endpoint_check.probe_images import TARGETS, ProbeTarget, target_board, target_radius
 from generators.endpoint_check.result import CheckResult, Fitness
 from generators.engine.protocol import Reply
 from generators.policy.dialects.protocol import UnreadableReply
@@ -145,7 +145,7 @@ async def check_actions(endpoint: CheckedEndpoint) -> list[CheckResult]:
     return [_action_result(endpoint, [task.result() for task in tasks])]
 
 
-async def _act(endpoint: CheckedEndpoint, target: Target) -> Action | str:
+async def _act(endpoint: CheckedEndpoint, target: ProbeTarget) -> Action | str:
     """Return the action of a reply, or why it is not one."""
     window = endpoint.start_conversation(f"Click the {target.words} ({target.colour}).", slack=0)
     endpoint.append_page(window, target_board(endpoint.sent_size), step=0)
@@ -183,7 +183,7 @@ def _action_result(endpoint: CheckedEndpoint, results: list[Action | str]) -> Ch
     return CheckResult(name="action", fitness=Fitness.POOR, found=found, remedy="see 'coordinates'")
 
 
-def _is_hit(endpoint: CheckedEndpoint, target: Target, action: Action) -> bool:
+def _is_hit(endpoint: CheckedEndpoint, target: ProbeTarget, action: Action) -> bool:
     point, frame = target_point(action), endpoint.frame
     if point is None:
         return False

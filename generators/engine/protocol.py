@@ -20,14 +20,14 @@ from schemas.call import StructuredMode
 
 
 class Role(StrEnum):
-    """Who speaks in a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
-    """The rules."""
+    """The instructions for the whole conversation."""
     USER = "user"
-    """What is seen and what came of the last action."""
+    """Observations, and the outcomes of actions."""
     ASSISTANT = "assistant"
-    """What the model said."""
+    """The model's replies."""
 
 
 @dataclass(frozen=True)
@@ -59,26 +59,26 @@ class Message(Record):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     role: Role
-    """Who speaks."""
+    """Its author."""
     parts: tuple[Part, ...]
-    """In order; most messages have a single text."""
+    """Texts and pictures in order; most messages have a single text."""
 
 
 class EnginePrompt(Record):
-    """Everything a reply is asked for with, but for how it is drawn."""
+    """Everything in a request for a reply but the sampling."""
 
     messages: tuple[Message, ...] = Field(min_length=1)
-    """In order; the system's first."""
+    """In order; the system message first."""
     reply_schema: JsonObject | None = None
     """JSON schema that the reply must follow; None: free text."""
     schema_name: str = "reply"
-    """What the schema is called, where a server wants a name."""
+    """The schema's name, for servers that require one."""
     tools: tuple[JsonObject, ...] = ()
     """Function tools in OpenAI's form; empty: none."""
 
 
 class Sampling(Record):
-    """How a reply is drawn."""
+    """How the tokens of a reply are drawn."""
 
     temperature: float = Field(default=0.0, ge=0, le=2)
     """0: the likeliest token each time."""
@@ -91,22 +91,22 @@ class Sampling(Record):
     logprobs: bool = False
     """Ask for the log-probability of each token of the reply."""
     extra: JsonObject = Field(default_factory=dict)
-    """Further fields of the request's body, as `chat_template_kwargs`."""
+    """Further fields of the request's body, such as `chat_template_kwargs`."""
 
 
 class Reply(Record):
-    """What came back, whole; None wherever the server does not say."""
+    """A whole reply; a field is None where the server does not report it."""
 
     text: str
     """The reply without its reasoning; may be empty."""
     reasoning: str | None = None
-    """What the server set apart as thinking."""
+    """The text that the server separates as thinking."""
     finish_reason: str | None = None
-    """`stop`, `length` or another word of the server's."""
+    """`stop`, `length` or another of the server's values."""
     endpoint: str
     """Which endpoint answered, without credentials."""
     model: str | None = None
-    """The model as the server calls it."""
+    """The server's name for the model."""
     prompt_tokens: int | None = None
     """Of the whole prompt, pictures included."""
     completion_tokens: int | None = None
@@ -124,13 +124,13 @@ class Reply(Record):
     logprobs_mode: str | None = None
     """`raw` or `processed`; None without log-probabilities or where it is not known."""
     queue_ms: float | None = None
-    """Waiting for its turn inside the server, ms."""
+    """Time in the server's queue, ms."""
     ttft_ms: float | None = None
     """From its arrival in the server's queue to the first token, `queue_ms` included, ms."""
     total_ms: float
     """From the request that was answered to its reply, ms."""
     retries: int = 0
-    """Asked again this often because a reply did not arrive whole."""
+    """How often the request was sent again because a reply did not arrive whole."""
     wasted_tokens: int | None = None
     """Tokens of replies that did not arrive whole, as far as they can be counted; None if none."""
     structured_mode: StructuredMode | None = None
@@ -145,16 +145,16 @@ class Reply(Record):
 
 
 class EngineCard(Record):
-    """What is known of an engine before it is asked anything."""
+    """What is known of an engine before its first request."""
 
     model: str
-    """The model as the server calls it."""
+    """The server's name for the model."""
     product: str | None = None
     """`vllm`, `sglang`, `trtllm`, `llama.cpp`, `scripted`; None if unknown."""
     version: str | None = None
-    """The server's version; None if it does not say."""
+    """The server's version; None if it reports none."""
     context_tokens: int | None = None
-    """The longest prompt and reply together; None if it does not say."""
+    """The longest prompt and reply together; None if the server reports none."""
     endpoints: tuple[str, ...] = ()
     """Every endpoint, without credentials."""
 
@@ -178,8 +178,8 @@ class Engine(Protocol):
         """Return the reply to `prompt`.
 
         `session` names the conversation: its requests stay with one endpoint while that lives,
-        because its prefix is in that endpoint's cache. `stopwatch` is held while no endpoint
-        lives. Cancelling ends the request at the server too.
+        because its prefix is in that endpoint's cache. `stopwatch` is paused while no endpoint
+        is live. Cancelling ends the request at the server too.
 
         Raises:
             RolloutFailure: the server refuses the request for good, or none answered in time.

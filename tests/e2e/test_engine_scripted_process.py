@@ -1,4 +1,4 @@
-"""A scripted engine as a process: its first line, how it ends, what it refuses."""
+"""The simulator as a process: its first line, how it ends, what it refuses."""
 
 import select
 import signal

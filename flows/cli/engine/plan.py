@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 
 from flows.terminal import ExitCode, print_lines, print_result, table
-from generators.endpoint_check.capacity_plan import Plan, PlanRow, plan
+from generators.endpoint_check.capacity_plan import CapacityPlan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
 
 _HEAD = ("viewport", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.DONE
 
 
-def _format_plan(capacity: Plan) -> Iterator[str]:
+def _format_plan(capacity: CapacityPlan) -> Iterator[str]:
     yield from table(_HEAD, (_cells(row) for row in capacity.rows))
     work = capacity.workload
     yield ""

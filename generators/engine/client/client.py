@@ -16,7 +16,7 @@ from random import Random
 from typing import Self
 
 from generators.engine.client.discovery import discover, merge_cards
-from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings
+from generators.engine.client.endpoint_health import EndpointHealth, Phase, ProbeTimings
 from generators.engine.client.endpoint_pool import Endpoint, EndpointPool, find_probe_path
 from generators.engine.client.metrics import EngineMetrics, fetch_metrics
 from generators.engine.client.request import Request
@@ -192,7 +192,7 @@ class OpenAIEngine:
             LOG.warning(
                 "%s does not answer and is left out until it does: %s", transport.name, found
             )
-            endpoint.health = Health(Phase.DEAD, failures=1, reason=found)
+            endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=found)
         else:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
         return endpoint

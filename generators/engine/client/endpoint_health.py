@@ -58,7 +58,7 @@ class ProbeTimings:
 
 
 @dataclass(frozen=True)
-class Health:
+class EndpointHealth:
     """The health of one endpoint."""
 
     phase: Phase = Phase.LIVE
@@ -75,22 +75,24 @@ class Health:
         """Whether it gets requests, if only those of some conversations."""
         return self.phase in {Phase.LIVE, Phase.RECOVERING}
 
-    def after_answer(self) -> "Health":
+    def after_answer(self) -> "EndpointHealth":
         """Return the health after a whole answer, which counts as a good probe of a live endpoint."""
         return replace(self, failures=0) if self.is_live and self.failures else self
 
-    def after_failure(self, reason: str) -> "Health":
+    def after_failure(self, reason: str) -> "EndpointHealth":
         """Return the health after a request failed there."""
         if self.phase in {Phase.DEAD, Phase.SUSPECT}:
             return self
         return replace(self, phase=Phase.SUSPECT, reason=reason)
 
-    def after_probe(self, problem: str | None, *, now: float, timings: ProbeTimings) -> "Health":
+    def after_probe(
+        self, problem: str | None, *, now: float, timings: ProbeTimings
+    ) -> "EndpointHealth":
         """Return the health after a probe that found `problem`, or none."""
         if problem is None:
             revived = self.phase is Phase.DEAD
             phase = Phase.RECOVERING if revived or self.is_recovering(now, timings) else Phase.LIVE
-            return Health(phase, recovered_at=now if revived else self.recovered_at)
+            return EndpointHealth(phase, recovered_at=now if revived else self.recovered_at)
         failures = self.failures + 1
         dead = self.phase in {Phase.SUSPECT, Phase.DEAD} or failures >= timings.failures
         return replace(
@@ -121,7 +123,7 @@ def rendezvous_weight(endpoint: str, session: str) -> float:
 
 
 def choose_endpoint(
-    endpoints: Mapping[str, Health],
+    endpoints: Mapping[str, EndpointHealth],
     session: str,
     *,
     now: float,
@@ -142,7 +144,7 @@ def choose_endpoint(
 
 
 def _candidates(
-    endpoints: Mapping[str, Health], session: str, *, now: float, ramp: float
+    endpoints: Mapping[str, EndpointHealth], session: str, *, now: float, ramp: float
 ) -> set[str]:
     """Return the endpoints that a conversation may ask, with recovering ones back over `ramp`."""
     return {

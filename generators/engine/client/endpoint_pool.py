@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from generators.engine.client.discovery import card_difference, discover
-from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings, choose_endpoint
+from generators.engine.client.endpoint_health import (
+    EndpointHealth,
+    Phase,
+    ProbeTimings,
+    choose_endpoint,
+)
 from generators.engine.client.request_body import ServerQuirks
 from generators.engine.client.transport import (
     HttpResponse,
@@ -52,7 +57,7 @@ class Endpoint:
     """Held by each request that is sent to it; bounds how many are in flight."""
     quirks: ServerQuirks = field(default_factory=ServerQuirks)
     """What its requests have to avoid."""
-    health: Health = field(default_factory=Health)
+    health: EndpointHealth = field(default_factory=EndpointHealth)
     """What its probes and requests have shown."""
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Wakes its watcher."""
@@ -168,7 +173,7 @@ class EndpointPool:
         )
         return self._endpoints[name] if name else None
 
-    def _set_health(self, endpoint: Endpoint, health: Health) -> None:
+    def _set_health(self, endpoint: Endpoint, health: EndpointHealth) -> None:
         """Set the health of an endpoint, and wake the requests that wait for one."""
         before, endpoint.health = endpoint.health, health
         if before.phase is health.phase:

@@ -1,8 +1,8 @@
 """One request from its first try to its whole reply: what fails on the way, and what follows.
 
-It knows no deadlines, which are its caller's, and decides nothing by itself: `retry_policy` says what
-a status means and how long to pause, `endpoint_pool` which endpoint is asked, and `request_body`
-what a server takes.
+Deadlines are the caller's. The decisions are made elsewhere: `retry_policy` says what a status means
+and how long to pause, `endpoint_pool` which endpoint is asked, and `request_body` what a server
+takes.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from random import Random
 from generators.engine.client.endpoint_pool import AbandonedRequest, Endpoint, EndpointPool
 from generators.engine.client.request_body import RequestBody, ServerQuirks
 from generators.engine.client.response import (
-    Completion,
+    ChatCompletion,
     InvalidCompletion,
     error_message,
     partial_usage,
@@ -33,7 +33,7 @@ from schemas.call import StructuredMode
 from schemas.errors import FailureKind, RolloutFailure
 
 _MAX_BROKEN_AT_ENDPOINT = 3
-"""A request that broke so often at one endpoint is asked elsewhere, if there is an elsewhere."""
+"""A request that broke so often at one endpoint is sent to another, if there is one."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,15 @@ class FailedSend:
     reason: str
     """The reason, on one line."""
     reached_server: bool = False
-    """The server may have worked for it."""
+    """The server may have worked on it."""
     broken: bool = False
-    """It may be the request's own fault."""
+    """The request itself may be the cause."""
     endpoint_suspect: bool = False
     """The endpoint may be dying."""
     tokens: int | None = None
-    """What the part reply says it took; None: it does not say."""
+    """The tokens that the part of a reply reports; None: it reports none."""
     pause: float | None = None
-    """What the server asks to be left alone for, seconds; None: it does not say."""
+    """The pause that the server requests, seconds; None: it requests none."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class FailedSends:
     tries: list[FailedSend] = field(default_factory=list)
     """In order."""
     broken_at: dict[str, int] = field(default_factory=dict)
-    """By endpoint, tries that may have failed by the request's own fault."""
+    """By endpoint, the tries of which the request itself may be the cause."""
 
     def add(self, failed: FailedSend, endpoint: str) -> None:
         """Add one that failed at an endpoint."""
@@ -70,7 +70,7 @@ class FailedSends:
 
     @property
     def broken(self) -> int:
-        """How many may be the request's own fault."""
+        """How many tries failed of which the request itself may be the cause."""
         return sum(self.broken_at.values())
 
     @property
@@ -81,8 +81,8 @@ class FailedSends:
     def wasted_tokens(self, prompt_tokens: int | None) -> int | None:
         """Return the tokens that failed tries took; None: none, or the number is unknown.
 
-        A part reply that does not say counts as its prompt, which is the prompt of the whole
-        reply; what had been generated of it cannot be known and is left out.
+        A part of a reply that reports no tokens counts as its prompt, which is the prompt of the whole
+        reply; what the server had generated of it is unknown and left out.
         """
         counts = [
             prompt_tokens if failed.tokens is None else failed.tokens
@@ -221,7 +221,7 @@ class Request:
 
     def _reply(
         self,
-        completion: Completion,
+        completion: ChatCompletion,
         endpoint: Endpoint,
         *,
         structured_mode: StructuredMode | None,

@@ -30,7 +30,7 @@ class InvalidCompletion(ValueError):
 
 
 @dataclass(frozen=True)
-class Completion:
+class ChatCompletion:
     """The fields of one chat completion."""
 
     text: str
@@ -54,7 +54,7 @@ class Completion:
     """Characters of the text and the reasoning that were too many to keep."""
 
 
-def read_completion(body: bytes) -> Completion:
+def read_completion(body: bytes) -> ChatCompletion:
     """Return the completion in the body of an answer.
 
     Raises:
@@ -76,7 +76,7 @@ def read_completion(body: bytes) -> Completion:
     # vLLM counts the time to the first token from where the time in the queue ends.
     queue_ms, first_ms = _ms(times.get("queue_time_ms")), _ms(times.get("time_to_first_token_ms"))
     ids = None if too_long else _ids(choice.get("token_ids"))
-    return Completion(
+    return ChatCompletion(
         text=text,
         reasoning=reasoning,
         finish_reason=_short_text(choice.get("finish_reason")),

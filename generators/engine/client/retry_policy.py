@@ -2,9 +2,9 @@
 
 The rules, all in one place: a request is sent again where its answer did not arrive whole, or says
 that the server is busy or broken; any other refusal is final. It is sent again after a pause that
-doubles with each failure, with jitter, or after the pause that the server requests. A server that
-says "later" is believed for as long as the caller has time; one that breaks on the same request
-`max_broken` times is not.
+doubles with each failure, with jitter, or after the pause that the server requests. A request to a
+busy server is sent again for as long as the caller has time; one on which servers break is given up
+after `max_broken` times.
 """
 
 import email.utils
@@ -25,13 +25,13 @@ class StatusMeaning(StrEnum):
     """What the HTTP status of an answer means for the request."""
 
     DONE = "done"
-    """It is the reply."""
+    """The answer is the reply."""
     LATER = "later"
-    """The server works, and has no room now."""
+    """The server works, but has no room now."""
     BROKEN = "broken"
-    """The server could not do it, and may be dying."""
+    """The server failed, and may be dying."""
     REFUSED = "refused"
-    """The request is wrong, and will be wrong again."""
+    """The request is wrong, and would be refused again."""
 
 
 def status_meaning(status: int) -> StatusMeaning:
@@ -50,12 +50,12 @@ def requested_pause(headers: Mapping[str, str], *, now: datetime) -> float | Non
     exact = _number(headers.get(_RETRY_MS))
     if exact is not None:
         return exact / 1_000
-    said = headers.get(_RETRY)
-    seconds = _number(said)
-    if seconds is not None or said is None:
+    value = headers.get(_RETRY)
+    seconds = _number(value)
+    if seconds is not None or value is None:
         return seconds
     try:
-        until = email.utils.parsedate_to_datetime(said)
+        until = email.utils.parsedate_to_datetime(value)
     except (ValueError, OverflowError):
         return None
     return max(0.0, (until.replace(tzinfo=until.tzinfo or UTC) - now).total_seconds())

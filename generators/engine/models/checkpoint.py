@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from generators.engine.models.shape import Shape
+from generators.engine.models.shape import CheckpointShape
 from generators.engine.models.tokenizer import (
     BEGIN_ID,
     CHAT_TEMPLATE,
@@ -57,7 +57,7 @@ _KINDS = {"M": "linear_attention", "-": "mlp", "*": "full_attention"}
 _IDS: JsonObject = {"bos_token_id": BEGIN_ID, "eos_token_id": END_ID, "pad_token_id": PAD_ID}
 
 
-def config(shape: Shape) -> JsonObject:
+def config(shape: CheckpointShape) -> JsonObject:
     """Return the `config.json`."""
     vision = shape.vision
     return {
@@ -111,7 +111,7 @@ def config(shape: Shape) -> JsonObject:
     }
 
 
-def write_checkpoint(folder: Path, shape: Shape, *, seed: int | None) -> None:
+def write_checkpoint(folder: Path, shape: CheckpointShape, *, seed: int | None) -> None:
     """Write a checkpoint of a shape, with weights drawn from `seed`, or without any.
 
     Raises:

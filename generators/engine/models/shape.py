@@ -39,7 +39,7 @@ class VisionShape(Record):
         return (self.tile // self.patch) ** 2 // 4
 
 
-class Shape(Record):
+class CheckpointShape(Record):
     """A whole checkpoint."""
 
     layers: str = Field(pattern=r"^[M*-]+$")
@@ -84,7 +84,7 @@ class Shape(Record):
         return self.mamba_inner + 2 * self.groups * self.state
 
 
-TINY = Shape(
+TINY = CheckpointShape(
     layers="M-M*-",
     vocabulary=266,
     hidden=128,
@@ -111,7 +111,7 @@ TINY = Shape(
 )
 """Some 23 million parameters: 46 MB, one token a byte, 16 tokens a tile."""
 
-HOLOTRON = Shape(
+HOLOTRON = CheckpointShape(
     layers="M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M*-M-M-M-M-",
     vocabulary=131_072,
     hidden=5_120,

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from generators.engine.models.shape import Shape, VisionShape
+from generators.engine.models.shape import CheckpointShape, VisionShape
 from generators.engine.models.tokenizer import END_ID, byte_id
 
 _DRAWN = 0x807F
@@ -100,7 +100,7 @@ def safetensors(tensors: Iterable[Tensor], seed: int) -> Iterator[bytes]:
         yield tensor.data(random)
 
 
-def tensors(shape: Shape) -> Iterator[Tensor]:
+def tensors(shape: CheckpointShape) -> Iterator[Tensor]:
     """Yield every tensor of a checkpoint, under the name that a server loads it by."""
     text, size = "language_model.model.", (shape.vocabulary, shape.hidden)
     responses = (_RESPONSE if token in _ENDING else 0.0 for token in range(shape.vocabulary))
@@ -119,12 +119,12 @@ def _full(name: str, size: int, value: float) -> Tensor:
     return Tensor(name, (size,), (value,))
 
 
-def _mlp(shape: Shape, mixer: str) -> Iterator[Tensor]:
+def _mlp(shape: CheckpointShape, mixer: str) -> Iterator[Tensor]:
     yield Tensor(f"{mixer}up_proj.weight", (shape.ffn, shape.hidden))
     yield Tensor(f"{mixer}down_proj.weight", (shape.hidden, shape.ffn))
 
 
-def _attention(shape: Shape, mixer: str) -> Iterator[Tensor]:
+def _attention(shape: CheckpointShape, mixer: str) -> Iterator[Tensor]:
     queries, keys = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
     yield Tensor(f"{mixer}q_proj.weight", (queries, shape.hidden))
     yield Tensor(f"{mixer}k_proj.weight", (keys, shape.hidden))
@@ -132,7 +132,7 @@ def _attention(shape: Shape, mixer: str) -> Iterator[Tensor]:
     yield Tensor(f"{mixer}o_proj.weight", (shape.hidden, queries))
 
 
-def _mamba(shape: Shape, mixer: str) -> Iterator[Tensor]:
+def _mamba(shape: CheckpointShape, mixer: str) -> Iterator[Tensor]:
     inner, channels, heads = shape.mamba_inner, shape.mamba_channels, shape.mamba_heads
     yield Tensor(f"{mixer}in_proj.weight", (inner + channels + heads, shape.hidden))
     yield Tensor(f"{mixer}conv1d.weight", (channels, 1, shape.conv))

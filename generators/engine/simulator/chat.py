@@ -46,7 +46,7 @@ Part = str | PromptImage
 
 
 @dataclass(frozen=True)
-class Turn:
+class ChatTurn:
     """One message."""
 
     role: ChatRole
@@ -59,11 +59,11 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Chat:
+class ChatRequest:
     """A request for a reply."""
 
     model: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ChatTurn, ...]
     schema: JsonObject | None = None
     """The schema that the reply must follow; None: free text."""
     tools: tuple[JsonObject, ...] = ()
@@ -102,7 +102,7 @@ def read_chat(
     *,
     ignored_fields: Iterable[str] = (),
     model: str = "scripted",
-) -> Chat:
+) -> ChatRequest:
     """Return the chat that a request's body asks for; `ignored_fields` are fields of a schema.
 
     Raises:
@@ -114,7 +114,7 @@ def read_chat(
     if body.get("n", 1) not in (None, 1):
         raise HttpRefusal(400, "n: only one reply is given here")
     options = body.get("stream_options")
-    return Chat(
+    return ChatRequest(
         model=str(body.get("model") or model),
         turns=tuple(_turn(message, pictures) for message in messages),
         schema=_schema(body, set(ignored_fields)),
@@ -128,13 +128,13 @@ def read_chat(
     )
 
 
-def _turn(message: JsonValue, pictures: ImageCache) -> Turn:
+def _turn(message: JsonValue, pictures: ImageCache) -> ChatTurn:
     if not isinstance(message, dict) or message.get("role") not in tuple(ChatRole):
         raise HttpRefusal(400, f"messages: a message needs one of the roles {', '.join(ChatRole)}")
     content = message.get("content")
     parts = content if isinstance(content, list) else [content or ""]
     calls = [message["tool_calls"]] if message.get("tool_calls") else []
-    return Turn(
+    return ChatTurn(
         ChatRole(str(message["role"])),
         (*(_part(part, pictures) for part in parts), *map(str, calls)),
     )
@@ -203,7 +203,7 @@ def _max_tokens(body: JsonObject) -> int | None:
 
 
 def check_chat(
-    chat: Chat, prompt_tokens: int, options: SimulatorOptions, *, text_only: bool
+    chat: ChatRequest, prompt_tokens: int, options: SimulatorOptions, *, text_only: bool
 ) -> None:
     """Refuse a chat that the simulator cannot serve.
 

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from generators.engine.simulator.chat import (
     SCHEMA_FIELDS,
-    Chat,
+    ChatRequest,
     check_chat,
     check_fields,
     read_chat,
@@ -38,7 +38,7 @@ from generators.engine.simulator.response import (
     tokenize_reply,
     wait_forever,
 )
-from generators.engine.simulator.tokenizer import Prompt, Tokenizer
+from generators.engine.simulator.tokenizer import TokenizedPrompt, Tokenizer
 from schemas.base import JsonObject
 
 SESSION = "x-session-id"
@@ -105,7 +105,7 @@ class ChatHandler:
                 STATUS[status.kind], f"told to fail: {status.kind}", retry_after=status.retry_after
             )
 
-    def read(self, body: JsonObject, faults: ActiveFaults) -> Chat:
+    def read(self, body: JsonObject, faults: ActiveFaults) -> ChatRequest:
         """Return the chat that a body asks for, whether or not it can be served.
 
         Raises:
@@ -118,8 +118,8 @@ class ChatHandler:
     async def _reply(
         self,
         request: web.Request,
-        chat: Chat,
-        prompt: Prompt,
+        chat: ChatRequest,
+        prompt: TokenizedPrompt,
         *,
         entry: LoggedChat,
         faults: ActiveFaults,
@@ -160,7 +160,7 @@ class ChatHandler:
     async def _send(
         self,
         request: web.Request,
-        chat: Chat,
+        chat: ChatRequest,
         usage: ReplyUsage,
         *,
         reply: TokenizedReply,
@@ -200,7 +200,7 @@ class ChatHandler:
         self.counters.ended[reason if whole else "error"] += 1
 
     @asynccontextmanager
-    async def _slot(self, prompt: Prompt) -> AsyncIterator[float]:
+    async def _slot(self, prompt: TokenizedPrompt) -> AsyncIterator[float]:
         """Hold one of the slots for requests in progress; yields the seconds of the wait."""
         asked = perf_counter()
         self.counters.waiting += 1

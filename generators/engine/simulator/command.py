@@ -59,13 +59,13 @@ def read_command(arguments: Sequence[str], *, model: str | None = None) -> Comma
     return Command(options, args.port, tuple(args.fault))
 
 
-class _Parser(argparse.ArgumentParser):
+class _FlagParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise BadCommand(message)
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> _FlagParser:
+    parser = _FlagParser(
         prog="python -m generators.engine.simulator",
         description="An OpenAI-compatible server that needs no model, on 127.0.0.1.",
     )

@@ -54,21 +54,15 @@ def metrics_page(
     counters: EngineCounters, cache: PrefixCache, pictures: ImageCache, *, model: str
 ) -> str:
     """Return the metrics page in Prometheus' text format."""
-    return "\n".join(_lines(counters, cache, pictures, f'engine="0",model_name="{model}"')) + "\n"
-
-
-def _lines(
-    counters: EngineCounters, cache: PrefixCache, pictures: ImageCache, labels: str
-) -> Iterator[str]:
-    room = cache.blocks * BLOCK
+    labels, room = f'engine="0",model_name="{model}"', cache.blocks * BLOCK
+    lines: list[str] = []
     for name, value, text in (
         ("num_requests_running", counters.running, "Requests it works on."),
         ("num_requests_waiting", counters.waiting, "Requests that wait for their turn."),
         ("kv_cache_usage_perc", min(1.0, counters.tokens_running / room), "Used part, 1 is full."),
     ):
-        yield from _head(name, "gauge", text)
-        yield f"vllm:{name}{{{labels}}} {float(value)}"
-    for name, count, text in (
+        lines += (*_head(name, "gauge", text), f"vllm:{name}{{{labels}}} {float(value)}")
+    for counter, count, text in (
         ("num_preemptions", 0, "Requests that had to make room."),
         ("prefix_cache_queries", cache.queries, "Tokens looked up in the prefix cache."),
         ("prefix_cache_hits", cache.hits, "Tokens found there."),
@@ -78,14 +72,14 @@ def _lines(
         ("prompt_tokens_cached", counters.cached_tokens, "Of these, taken from the cache."),
         ("generation_tokens", counters.generation_tokens, "Tokens said."),
     ):
-        yield from _head(f"{name}_total", "counter", text)
-        yield f"vllm:{name}_total{{{labels}}} {float(count)}"
-    yield from _head("request_success_total", "counter", "Requests by how they ended.")
+        name = f"{counter}_total"
+        lines += (*_head(name, "counter", text), f"vllm:{name}{{{labels}}} {float(count)}")
+    lines += _head("request_success_total", "counter", "Requests by how they ended.")
     for reason in REASONS:
         ended = float(counters.ended[reason])
-        yield f'vllm:request_success_total{{{labels},finished_reason="{reason}"}} {ended}'
-    yield from _head("cache_config_info", "gauge", "How the cache is set up.")
-    yield (
+        lines.append(f'vllm:request_success_total{{{labels},finished_reason="{reason}"}} {ended}')
+    lines += _head("cache_config_info", "gauge", "How the cache is set up.")
+    lines.append(
         f'vllm:cache_config_info{{block_size="{BLOCK}",enable_prefix_caching="{cache.on}",'
         f'engine="0",num_gpu_blocks="{cache.blocks}"}} 1.0'
     )
@@ -94,15 +88,15 @@ def _lines(
         ("time_to_first_token_seconds", counters.ttft, "From a request to its first token."),
         ("request_queue_time_seconds", counters.queue, "Waiting for its turn."),
     ):
-        yield from _head(name, "histogram", text)
-        yield from _buckets(name, labels, histogram)
+        lines += (*_head(name, "histogram", text), *_histogram_lines(name, labels, histogram))
+    return "\n".join(lines) + "\n"
 
 
 def _head(name: str, kind: str, text: str) -> Sequence[str]:
     return f"# HELP vllm:{name} {text}", f"# TYPE vllm:{name} {kind}"
 
 
-def _buckets(name: str, labels: str, histogram: Histogram) -> Iterator[str]:
+def _histogram_lines(name: str, labels: str, histogram: Histogram) -> Iterator[str]:
     total = 0
     for edge, count in zip((*BUCKETS, float("inf")), histogram.counts, strict=True):
         total += count

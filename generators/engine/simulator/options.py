@@ -21,34 +21,34 @@ class Coordinates(StrEnum):
 
 
 class SimulatorOptions(Record):
-    """What a simulator serves, and how."""
+    """What the simulator serves, and how."""
 
     model: str = Field(default="scripted", min_length=1)
-    """The only model it serves."""
+    """The name of the only model."""
     coordinates: Coordinates = Coordinates.THOUSAND
-    """How it says points."""
+    """How replies write points."""
     context_tokens: int = Field(default=32_768, ge=16)
     """The longest prompt and reply together, tokens."""
     max_pictures: int | None = Field(default=None, ge=0)
-    """The most pictures in a request; None: any number, 0: it takes text alone."""
+    """The most pictures in a request; None: any number, 0: text alone."""
     delay_ms: tuple[float, float] = (0.0, 0.0)
     """A reply takes between these, drawn by the request's content, ms."""
     at_once: int = Field(default=256, ge=1)
-    """Requests it works on at once; further ones wait."""
+    """Requests in progress at once; further ones wait."""
     prefix_cache: bool = True
-    """It keeps the prefixes of prompts, and says what it took from there."""
+    """Keep the prefixes of prompts, and report how much of each prompt was there."""
     cache_blocks: int = Field(default=65_536, ge=1)
-    """How many blocks of 16 tokens it keeps; the one used longest ago goes first."""
+    """How many blocks of 16 tokens are kept; the one used longest ago goes first."""
     prompt_tokens_details: bool = False
-    """A reply's usage says how many tokens of the prompt came from the cache and are pictures."""
+    """Report in a reply's usage how many prompt tokens came from the cache and are pictures."""
     request_metrics: bool = False
-    """A reply says how long it waited, and how long its tokens took."""
+    """Report in a reply how long it waited, and how long its tokens took."""
     puppet: bool = False
-    """It sends the replies that `PUT /puppet/{session}` queued."""
+    """Send the replies that `PUT /puppet/{session}` queued."""
     seed: int = 0
     """Of every random reply; equal requests get equal replies."""
     api_key: str | None = Field(default=None, min_length=1)
-    """What `/v1` must be asked with; None: nothing."""
+    """The key that requests to `/v1` must send; None: none."""
 
     @model_validator(mode="after")
     def _in_order(self) -> "SimulatorOptions":

@@ -1,7 +1,7 @@
-"""A prefix cache as a real one works: whole blocks, found from the front, oldest out first.
+"""A prefix cache that works as a real one: whole blocks, looked up from the front, evicted by age.
 
-A block is known by all that stands before it, pictures' contents included, so that a prompt which
-only grew finds its past again, and one changed in the middle finds it up to there.
+A block's name covers everything up to its end, the contents of pictures included. So a prompt that
+only grew finds all of its earlier blocks, and one changed in the middle finds those before the change.
 """
 
 from collections import OrderedDict
@@ -13,13 +13,13 @@ BLOCK = 16
 
 
 class PrefixCache:
-    """Keeps the blocks of prompts and replies that it was shown."""
+    """Keeps the blocks of recent prompts and replies."""
 
     def __init__(self, blocks: int, *, on: bool = True) -> None:
         self.on = on
-        """It keeps anything at all."""
+        """Whether it keeps anything."""
         self.blocks = blocks
-        """How many it has room for."""
+        """Blocks that it has room for."""
         self._known: OrderedDict[int, None] = OrderedDict()
         self.queries = 0
         """Tokens that were looked up."""
@@ -53,7 +53,7 @@ class PrefixCache:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The whole blocks of a sequence, each named by all that stands up to its end."""
+    """The whole blocks of a sequence, each named by everything up to its end."""
 
     tokens: int
     """Of the whole sequence."""

@@ -17,7 +17,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from random import Random
 
-from generators.engine.simulator.chat import Chat
+from generators.engine.simulator.chat import ChatRequest
 from generators.engine.simulator.constraints import Constraints
 from generators.engine.simulator.coordinates import ImagePoint, image_point
 from generators.engine.simulator.faults import FORBIDDEN, ActiveFaults, FaultKind
@@ -25,7 +25,7 @@ from generators.engine.simulator.options import Coordinates, SimulatorOptions
 from generators.engine.simulator.pictures import PromptImage, colour_centre
 from generators.engine.simulator.reply_templates import find_schema, free_text, tool_arguments_name
 from generators.engine.simulator.schema_sampler import SchemaSampler
-from generators.engine.simulator.tokenizer import Prompt
+from generators.engine.simulator.tokenizer import TokenizedPrompt
 from schemas.base import JsonObject, canonical_json
 
 
@@ -81,8 +81,8 @@ class GeneratedReply:
 
 
 async def generate_reply(
-    chat: Chat,
-    prompt: Prompt,
+    chat: ChatRequest,
+    prompt: TokenizedPrompt,
     options: SimulatorOptions,
     *,
     faults: ActiveFaults,
@@ -103,7 +103,7 @@ async def generate_reply(
     return replace(reply, verbatim=verbatim)
 
 
-def request_seed(chat: Chat, prompt: Prompt, options: SimulatorOptions) -> int:
+def request_seed(chat: ChatRequest, prompt: TokenizedPrompt, options: SimulatorOptions) -> int:
     """Return the seed of everything that is made up for a request."""
     fields = canonical_json([chat.schema, chat.tools, chat.seed, options.seed])
     digest = hashlib.blake2b(fields.encode("utf-8", "surrogatepass"), digest_size=8)
@@ -111,7 +111,9 @@ def request_seed(chat: Chat, prompt: Prompt, options: SimulatorOptions) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-async def _constraints(chat: Chat, options: SimulatorOptions, faults: ActiveFaults) -> Constraints:
+async def _constraints(
+    chat: ChatRequest, options: SimulatorOptions, faults: ActiveFaults
+) -> Constraints:
     address = FORBIDDEN if FaultKind.FORBIDDEN in faults else None
     if not chat.images:
         return Constraints(address=address)
@@ -127,7 +129,7 @@ async def _constraints(chat: Chat, options: SimulatorOptions, faults: ActiveFaul
 
 
 async def _find_target(
-    chat: Chat, image: PromptImage, coordinates: Coordinates
+    chat: ChatRequest, image: PromptImage, coordinates: Coordinates
 ) -> ImagePoint | None:
     """Return the middle of the last colour that the user's last text names, in the last picture."""
     colours = _COLOUR.findall(chat.last_user_text)
@@ -138,7 +140,7 @@ async def _find_target(
     return centre and image_point(coordinates, image.size, across=centre[0], down=centre[1])
 
 
-def _generate(chat: Chat, rng: Random, constraints: Constraints) -> GeneratedReply:
+def _generate(chat: ChatRequest, rng: Random, constraints: Constraints) -> GeneratedReply:
     if chat.schema is not None:
         return GeneratedReply(_sample_json(chat.schema, rng, constraints))
     if chat.tools:
@@ -170,7 +172,7 @@ def _tool_call_reply(
     return GeneratedReply(text, call=(name, arguments))
 
 
-def _apply_faults(reply: GeneratedReply, chat: Chat, faults: ActiveFaults) -> GeneratedReply:
+def _apply_faults(reply: GeneratedReply, chat: ChatRequest, faults: ActiveFaults) -> GeneratedReply:
     if FaultKind.UNSTRUCTURED in faults and chat.schema is None and reply.text.startswith("{"):
         reply = GeneratedReply("I would rather say it in my own words.")
     if FaultKind.EMPTY in faults:

@@ -14,11 +14,11 @@ from time import perf_counter
 
 from aiohttp import web
 
-from generators.engine.simulator.chat import Chat
+from generators.engine.simulator.chat import ChatRequest
 from generators.engine.simulator.faults import ActiveFaults, FaultKind
 from generators.engine.simulator.options import SimulatorOptions
 from generators.engine.simulator.replies import GeneratedReply
-from generators.engine.simulator.tokenizer import END, END_TEXT, Prompt, Tokenizer, pieces
+from generators.engine.simulator.tokenizer import END, END_TEXT, TokenizedPrompt, Tokenizer, pieces
 from schemas.base import JsonObject
 
 
@@ -28,7 +28,7 @@ class ReplyUsage:
 
     options: SimulatorOptions
     """Whether the details and the times are reported."""
-    prompt: Prompt
+    prompt: TokenizedPrompt
     cached: int
     """Tokens of the prompt that came from the cache."""
     queued: float
@@ -116,7 +116,7 @@ class ResponseBody:
     """Writes the reply to one chat."""
 
     def __init__(
-        self, chat: Chat, reply: TokenizedReply, faults: ActiveFaults, usage: ReplyUsage
+        self, chat: ChatRequest, reply: TokenizedReply, faults: ActiveFaults, usage: ReplyUsage
     ) -> None:
         self._chat = chat
         self._prompt = usage.prompt

@@ -12,7 +12,7 @@ import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from generators.engine.simulator.chat import Chat, ChatRole
+from generators.engine.simulator.chat import ChatRequest, ChatRole
 
 TILE = 32
 """Side of what one picture token covers, px."""
@@ -30,7 +30,7 @@ _KEPT_TEXTS = 16_384
 
 
 @dataclass(frozen=True)
-class Prompt:
+class TokenizedPrompt:
     """A chat as tokens."""
 
     ids: tuple[int, ...]
@@ -72,7 +72,7 @@ class Tokenizer:
             self._texts.move_to_end(text)
         return known
 
-    def prompt(self, chat: Chat, *, suffix: bool = True) -> Prompt:
+    def prompt(self, chat: ChatRequest, *, suffix: bool = True) -> TokenizedPrompt:
         """Return a chat as tokens, with the generation suffix unless `suffix` is False."""
         ids: list[int] = [BEGIN]
         keys: list[int] = [BEGIN]
@@ -98,4 +98,4 @@ class Tokenizer:
             ids.append(END)
             keys.append(END)
         last = (ROLES[ChatRole.ASSISTANT], GENERATE) if suffix else ()
-        return Prompt((*ids, *last), (*keys, *last), placeholders)
+        return TokenizedPrompt((*ids, *last), (*keys, *last), placeholders)

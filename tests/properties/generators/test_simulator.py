@@ -1,4 +1,4 @@
-"""What a scripted engine makes up is valid under whatever schema it is given."""
+"""The values that the simulator makes up are valid under any schema of a request."""
 
 import json
 from contextlib import suppress

@@ -5,7 +5,7 @@ from dialect_variants import variant
 
 from generators.endpoint_check.capacity_plan import (
     VIEWPORTS,
-    Plan,
+    CapacityPlan,
     PlanRow,
     Workload,
     plan,
@@ -14,7 +14,7 @@ from generators.endpoint_check.capacity_plan import (
 from schemas.sections import MODEL_VIEWPORT
 
 
-def row(made: Plan, size: tuple[int, int]) -> PlanRow:
+def row(made: CapacityPlan, size: tuple[int, int]) -> PlanRow:
     return next(row for row in made.rows if (row.width, row.height) == size)
 
 

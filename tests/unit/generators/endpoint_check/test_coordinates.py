@@ -14,12 +14,12 @@ from generators.endpoint_check.coordinates import (
     parse_point,
 )
 from generators.endpoint_check.endpoint import default_frame
-from generators.endpoint_check.probe_images import TARGETS, Target, target_board
+from generators.endpoint_check.probe_images import TARGETS, ProbeTarget, target_board
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.registry import make_dialect
 
 
-def _said(reading: Reading, *, blur: float = 0.0) -> list[tuple[Target, Point]]:
+def _said(reading: Reading, *, blur: float = 0.0) -> list[tuple[ProbeTarget, Point]]:
     """Return what a model of that reading says; `blur` is how far off, as parts of the picture."""
     rng, (wide, high) = Random(7), reading.span(*SIZE)
     return [

@@ -5,7 +5,12 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generators.engine.client.endpoint_health import Health, Phase, ProbeTimings, choose_endpoint
+from generators.engine.client.endpoint_health import (
+    EndpointHealth,
+    Phase,
+    ProbeTimings,
+    choose_endpoint,
+)
 from schemas.backoff import Backoff
 
 TIMINGS = ProbeTimings(
@@ -16,12 +21,12 @@ TIMINGS = ProbeTimings(
     ramp_alone=2.0,
 )
 SESSIONS = [f"episode-{number}" for number in range(400)]
-LIVE = Health()
-DEAD = Health(Phase.DEAD, failures=1, reason="refused")
+LIVE = EndpointHealth()
+DEAD = EndpointHealth(Phase.DEAD, failures=1, reason="refused")
 
 
 def chosen(
-    endpoints: dict[str, Health], now: float = 0.0, avoid: frozenset[str] = frozenset()
+    endpoints: dict[str, EndpointHealth], now: float = 0.0, avoid: frozenset[str] = frozenset()
 ) -> dict[str, str | None]:
     return {
         session: choose_endpoint(endpoints, session, now=now, timings=TIMINGS, avoid=avoid)

@@ -1,4 +1,4 @@
-"""A scripted engine speaks every dialect: what it makes up is understood, and so is a target."""
+"""The simulator speaks every dialect: the dialect parses its made-up replies and its targets."""
 
 import pytest
 from engine_http import PNG, ask, chat, engine, picture, text_of, under, user

@@ -1,4 +1,4 @@
-"""Each way in which a scripted engine misbehaves, as it looks on the wire."""
+"""Each fault of the simulator, as a client sees it over HTTP."""
 
 import asyncio
 import json

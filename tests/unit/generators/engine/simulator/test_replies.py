@@ -1,4 +1,4 @@
-"""What a scripted engine says: targets it sees, forms of model families, and a puppet's texts."""
+"""What the simulator replies: targets it sees, forms of model families, and queued texts."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a client sees of a scripted engine that behaves."""
+"""What a client sees of a simulator without faults."""
 
 import json
 

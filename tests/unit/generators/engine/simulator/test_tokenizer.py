@@ -1,4 +1,4 @@
-"""What a scripted engine counts: its tokens, what its cache held, and the page of its counters."""
+"""What the simulator counts: tokens, hits of its cache, and the page of its counters."""
 
 import asyncio
 
