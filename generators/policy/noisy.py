@@ -1,8 +1,8 @@
-"""A policy that makes mistakes: another one, with errors drawn from a seed.
+"""A policy with injected mistakes: it wraps another one and draws errors from a seed.
 
 Runs need failures: verifiers must see some, and training on a dataset takes good and bad episodes.
-So this policy passes most decisions on unchanged and spoils the rest in the ways people and models
-do. Its random draws depend on its seed alone.
+This policy passes most decisions on unchanged and perturbs the others as people and models err. Its
+random draws depend on its seed alone.
 """
 
 from random import Random
@@ -13,65 +13,65 @@ from schemas.episode import ThoughtSource
 from schemas.observation import Observation
 
 NOISY_SHARE = 0.45
-"""Episodes in which it makes mistakes at all; in the others it does as well as the policy it wraps."""
+"""Share of episodes with mistakes; the others are those of the wrapped policy."""
 
-GIVES_UP = 0.06
-"""Chance for each step of a clumsy episode to end it with an empty answer."""
+GIVE_UP_RATE = 0.06
+"""Probability, at each step of a noisy episode, of ending it with an empty answer."""
 
-WASTES = 0.12
-"""Chance for each step of a clumsy episode to be spent on waiting; the wrapped policy then goes on."""
+WAIT_RATE = 0.12
+"""Probability, at each step of a noisy episode, of a useless wait before the wrapped policy goes on."""
 
-WRONG_ELEMENT = 0.12
-"""Chance for each click of a clumsy episode to land on some other interactive element."""
+WRONG_ELEMENT_RATE = 0.12
+"""Probability, at each click of a noisy episode, of hitting some other interactive element."""
 
-MISSES = 0.35
-"""Chance for each pointer action of a clumsy episode to be off the mark."""
+MISS_RATE = 0.35
+"""Probability, at each pointer action of a noisy episode, of missing the point."""
 
 MISS_PX = (6, 40)
-"""How far off, CSS px, in each direction."""
+"""Minimum and maximum distance of a miss in each direction, CSS px."""
 
-TYPOS = 0.5
-"""Chance for each text of a clumsy episode to have one letter wrong."""
+TYPO_RATE = 0.5
+"""Probability, at each text of a noisy episode, of one wrong letter."""
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 class NoisyPolicy:
-    """A `Policy` that spoils some of another's decisions."""
+    """A `Policy` that perturbs some of another's decisions."""
 
     def __init__(self, policy: Policy, *, seed: str) -> None:
         self._policy = policy
         self._random = Random(f"clumsy {seed}")
-        self._clumsy = self._random.random() < NOISY_SHARE
+        self._noisy = self._random.random() < NOISY_SHARE
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is."""
+        """The wrapped policy's, under the name of this one."""
         card = self._policy.card
         return PolicyCard(name="clumsy", kind=card.kind, privileged=card.privileged)
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Return the wrapped policy's decision, or one with a mistake."""
-        if self._clumsy and self._random.random() < GIVES_UP:
+        if self._noisy and self._random.random() < GIVE_UP_RATE:
             return _decision(Answer(), "This takes too long, so I stop here.")
-        if self._clumsy and self._random.random() < WASTES:
+        if self._noisy and self._random.random() < WAIT_RATE:
             return _decision(Wait(ms=500), "I wait a moment to see whether something changes.")
         decision = await self._policy.act(turn)
-        if not self._clumsy:
+        if not self._noisy:
             return decision
         return decision.model_copy(
-            update={"action": self._spoil(decision.action, turn.observation)}
+            update={"action": self._perturb(decision.action, turn.observation)}
         )
 
-    def _spoil(self, action: Action, seen: Observation) -> Action:
+    def _perturb(self, action: Action, seen: Observation) -> Action:
         match action:
-            case Click() if self._random.random() < WRONG_ELEMENT:
+            case Click() if self._random.random() < WRONG_ELEMENT_RATE:
                 return self._misplace(action, seen)
-            case Click() | Hover() | Drag() if self._random.random() < MISSES:
+            case Click() | Hover() | Drag() if self._random.random() < MISS_RATE:
                 return action.model_copy(
                     update={"x": self._shift(action.x), "y": self._shift(action.y)}
                 )
-            case TypeText(text=text) if text and self._random.random() < TYPOS:
+            case TypeText(text=text) if text and self._random.random() < TYPO_RATE:
                 at = self._random.randrange(len(text))
                 typo = text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
                 return action.model_copy(update={"text": typo})

@@ -1,7 +1,7 @@
-"""What a policy is: from what it has seen to what it does next.
+"""The protocol of a policy: from observations to the next action.
 
 A policy is made for one episode, from the run's seed, and keeps its state within it. It acts only
-through ordinary actions, pixels and keys; all that it learns of a page is the observation. A
+through ordinary actions, pixels and keys, and gets nothing of a page but the observation. A
 privileged policy also gets a `PageReader`, which reads the rendered document and nothing else.
 """
 
@@ -21,33 +21,33 @@ from schemas.observation import Observation
 
 @dataclass(frozen=True, slots=True)
 class PolicyInput:
-    """What a policy decides from."""
+    """The input of one decision."""
 
     instruction: str
     """The goal of the task."""
     history: Sequence[Step]
     """The steps so far."""
     observation: Observation
-    """The page now."""
+    """Of the page now."""
     reader: PageReader | None = None
     """Reads the rendered document; None unless the policy's card says `privileged`."""
 
 
 class Decision(Record):
-    """What a policy decided."""
+    """The decision of a policy."""
 
     action: Action
-    """What to do."""
+    """The action to carry out."""
     thought: str | None = None
-    """Why, in words; None if it does not say."""
+    """The reason for it; None if not stated."""
     thought_source: ThoughtSource | None = None
-    """Where the thought comes from; None without one."""
+    """The thought's author; None without a thought."""
     note: str | None = None
-    """What it wants to remember; None if nothing."""
+    """A note to remember; None without one."""
     raw_reply: str | None = None
-    """What the model wrote; None without one."""
+    """The model's reply; None without a model."""
     parse_error: str | None = None
-    """Why a reply could not be read; None if it could."""
+    """Why a reply could not be parsed; None if all could."""
 
 
 class PolicyCard(Record):
@@ -56,35 +56,35 @@ class PolicyCard(Record):
     name: str
     """The policy's name."""
     kind: PolicyKind
-    """What sort of policy."""
+    """The kind of policy."""
     privileged: bool = False
-    """It gets a `PageReader`."""
+    """Whether it gets a `PageReader`."""
     dialect: str | None = None
     """The model family's; None without a model."""
     model: str | None = None
     """The model's name; None without one."""
     engine: str | None = None
-    """What serves the model; None without one, or if unknown."""
+    """The software that serves the model; None without one, or if unknown."""
     engine_version: str | None = None
     """Its version; None if unknown."""
     sampling: JsonObject = Field(default_factory=dict)
-    """How replies are drawn; empty without a model."""
+    """Sampling parameters; empty without a model."""
     prompts: tuple[Prompt, ...] = ()
-    """System prompts in use, the one that acts first."""
+    """System prompts in use, that of the role that acts first."""
 
 
 class Policy(Protocol):
-    """Chooses one action after another, for one episode."""
+    """Chooses the actions of one episode, one after another."""
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is."""
+        """What an episode records of the policy."""
         ...
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return what to do next; `Answer` ends the episode.
+        """Return the next decision; the action `Answer` ends the episode.
 
         Raises:
-            RolloutFailure: it has no usable decision.
+            RolloutFailure: the policy comes to no usable decision.
         """
         ...

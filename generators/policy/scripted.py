@@ -1,7 +1,7 @@
-"""A policy that reads its actions from a list, for tests and for tasks solved by hand.
+"""A policy that takes its actions from a list, for tests and for tasks solved by hand.
 
-A script is a JSON file: an object with a list of actions for each template. It is checked whole
-before anything runs. A list that is used up ends the episode with an empty answer.
+A script is a JSON file: an object with a list of actions for each template. All of it is checked
+before a run starts. After the last action of a list the policy gives an empty answer.
 """
 
 import json
@@ -15,13 +15,13 @@ from schemas.action import ACTION, Action, Answer
 from schemas.episode import PolicyKind
 from schemas.errors import BadTasks
 
-_OBJECT: TypeAdapter[dict[str, list[dict[str, object]]]] = TypeAdapter(
+_SCRIPT: TypeAdapter[dict[str, list[dict[str, object]]]] = TypeAdapter(
     dict[str, list[dict[str, object]]]
 )
 
 
 class ScriptedPolicy:
-    """A `Policy` that takes the actions it was given, one after another."""
+    """A `Policy` that takes the given actions, one after another."""
 
     def __init__(self, actions: Sequence[Action], *, name: str = "scripted") -> None:
         self._actions = tuple(actions)
@@ -30,7 +30,7 @@ class ScriptedPolicy:
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is."""
+        """Its name and kind."""
         return PolicyCard(name=self._name, kind=PolicyKind.SCRIPTED)
 
     async def act(self, turn: PolicyInput) -> Decision:
@@ -46,7 +46,7 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
     """Return the actions of a script by template.
 
     Raises:
-        BadTasks: it cannot be read, or something in it is no action; the text says where.
+        BadTasks: it cannot be read, or it has an invalid action; the text says where.
     """
     if path.exists() and not path.is_file():
         raise BadTasks(f"{path}: a script is an ordinary file")
@@ -55,7 +55,7 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
     except (OSError, ValueError) as error:
         raise BadTasks(f"{path}: the script cannot be read: {error}") from error
     try:
-        lists = _OBJECT.validate_python(_parsed(text, path))
+        lists = _SCRIPT.validate_python(_parse_json(text, path))
     except ValidationError as error:
         where = "/".join(str(part) for part in error.errors()[0]["loc"]) or "the whole"
         raise BadTasks(
@@ -67,14 +67,14 @@ def load_script(path: Path) -> dict[str, tuple[Action, ...]]:
     }
 
 
-def _parsed(text: str, path: Path) -> object:
+def _parse_json(text: str, path: Path) -> object:
     try:
         parsed: object = json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadTasks(f"{path}:{error.lineno}:{error.colno}: no JSON: {error.msg}") from error
+        raise BadTasks(f"{path}:{error.lineno}:{error.colno}: invalid JSON: {error.msg}") from error
     except RecursionError:
         raise BadTasks(f"{path}: lists or objects are nested too deep for a script") from None
-    except ValueError:  # Python reads no decimal number beyond a limit of its own
+    except ValueError:  # Python refuses integers with more digits than its own limit
         raise BadTasks(f"{path}: a number has too many digits") from None
     return parsed
 

@@ -1,7 +1,7 @@
-"""A model's policy whose engine replies what the teacher decides, for tests and benches.
+"""A model's policy whose engine replies with the teacher's decisions, for tests and benches.
 
 The teacher decides with its privileged reader. Its decision is formatted in the model's dialect and
-queued in the scripted engine through a side channel; then the model's policy asks the engine as it
+queued in the simulator through a side channel; then the model's policy asks the engine as it
 always does. So a whole run goes the usual path from picture to prompt to reply to action over HTTP,
 with correct replies.
 
@@ -52,13 +52,13 @@ class RoleReplies:
         Raises:
             InexpressibleAction: the localizer's dialect cannot express the point.
         """
-        understood = self._model.dialect.parse(reply, self._model.frame)
+        parsed = self._model.dialect.parse(reply, self._model.frame)
         point = target_point(action)
-        if point is not None and element_to_locate(understood) is not None:
+        if point is not None and element_to_locate(parsed) is not None:
             localizer = self._roles.localizer
             located = format_localizer_reply(point, localizer.dialect, localizer.frame)
             self._add(localizer, localizer_module.ROLE, located)
-        if isinstance(understood.action, Answer):
+        if isinstance(parsed.action, Answer):
             self._add(self._roles.validator, validator.ROLE, AGREEMENT)
 
     def _add(self, model: ModelConfig, role: str, text: str) -> None:
@@ -87,7 +87,7 @@ class TeacherDrivenPolicy:
 
     @property
     def card(self) -> PolicyCard:
-        """The model's, but for the reader that the teacher needs."""
+        """The model's, with the privilege that the teacher needs."""
         return self._policy.card.model_copy(update={"privileged": self._teacher.card.privileged})
 
     async def act(self, turn: PolicyInput) -> Decision:

@@ -42,6 +42,11 @@ class Frame(Record):
     sent_height: int = Field(ge=1)
     """Of the picture as sent, px."""
 
+    @property
+    def sent_size(self) -> tuple[int, int]:
+        """Width and height of the picture as sent, px."""
+        return self.sent_width, self.sent_height
+
     def span(self, convention: Convention) -> tuple[float, float]:
         """Return the coordinates of the picture's right and bottom edges in a convention."""
         match convention:

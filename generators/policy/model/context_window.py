@@ -1,8 +1,8 @@
 """The prompt of one episode: it only grows, except when old pictures or steps are evicted.
 
-System and task come first, then the steps in order, each as an observation with its picture and
-the reply in canonical form. What was sent is sent again unchanged, so that an engine's prefix cache
-serves it. There are two exceptions; both are rare, evict a block at once and begin a new segment.
+System prompt and task come first, then the steps in order, each as an observation with its picture
+and the reply in canonical form. A request repeats the one before unchanged, so that an engine's prefix
+cache serves it. There are two exceptions; both are rare, evict a block at once and begin a new segment.
 When more than `keep_images + slack_images` pictures would be sent, placeholders replace all but the
 newest `keep_images`. When the text alone fills the budget, the older half of the steps is dropped.
 Tokens are estimated, and every count that an engine gives corrects the estimate.
@@ -15,29 +15,28 @@ from generators.engine.protocol import Message, Part, Picture, Role
 from schemas.errors import FailureKind, RolloutFailure
 
 BYTES_PER_TOKEN = 3.0
-"""Of text, for an estimate on the safe side; English is nearer to 4."""
+"""Of text, for a high estimate; English is nearer to 4."""
 
 TOKENS_PER_MESSAGE = 8
-"""What a chat template puts around a message."""
+"""Overhead of a chat template."""
 
 MIN_CORRECTION, MAX_CORRECTION = 0.5, 4.0
 """How far a count may correct the estimate.
 
-English takes 4 bytes a token and markup rarely more than 6, so a true count is hardly ever below
-half of the estimate. A tokenizer that knows no word of a language makes a token of every byte, three
-times the estimate, and a chat template adds to that. A count outside these bounds is not of this
-prompt (some servers leave pictures out): to follow it would overrun the context, or drop steps that
-fit.
+English has 4 bytes a token and markup rarely more than 6, so a true count is hardly ever below half
+of the estimate. A tokenizer without the words of a language makes a token of every byte, three times
+the estimate, and a chat template adds to that. A count outside these bounds is not of this prompt
+(some servers leave pictures out): following it would overrun the context, or drop steps that fit.
 """
 
 DROPPED_PART = 2
-"""One in so many of the steps leaves when the text is too long, the oldest: half of them at once,
-because every eviction costs the whole prefix cache."""
+"""One in so many steps, the oldest, is dropped when the text is too long: half of them at once,
+because every eviction invalidates the whole prefix cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a prompt may hold."""
+    """The limits of a prompt."""
 
     keep_images: int
     """Pictures left after an eviction."""
@@ -49,7 +48,7 @@ class Budget:
 
 @dataclass(slots=True)
 class _Turn:
-    """One step as it stands in the prompt."""
+    """One step in the prompt."""
 
     before: str
     picture: Picture
@@ -99,7 +98,7 @@ class ContextWindow:
     def append_observation(
         self, before: str, picture: Picture, after: str, *, picture_tokens: int
     ) -> None:
-        """Append an observation, and evict what no longer fits.
+        """Append an observation, and evict earlier steps if it does not fit.
 
         Raises:
             RolloutFailure: even this observation alone does not fit.
@@ -110,12 +109,12 @@ class ContextWindow:
         if not self._evict():
             self._messages += self._turn_messages(turn)
 
-    def append_reply(self, echo: str) -> None:
+    def append_reply(self, text: str) -> None:
         """Append the reply to the last observation, in canonical form."""
-        self._messages.append(self._add_to_turn(Role.ASSISTANT, echo))
+        self._messages.append(self._add_to_turn(Role.ASSISTANT, text))
 
     def append_user_text(self, text: str) -> None:
-        """Append why a reply was not acted on, and evict what no longer fits.
+        """Append why a reply was rejected, and evict earlier steps if it does not fit.
 
         Raises:
             RolloutFailure: even this observation alone does not fit.
@@ -125,7 +124,7 @@ class ContextWindow:
             self._messages.append(message)
 
     def calibrate(self, prompt_tokens: int | None) -> None:
-        """Correct the estimate by the prompt's true length; None where the engine does not say."""
+        """Correct the estimate by the prompt's true length; None: the engine does not report it."""
         if prompt_tokens is not None:
             ratio = prompt_tokens / self._estimate()
             self._correction = min(max(ratio, MIN_CORRECTION), MAX_CORRECTION)
@@ -144,7 +143,7 @@ class ContextWindow:
         return message
 
     def _evict(self) -> bool:
-        """Evict what does not fit and rebuild all messages; return whether there was anything."""
+        """Evict as much as necessary and rebuild all messages; return whether anything was evicted."""
         hidden = self._hide_pictures()
         dropped = self._drop_turns()
         if hidden or dropped:

@@ -1,7 +1,7 @@
 """The conversation of one episode with the model that decides.
 
-It appends each observation to the prompt, asks for an action in the model's dialect, and appends
-the reply that the policy accepts. Which action is carried out in the end is up to the policy.
+It appends each observation to the prompt, asks for an action in the model's dialect, and appends the
+reply that the policy accepts. The policy decides which action is carried out.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Conversation:
         """Append the result of the last action and the new observation to the prompt.
 
         Raises:
-            RolloutFailure: it does not fit, however much is evicted.
+            RolloutFailure: it does not fit even after all evictions.
         """
         dialect, frame = self._model.dialect, self._model.frame
         if self._window is None:
@@ -58,11 +58,10 @@ class Conversation:
                 budget=self._budget,
             )
         observation, step = turn.observation, len(turn.history)
-        size = frame.sent_width, frame.sent_height
-        picture = await self._pictures.get(observation, step=step, size=size)
+        picture = await self._pictures.get(observation, step=step, size=frame.sent_size)
         before, after = dialect.observation_text(step, observation.page)
         result = dialect.result_text(turn.history[-1]) if turn.history else ""
-        tokens = dialect.image_tokens(*size)
+        tokens = dialect.image_tokens(*frame.sent_size)
         self._window.append_observation(result + before, picture, after, picture_tokens=tokens)
 
     async def ask(self, *, step: int) -> ParsedReply[ParsedAction]:
@@ -81,15 +80,15 @@ class Conversation:
         window.calibrate(parsed.prompt_tokens)
         return parsed
 
-    def add_reply(self, echo: str) -> None:
-        """Append the reply that was accepted, in canonical form."""
-        self._started_window.append_reply(echo)
+    def add_reply(self, canonical_reply: str) -> None:
+        """Append the reply that the policy accepts, in canonical form."""
+        self._started_window.append_reply(canonical_reply)
 
     def add_rejection(self, action: Action, why: str) -> None:
         """Append why `action` was not carried out; the newest picture stays the last.
 
         Raises:
-            RolloutFailure: it does not fit, however much is evicted.
+            RolloutFailure: it does not fit even after all evictions.
         """
         self._started_window.append_user_text(self._model.dialect.rejection_text(action, why))
 
@@ -103,16 +102,16 @@ class Conversation:
 def make_decision(
     parsed: ParsedReply[ParsedAction], *, action: Action | None = None, problems: Sequence[str] = ()
 ) -> Decision:
-    """Return the decision that a reply means; `action` replaces its own.
+    """Return the decision of a parsed reply; `action` replaces its own action.
 
-    `problems` are why earlier replies could not be parsed, in whatever role.
+    `problems` are the parse errors of earlier replies, of all roles.
     """
-    understood = parsed.value
+    value = parsed.value
     return Decision(
-        action=action or understood.action,
-        thought=understood.thought,
-        thought_source=ThoughtSource.POLICY if understood.thought is not None else None,
-        note=understood.note,
+        action=action or value.action,
+        thought=value.thought,
+        thought_source=ThoughtSource.POLICY if value.thought is not None else None,
+        note=value.note,
         raw_reply=parsed.reply.text,
         parse_error="; ".join(problems) or None,
     )

@@ -1,9 +1,9 @@
-"""From words to a point: shows a model the page and asks it where an element is.
+"""From a description to a point: shows a model the page and asks it where an element is.
 
 The request follows what H Company published for its localizers: one user turn, the picture before
 the words, and a point as JSON in reply, in the convention and at the picture size of the localizer's
-own dialect. Every request stands alone, without task, history or earlier replies. The caller decides
-what follows when a reply cannot be parsed, even after its repair turn.
+own dialect. Every request is separate, without task, history or earlier replies. The caller decides
+what to do when a reply cannot be parsed even after its repair turn.
 """
 
 from collections.abc import Iterable
@@ -26,13 +26,13 @@ from schemas.base import JsonObject
 from schemas.observation import Element
 
 ROLE = "localizer"
-"""What rows of `calls` name it."""
+"""As in rows of `calls`."""
 
 Point = tuple[float, float]
 """CSS px of the viewport."""
 
 MAX_DESCRIPTION_CHARS = 500
-"""Characters of a description that are sent."""
+"""Of a description in a request."""
 
 _X, _Y = Coordinate("x"), Coordinate("y")
 
@@ -79,7 +79,7 @@ class Localizer:
         """Return where `element` is on `picture`.
 
         Raises:
-            UnreadableReply: two replies give no point on the picture, and why.
+            UnreadableReply: two replies give no point on the picture; the text says why.
             RolloutFailure: the engine gives no reply.
         """
         words = f"{self._request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
@@ -88,9 +88,9 @@ class Localizer:
         return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
 
 
-def element_to_locate(understood: ParsedAction) -> str | None:
+def element_to_locate(parsed: ParsedAction) -> str | None:
     """Return the description of the element that an action needs located; None if it has none."""
-    return understood.element if target_point(understood.action) is not None else None
+    return parsed.element if target_point(parsed.action) is not None else None
 
 
 def element_name(action: Action, elements: Iterable[Element]) -> str | None:
@@ -116,7 +116,7 @@ def parse_localizer_reply(reply: str, dialect: Dialect, frame: Frame) -> Point:
     """Return the point that a reply gives.
 
     Raises:
-        UnreadableReply: it gives no point on the picture, and why.
+        UnreadableReply: it gives no point on the picture; the text says why.
     """
     given, scale = find_json_object(strip_thinking(reply), with_key="x"), _scale(dialect, frame)
     for axis in (_X, _Y):
@@ -127,7 +127,7 @@ def parse_localizer_reply(reply: str, dialect: Dialect, frame: Frame) -> Point:
         except UnreadableReply as error:
             raise UnreadableReply(f"'{axis.axis}' {error}") from error
     x, y = given["x"], given["y"]
-    assert isinstance(x, float)  # noqa: S101 - a frame carries numbers to numbers
+    assert isinstance(x, float)  # noqa: S101 - a frame converts numbers to numbers
     assert isinstance(y, float)  # noqa: S101 - as above
     return x, y
 

@@ -1,8 +1,8 @@
 """Asks an engine on behalf of one episode, and records every call.
 
-A prompt and its reply become a row of `calls`. Pictures stand in it by the number of their step
-and the system prompt by its hash, so a row says exactly what was sent and repeats no picture.
-Interpreting the reply is left to the caller.
+A prompt and its reply become a row of `calls`. The row has the number of a picture's step in place of
+the picture, and the hash of the system prompt in place of its text, so it states exactly what was sent
+and repeats no picture. The caller parses the reply.
 """
 
 from collections.abc import Sequence
@@ -94,7 +94,7 @@ class RecordedEngine:
         return reply
 
     def _sampling(self) -> Sampling:
-        """Return how the next reply is drawn; equal episodes draw alike, call by call."""
+        """Return the sampling of the next reply; equal episodes get equal seeds, call by call."""
         sampling = self._model.sampling
         if not sampling.temperature:
             return sampling
@@ -103,7 +103,7 @@ class RecordedEngine:
         return sampling.model_copy(update={"seed": seed})
 
     def _cacheable_tokens(self, reply: Reply, segment: int) -> int | None:
-        """Return how many prompt tokens a perfect prefix cache would have served."""
+        """Return how many prompt tokens a perfect prefix cache would serve; None if unknown."""
         if self._previous is None:
             return 0
         previous_segment, previous = self._previous
@@ -115,7 +115,7 @@ class RecordedEngine:
 
 
 def _cost_usd(pricing: EngineSection, reply: Reply, share: ReplyShare) -> float | None:
-    """Return the dollars of a call, by tokens or by its share of an engine paid by the hour."""
+    """Return the cost of a call, by tokens or as its share of an hourly price; None without prices."""
     if pricing.usd_per_million is not None:
         return usd_of_reply(reply, pricing.usd_per_million)
     if pricing.usd_per_hour is not None:
@@ -124,20 +124,20 @@ def _cost_usd(pricing: EngineSection, reply: Reply, share: ReplyShare) -> float 
 
 
 def sampling_row(sampling: Sampling) -> JsonObject:
-    """Return how a reply is drawn, as rows record it."""
+    """Return sampling parameters as rows record them."""
     row: JsonObject = sampling.model_dump(mode="json", exclude_none=True)
     return row if row["extra"] else {key: value for key, value in row.items() if key != "extra"}
 
 
 def engine_label(card: EngineCard, endpoint: str) -> str:
-    """Return what rows call an endpoint: its product and number, because addresses change."""
+    """Return the label of an endpoint in rows: its product and number, because addresses change."""
     known = enumerate(card.endpoints)
     number = next((n for n, name in known if name == endpoint), 0)
     return f"{card.product or 'engine'}-{number}"
 
 
 def model_name(model: str | None) -> str | None:
-    """Return what rows call a model: one that is served from a folder has the folder's name."""
+    """Return the name of a model in rows; for a model served from a folder, the folder's name."""
     return PurePath(model).name if model is not None and model.startswith(("/", ".")) else model
 
 

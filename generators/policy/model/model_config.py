@@ -13,14 +13,14 @@ from schemas.sections import EngineSection
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """An engine, and all that a prompt to it and its reply depend on."""
+    """An engine, and all on which a prompt to it and its reply depend."""
 
     engine: Engine
     """Serves the model."""
     dialect: Dialect
-    """How prompts are written and replies are read."""
+    """Formats prompts and parses replies."""
     sampling: Sampling
-    """How replies are drawn, without the seed."""
+    """Sampling parameters, without the seed."""
     frame: Frame
     """The sizes between which points are converted."""
     prompt: Prompt
@@ -28,11 +28,11 @@ class ModelConfig:
     schema: JsonObject | None
     """The JSON schema of a reply; None: free text."""
     time: TimeShare
-    """The engine's time, divided among the replies of all episodes."""
+    """The engine's time, shared among the replies of all episodes."""
     pricing: EngineSection
-    """What the engine charges, by tokens or by the hour."""
+    """The engine's prices, by tokens or by the hour."""
     points: bool = True
-    """Its replies may have points, in the dialect's convention."""
+    """Whether its replies may have points, in the dialect's convention."""
 
 
 def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:

@@ -14,11 +14,10 @@ from schemas.episode import Step
 from schemas.observation import Observation
 
 JPEG_QUALITY = 90
-"""Of a picture that had to be resized."""
-
+"""Of a resized picture."""
 
 MAX_PICTURES = 16
-"""Pictures that are kept: more than a prompt shows, and few beside a long episode's screenshots."""
+"""Of an episode in memory: more than a prompt has, and few beside a long episode's screenshots."""
 
 
 class EpisodePictures:
@@ -28,7 +27,7 @@ class EpisodePictures:
         self._pictures: dict[tuple[int, tuple[int, int]], Picture] = {}
 
     async def get(self, shown: Observation | Step, *, step: int, size: tuple[int, int]) -> Picture:
-        """Return the screenshot of `step`, `size` px large; while it is kept, the same object."""
+        """Return the screenshot of `step` at `size`, px; as long as it is kept, the same object."""
         if (step, size) not in self._pictures:
             jpeg, (width, height) = shown.screenshot.bytes, size
             if size != (shown.width, shown.height):

@@ -1,4 +1,4 @@
-"""A policy that asks an engine: picture, prompt, reply, action.
+"""A policy that asks a model: from picture to prompt to reply to action.
 
 Each step appends the screenshot to a prompt that only grows, and the model's dialect parses the
 reply. A reply that cannot be parsed gets one repair turn; a second one ends the episode as a failure
@@ -13,7 +13,7 @@ from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 
 NAME = "model"
-"""What runs call it."""
+"""As runs record it."""
 
 
 class ModelPolicy:
@@ -29,7 +29,7 @@ class ModelPolicy:
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is."""
+        """The model, its dialect, engine, sampling and prompt."""
         return model_card(self._model, name=NAME)
 
     async def act(self, turn: PolicyInput) -> Decision:

@@ -1,8 +1,8 @@
 """Asks for a reply and parses it; one that cannot be parsed gets one repair turn.
 
-The repair turn shows the model its own reply and says what to fix. It is sent beside the prompt and
-never added to it, so it leaves no trace in later prompts. A reply that was cut off at its maximum
-length counts as unreadable. What two unreadable replies mean for the episode is up to the caller.
+The repair turn repeats the model's own reply and says what to fix. It is sent after the prompt and
+never added to it, so later prompts do not contain it. A reply that was cut off at its maximum length
+counts as unreadable. The caller decides what two unreadable replies mean for the episode.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,25 +14,25 @@ from generators.policy.dialects.protocol import UnreadableReply
 from generators.policy.model.model_call import RecordedEngine
 
 Parsed = TypeVar("Parsed")
-"""What a reply is parsed into."""
+"""The value of a parsed reply."""
 
 COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None})
 """Finish reasons of a reply that the model ended by itself."""
 
 MAX_QUOTED_CHARS = 4_000
-"""Of an unreadable reply that the repair turn repeats."""
+"""Of an unreadable reply in the repair turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedReply(Generic[Parsed]):
-    """A reply and what it means."""
+    """A reply and its parsed value."""
 
     value: Parsed
-    """What it means."""
+    """The parsed value."""
     reply: Reply
     """The reply that was parsed."""
     prompt_tokens: int | None
-    """Of the prompt without a repair turn; None where the engine does not say."""
+    """Of the prompt without a repair turn; None if the engine does not report it."""
     problem: str | None
     """Why the first reply could not be parsed; None if it could."""
 
@@ -48,7 +48,7 @@ class ReplyParser(Generic[Parsed]):
         read: Callable[[str], Parsed],
         repair: Callable[[str], str],
     ) -> None:
-        """`read` raises `UnreadableReply`; `repair` makes the repair turn's text of that error."""
+        """`read` raises `UnreadableReply`; `repair` returns the repair turn's text for that error."""
         self._engine = engine
         self._role = role
         self._read = read
@@ -57,10 +57,10 @@ class ReplyParser(Generic[Parsed]):
     async def ask_and_parse(
         self, messages: Sequence[Message], *, step: int, segment: int = 0
     ) -> ParsedReply[Parsed]:
-        """Return the reply to `messages` and what it means.
+        """Return the reply to `messages` with its parsed value.
 
         Raises:
-            UnreadableReply: two replies could not be parsed, and why.
+            UnreadableReply: two replies could not be parsed; the text says why.
             RolloutFailure: the engine gives no reply.
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)

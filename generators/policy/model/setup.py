@@ -203,8 +203,8 @@ def _sampling(section: PolicySection, role: RoleSection | None, dialect: Dialect
 
 
 def _prompt_tokens(model: ModelConfig) -> tuple[int, int]:
-    """Return about how many tokens a prompt's text takes, with room for a task, and a picture."""
-    picture = model.dialect.image_tokens(model.frame.sent_width, model.frame.sent_height)
+    """Return estimates of the tokens of a prompt's text, with room for a task, and of a picture."""
+    picture = model.dialect.image_tokens(*model.frame.sent_size)
     return text_tokens(model.prompt.text) + RESERVED_TOKENS, picture
 
 
@@ -229,7 +229,7 @@ def _budget(section: PolicySection, model: ModelConfig) -> Budget:
 
 
 def _pictures_that_fit(model: ModelConfig, wanted: int, *, role: str) -> int:
-    """Return how many pictures a prompt of a role may have: `wanted`, or as many as fit.
+    """Return how many pictures a role's prompt may have: `wanted`, or as many as fit.
 
     Raises:
         BadConfig: not even one fits.
@@ -259,7 +259,7 @@ async def preflight(model: ModelConfig) -> Reply:
         NoEngine: the engine refuses the request, or does not reply in time.
     """
     frame, dialect = model.frame, model.dialect
-    width, height = frame.sent_width, frame.sent_height
+    width, height = frame.sent_size
     jpeg = io.BytesIO()
     Image.new("RGB", (width, height), "white").save(jpeg, "JPEG")
     picture = Picture(jpeg=jpeg.getvalue(), step=-1, width=width, height=height)

@@ -2,9 +2,9 @@
 
 The policy role decides as the `model` policy does, with the same kind of prompt. If its action has a
 point and describes the element there, the localizer gives the point, which is used and stays in the
-history; a drag's end stays the policy's own, because its words name only what is dragged. If the
-policy answers, the validator may object: the objection is reported as the result of the answer, and
-the policy goes on from the same picture.
+history; the end of a drag stays the policy's own, because the description is of the start. If the
+policy answers, the validator may object: the objection becomes the result of the answer, and the
+policy goes on from the same picture.
 
 If a role's replies cannot be parsed, even after a repair turn, the policy's own point is used, or its
 answer stands. The step's `parse_error` records that, beside the policy's own parse errors; the
@@ -28,10 +28,10 @@ from schemas.action import Action, Answer
 from schemas.observation import Observation
 
 NAME = "surfer"
-"""What runs call it."""
+"""As runs record it."""
 
 REJECTION = "the answer was looked at and is not accepted: {why}\nGo on with the task."
-"""Reported to the policy as the result of an answer that the validator objects to."""
+"""The result of an answer to which the validator objects, for the policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Roles:
     """The models of the two roles beside the policy."""
 
     localizer: ModelConfig
-    """Locates what the policy describes."""
+    """Locates the element that the policy describes."""
     validator: ModelConfig
     """Checks the answer."""
     max_pictures: int
-    """The validator sees the last so many pictures, or fewer where the episode has fewer."""
+    """Of the last pictures, for the validator."""
 
 
 class SurferPolicy:
@@ -72,12 +72,12 @@ class SurferPolicy:
 
     @property
     def card(self) -> PolicyCard:
-        """Who it is: engine, dialect and sampling are those of the role that decides."""
+        """The policy's; engine, dialect and sampling are those of the role that decides."""
         prompts = (self._model.prompt, self._roles.localizer.prompt, self._roles.validator.prompt)
         return model_card(self._model, name=NAME).model_copy(update={"prompts": prompts})
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return what the three roles decide together.
+        """Return the decision of the three roles.
 
         Raises:
             RolloutFailure: an engine gives no reply, or two of the policy's cannot be parsed.
@@ -88,14 +88,14 @@ class SurferPolicy:
         while True:
             parsed = await self._conversation.ask(step=step)
             _add_problem(problems, parsed.problem)
-            decided = parsed.value.action
-            if not isinstance(decided, Answer) or not self._validator.has_passes_left:
+            answer = parsed.value.action
+            if not isinstance(answer, Answer) or not self._validator.has_checks_left:
                 break
-            objection = await self._find_objection(turn, decided, problems)
+            objection = await self._find_objection(turn, answer, problems)
             if objection is None:
                 break
             self._conversation.add_reply(parsed.value.canonical_reply)
-            self._conversation.add_rejection(decided, REJECTION.format(why=objection))
+            self._conversation.add_rejection(answer, REJECTION.format(why=objection))
         action = await self._locate_action(parsed.value, turn.observation, step, problems)
         self._conversation.add_reply(self._canonical_reply(parsed.value, action))
         return make_decision(parsed, action=action, problems=problems)
@@ -112,33 +112,30 @@ class SurferPolicy:
         return None if parsed.value.success else parsed.value.thought or DEFAULT_OBJECTION
 
     async def _locate_action(
-        self, understood: ParsedAction, observation: Observation, step: int, problems: list[str]
+        self, proposed: ParsedAction, observation: Observation, step: int, problems: list[str]
     ) -> Action:
-        """Return the action at the point that the localizer gives, where it needs one."""
-        element = element_to_locate(understood)
+        """Return the proposed action at the point that the localizer gives, if it needs one."""
+        element = element_to_locate(proposed)
         if element is None:
-            return understood.action
+            return proposed.action
         frame = self._roles.localizer.frame
-        size = frame.sent_width, frame.sent_height
-        picture = await self._pictures.get(observation, step=step, size=size)
+        picture = await self._pictures.get(observation, step=step, size=frame.sent_size)
         try:
             parsed = await self._localizer.locate(picture, element, step=step)
         except UnreadableReply as error:
             _add_problem(problems, str(error), role=localizer_module.ROLE)
-            return understood.action
+            return proposed.action
         _add_problem(problems, parsed.problem, role=localizer_module.ROLE)
-        return move_action(understood.action, parsed.value)
+        return move_action(proposed.action, parsed.value)
 
-    def _canonical_reply(self, understood: ParsedAction, action: Action) -> str:
-        """Return the reply as it stays in the history: with the point that was used."""
-        if action == understood.action:
-            return understood.canonical_reply
+    def _canonical_reply(self, proposed: ParsedAction, action: Action) -> str:
+        """Return the reply for the history, with the point that was used."""
+        if action == proposed.action:
+            return proposed.canonical_reply
         try:
-            return self._model.dialect.format_action(
-                action, self._model.frame, understood.rationale
-            )
+            return self._model.dialect.format_action(action, self._model.frame, proposed.rationale)
         except InexpressibleAction:
-            return understood.canonical_reply
+            return proposed.canonical_reply
 
 
 def role_session(session: str, role: str) -> str:
@@ -147,6 +144,6 @@ def role_session(session: str, role: str) -> str:
 
 
 def _add_problem(problems: list[str], problem: str | None, *, role: str | None = None) -> None:
-    """Append a parse error with its role; None: there was none."""
+    """Append a parse error with its role; None: no error."""
     if problem is not None:
         problems.append(problem if role is None else f"{role}: {problem}")

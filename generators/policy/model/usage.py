@@ -1,7 +1,7 @@
-"""What one try of an episode has used so far: the seconds that count and the calls of an engine.
+"""The usage of one try of an episode: the seconds that count, and the calls of an engine.
 
 The rollout makes it and passes it to the policy, which records every call as soon as its reply has
-arrived. So a call is on record even if the decision that it was made for fails.
+arrived. So a call is recorded even if the decision that needed it fails.
 """
 
 from generators.engine.stopwatch import Stopwatch

@@ -1,8 +1,8 @@
 """Checks an answer: shows a model the task, the last pictures and the answer.
 
-The model sees nothing of the policy's reasoning. The policy is given its objection. It checks only a
-few answers of an episode, so that two models which disagree cannot go on for ever. It is a part of a
-policy and decides nothing about the episode: verifiers do that.
+The validator sees nothing of the policy's reasoning; the policy gets its objection. It checks only a
+few answers of an episode, so that two models which disagree cannot go on for ever. It is part of a
+policy and does not judge the episode: verifiers do that.
 """
 
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ from schemas.action import Answer
 from schemas.base import JsonObject
 
 ROLE = "validator"
-"""What rows of `calls` name it."""
+"""As in rows of `calls`."""
 
 MAX_ASSESSMENTS = 2
-"""Answers of an episode that it checks, as in Surfer-H; a later one stands unchecked."""
+"""Answers of an episode that it checks, as in Surfer-H; a later one is accepted unchecked."""
 
 VALIDATOR_SCHEMA: JsonObject = object_schema(
     {"thought": text_schema(), "success": {"type": "boolean"}}
@@ -62,12 +62,12 @@ Reply again: one JSON object with thought and success, and nothing else."""
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What a validator thinks of an answer."""
+    """A validator's opinion of an answer."""
 
     success: bool
-    """The task is done."""
+    """Whether the task is done."""
     thought: str
-    """Why, in words; may be empty."""
+    """The reason; may be empty."""
 
 
 class Validator:
@@ -82,7 +82,7 @@ class Validator:
         max_pictures: int,
         session: str,
     ) -> None:
-        """It sees the last `max_pictures` pictures, or all where there are fewer."""
+        """The model gets the last `max_pictures` pictures, or all if there are fewer."""
         self._model = model
         self._pictures = pictures
         self._max_pictures = max_pictures
@@ -95,15 +95,15 @@ class Validator:
         )
 
     @property
-    def has_passes_left(self) -> bool:
-        """It checks another answer; False: the next one stands."""
+    def has_checks_left(self) -> bool:
+        """Whether it checks the next answer; False: that one is accepted."""
         return self._n_asked < MAX_ASSESSMENTS
 
     async def assess(self, turn: PolicyInput, answer: Answer) -> ParsedReply[Assessment]:
-        """Return what it thinks of `answer`.
+        """Return its opinion of `answer`.
 
         Raises:
-            UnreadableReply: two replies give no assessment, and why.
+            UnreadableReply: two replies give no assessment; the text says why.
             RolloutFailure: the engine gives no reply.
         """
         task = f"Task:\n{escape_markup(turn.instruction, _MAX_TASK_CHARS)}\n\nScreenshots:\n"
@@ -123,8 +123,8 @@ class Validator:
         )
 
     async def _last_pictures(self, turn: PolicyInput) -> list[Picture]:
-        frame, history = self._model.frame, turn.history
-        send = partial(self._pictures.get, size=(frame.sent_width, frame.sent_height))
+        history = turn.history
+        send = partial(self._pictures.get, size=self._model.frame.sent_size)
         first = max(0, len(history) + 1 - self._max_pictures)
         before = [await send(step, step=first + n) for n, step in enumerate(history[first:])]
         return [*before, await send(turn.observation, step=len(history))]
@@ -134,7 +134,7 @@ def parse_assessment(reply: str) -> Assessment:
     """Return the opinion that a reply gives.
 
     Raises:
-        UnreadableReply: it gives none, and why.
+        UnreadableReply: it gives none; the text says why.
     """
     given = find_json_object(strip_thinking(reply), with_key="success")
     success, thought = given["success"], given.get("thought")

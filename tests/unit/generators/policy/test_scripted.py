@@ -36,7 +36,7 @@ def test_a_script_holds_a_list_for_each_template(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", r"script\.json:1:2: no JSON"),
+        ("{", r"script\.json:1:2: invalid JSON"),
         ("[]", r"script\.json: the whole: a script is an object"),
         ('{"a": {}}', r"script\.json: a: a script is an object"),
         ('{"a": [{"type": "fly"}]}', r"script\.json: a, action 0: .*'fly'"),
