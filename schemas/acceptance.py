@@ -58,31 +58,26 @@ def acceptance(
     reasons = tuple(text for text, _ in _reasons(rule, verdicts))
     replay = verdicts.get("replay")
     judge = next((verdicts[name] for name in _JUDGES if name in verdicts), None)
+    confirmations = (("replayed", replay), ("judged", judge))
     duplicate = verdicts.get("duplicates")
     original = duplicate.evidence.get("duplicate_of") if duplicate else None
     outcome = verdicts.get("outcome")
-    least = outcome.evidence.get("min_reward") if outcome else None
+    min_reward = outcome.evidence.get("min_reward") if outcome else None
     why = outcome.evidence.get("min_reward_reason") if outcome else None
     return Acceptance(
         accepted=not reasons,
         rejected_because=reasons,
-        assurance=_assurance(replay, judge),
+        assurance=next(
+            (how for how, one in confirmations if one and one.status is Status.PASSED), "none"
+        ),
         replay=_REPLAY_LABELS.get(replay.status) if replay else None,
         replay_score=replay.score if replay else None,
         judge_score=judge.score if judge else None,
         duplicate_of=original if isinstance(original, str) else None,
         split=split_of(template_id),
-        min_reward=float(least) if isinstance(least, int | float) else None,
+        min_reward=float(min_reward) if isinstance(min_reward, int | float) else None,
         min_reward_reason=why if isinstance(why, str) else None,
     )
-
-
-def _assurance(replay: Verdict | None, judge: Verdict | None) -> str:
-    if replay is not None and replay.status is Status.PASSED:
-        return "replayed"
-    if judge is not None and judge.status is Status.PASSED:
-        return "judged"
-    return "none"
 
 
 def _reasons(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> list[tuple[str, bool]]:
@@ -95,10 +90,10 @@ def _reasons(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> list[tuple
         elif verdict.status is not Status.PASSED:
             final = verdict.status in (Status.FAILED, Status.UNSUPPORTED)
             out.append((f"{name}: {verdict.status.value}: {verdict.reason}", final))
-    for name, least in sorted(rule.min_scores.items()):
+    for name, min_score in sorted(rule.min_scores.items()):
         verdict = verdicts.get(name)
         if verdict is None or verdict.score is None:
             out.append((f"{name}: no score", False))
-        elif verdict.score < least:
-            out.append((f"{name}: score {verdict.score:g} is below {least:g}", True))
+        elif verdict.score < min_score:
+            out.append((f"{name}: score {verdict.score:g} is below {min_score:g}", True))
     return out

@@ -34,7 +34,7 @@ MARK_BYTES = 64
 """Bytes reserved for the mark of a truncated text: its longest form and a few more."""
 
 
-def well_formed(text: str) -> str:
+def to_well_formed(text: str) -> str:
     """Return `text` with each half of a surrogate pair replaced; halves that meet become a pair."""
     try:
         text.encode()
@@ -47,7 +47,7 @@ def truncate(text: str, max_bytes: int) -> str:
     """Return `text` well-formed and, cut with a mark where it exceeds `max_bytes` of UTF-8."""
     if text.isascii() and len(text) <= max_bytes:
         return text
-    text = well_formed(text)
+    text = to_well_formed(text)
     data = text.encode()
     if len(data) <= max_bytes:
         return text

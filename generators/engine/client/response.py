@@ -16,7 +16,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from schemas.truncation import well_formed
+from schemas.truncation import to_well_formed
 
 MAX_CHARS = 262_144
 """The longest text kept, in characters; a longer reply says how much is missing, and loses the ids
@@ -114,7 +114,7 @@ def error_message(body: bytes) -> str:
 
 def one_line(text: str, max_chars: int = 500) -> str:
     """Return `text` as one line of at most `max_chars` characters that any table can hold."""
-    line = " ".join(well_formed(text).split())
+    line = " ".join(to_well_formed(text).split())
     return line if len(line) <= max_chars else line[: max_chars - 1] + "…"
 
 
@@ -162,7 +162,7 @@ def _ids(value: JsonValue) -> tuple[int, ...] | None:
 
 def _truncate(text: str) -> tuple[str, int]:
     """Return `text` as it is kept, and how many of its characters are not."""
-    return well_formed(text[:MAX_CHARS]), max(0, len(text) - MAX_CHARS)
+    return to_well_formed(text[:MAX_CHARS]), max(0, len(text) - MAX_CHARS)
 
 
 def _texts(message: dict[str, JsonValue]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from schemas.truncation import (
     MESSAGE_BYTES,
     TITLE_BYTES,
     URL_BYTES,
+    to_well_formed,
     truncate,
-    well_formed,
 )
 
 
@@ -61,7 +61,7 @@ def test_no_character_is_taken_apart(shift: int) -> None:
 def test_halves_of_characters_are_replaced_and_pairs_kept() -> None:
     assert truncate("half \ud83d", 100) == "half \ufffd"
     assert truncate("\ude00\ud83d", 100) == "\ufffd\ufffd"
-    assert well_formed("\ud83d\ude00") == "\U0001f600"
+    assert to_well_formed("\ud83d\ude00") == "\U0001f600"
 
 
 def test_a_failures_message_is_cut_and_well_formed() -> None:
