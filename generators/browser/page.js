@@ -22,21 +22,21 @@ globalThis.stepmill = (() => {
     }
     return (~sum >>> 0).toString(16).padStart(8, "0");
   };
-  const cut = (text, most) => {
-    if (text.length * UTF8_BYTES <= most) return text.toWellFormed();
+  const cut = (text, maxBytes) => {
+    if (text.length * UTF8_BYTES <= maxBytes) return text.toWellFormed();
     const bytes = new TextEncoder().encode(text);
-    if (bytes.length <= most) return text.toWellFormed();
-    let keep = most - MARK_BYTES;
+    if (bytes.length <= maxBytes) return text.toWellFormed();
+    let keep = maxBytes - MARK_BYTES;
     while ((bytes[keep] & 0xc0) === 0x80) keep -= 1;
     const kept = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, keep));
     const missing = (bytes.length - keep).toLocaleString("en-US");
     return `${kept}…[cut: ${missing} more bytes, crc32 ${crc32(bytes)}]`;
   };
-  const squeeze = (text, most = MAX_TEXT) => {
+  const squeeze = (text, maxLength = MAX_TEXT) => {
     const flat = (text || "").replace(/\s+/g, " ").trim().toWellFormed();
-    if (flat.length <= most) return flat;
-    const pair = flat.codePointAt(most - 1) > 0xffff; // half a pair is not a character
-    return flat.slice(0, pair ? most - 1 : most);
+    if (flat.length <= maxLength) return flat;
+    const pair = flat.codePointAt(maxLength - 1) > 0xffff; // half a pair is not a character
+    return flat.slice(0, pair ? maxLength - 1 : maxLength);
   };
   const round = (number) => Math.round(number * 100) / 100;
   const ROLES = {
@@ -58,10 +58,10 @@ globalThis.stepmill = (() => {
     if (tagOf(element) === "input") return INPUT_ROLES[element.type] || "textbox";
     return ROLES[tagOf(element)] || "";
   };
-  const ownText = (element, most = MAX_TEXT) => {
+  const ownText = (element, maxLength = MAX_TEXT) => {
     let text = "";
     for (const child of element.childNodes) if (child.nodeType === 3) text += child.data;
-    return squeeze(text, most);
+    return squeeze(text, maxLength);
   };
   const textOf = (element) =>
     squeeze(element.innerText === undefined ? element.textContent : element.innerText);

@@ -28,7 +28,7 @@ _WHEEL = {
 }
 
 
-class Hand:
+class PageInput:
     """Input to one page; it tracks which keys are down."""
 
     def __init__(self, channel: Channel, clock: VirtualClock | None) -> None:
@@ -79,18 +79,16 @@ class Hand:
             )
             await self._mouse([self._event("mouseMoved", x, y, button=action.button)])
             if self._drag_data is not None:
-                await self._drop(action, self._drag_data)
+                for kind in ("dragEnter", "dragOver", "drop"):
+                    event = {"type": kind, "x": action.to_x, "y": action.to_y}
+                    event |= {"data": self._drag_data}
+                    await self._channel.send("Input.dispatchDragEvent", event)
                 break
         await self._channel.send("Input.setInterceptDrags", {"enabled": False})
         released = self._event(
             "mouseReleased", action.to_x, action.to_y, button=action.button, count=1
         )
         await self._mouse([released])
-
-    async def _drop(self, action: Drag, data: dict[str, Any]) -> None:
-        for kind in ("dragEnter", "dragOver", "drop"):
-            event = {"type": kind, "x": action.to_x, "y": action.to_y, "data": data}
-            await self._channel.send("Input.dispatchDragEvent", event)
 
     def _on_drag_intercepted(self, event: dict[str, Any]) -> None:
         self._drag_data = event["data"]

@@ -111,12 +111,14 @@ class ChromiumSession:
             await self._tab.channel.send("Animation.setPlaybackRate", {"playbackRate": 0})
 
     async def _attach(self, page: Page, *, opener: PageTab | None) -> PageTab:
-        return await PageTab.attach(page, connect=self._connect, spec=self._spec, opener=opener)
-
-    async def _connect(self, page: Page) -> Connection:
-        cdp = await self._context.new_cdp_session(page)
-        target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
-        return await self._connections.enter_async_context(Connection.open_page(self._port, target))
+        with boundary(FailureKind.BROWSER, "attaching to a page"):
+            async with asyncio.timeout(CALL_SECONDS):
+                cdp = await self._context.new_cdp_session(page)
+                target = (await cdp.send("Target.getTargetInfo"))["targetInfo"]["targetId"]
+                connection = await self._connections.enter_async_context(
+                    Connection.open_page(self._port, target)
+                )
+        return await PageTab.attach(Channel(page, connection), spec=self._spec, opener=opener)
 
     async def close(self) -> None:
         """Close the connections to the pages. The owner closes the context before this."""

@@ -8,15 +8,11 @@ clock; the current tab moves the clock for all of them.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
 from typing import Any
-
-from playwright.async_api import Page
 
 from generators.browser.channel import Channel, DocumentGone
 from generators.browser.clock import NAVIGATION_STEP_MS, VirtualClock
-from generators.browser.devtools import Connection
-from generators.browser.hand import Hand
+from generators.browser.page_input import PageInput
 from generators.browser.protocol import SessionSpec
 from schemas.action import (
     Action,
@@ -50,9 +46,6 @@ NAVIGATION_PORTIONS = 1_500
 NAVIGATION_START_SECONDS = 2.0
 """How long a navigation may take to begin after the script that starts it."""
 
-Connect = Callable[[Page], Awaitable[Connection]]
-"""Opens a DevTools connection to a page; the session that passes it closes the connection."""
-
 BLANK = "about:blank"
 """The page of a new tab; `back` does not go there."""
 
@@ -67,7 +60,7 @@ class PageTab:
     def __init__(self, channel: Channel, clock: VirtualClock | None, spec: SessionSpec) -> None:
         self.channel = channel
         """DevTools calls to the page."""
-        self.hand = Hand(channel, clock)
+        self.input = PageInput(channel, clock)
         """Input to the page."""
         self.clock = clock
         """The virtual clock, shared with the tabs that the page opened; None: real time."""
@@ -80,16 +73,13 @@ class PageTab:
 
     @classmethod
     async def attach(
-        cls, page: Page, *, connect: Connect, spec: SessionSpec, opener: "PageTab | None"
+        cls, channel: Channel, *, spec: SessionSpec, opener: "PageTab | None"
     ) -> "PageTab":
-        """Connect to `page`; with an `opener`, share its clock.
+        """Follow the page's events, and stop its time; with an `opener`, share its clock.
 
         Raises:
-            RolloutFailure: the browser refuses the connection or does not answer.
+            RolloutFailure: the browser does not answer.
         """
-        with boundary(FailureKind.BROWSER, "attaching to a page"):
-            async with asyncio.timeout(LOAD_SECONDS):
-                channel = Channel(page, await connect(page))
         clock = opener.clock if opener is not None else None
         if clock is None and spec.clock is not None:
             clock = VirtualClock(spec.clock)
@@ -157,23 +147,23 @@ class PageTab:
         """
         match action:
             case Click():
-                await self.hand.click(action)
+                await self.input.click(action)
             case Hover():
-                await self.hand.move(action.x, action.y)
+                await self.input.move(action.x, action.y)
             case Drag():
-                await self.hand.drag(action)
+                await self.input.drag(action)
             case TypeText():
                 await self._type(action)
             case Key():
-                await self.hand.press(action.key)
+                await self.input.press(action.key)
             case KeyDown():
-                await self.hand.key_down(action.key)
+                await self.input.key_down(action.key)
             case KeyUp():
-                await self.hand.key_up(action.key)
+                await self.input.key_up(action.key)
             case Scroll():
                 x = self._spec.viewport_width / 2 if action.x is None else action.x
                 y = self._spec.viewport_height / 2 if action.y is None else action.y
-                await self.hand.scroll(action, x=x, y=y)
+                await self.input.scroll(action, x=x, y=y)
             case Select():
                 await self._select(action)
             case _:
@@ -200,10 +190,10 @@ class PageTab:
 
     async def _type(self, action: TypeText) -> None:
         if action.x is not None and action.y is not None:
-            await self.hand.click(Click(x=action.x, y=action.y))
+            await self.input.click(Click(x=action.x, y=action.y))
         if action.overwrite:
             await self.call("stepmill.selectAll()")
-        await self.hand.type(action)
+        await self.input.type(action)
 
     async def _select(self, action: Select) -> None:
         option = canonical_json(action.option)
