@@ -30,7 +30,7 @@ class PolicyName(StrEnum):
     """The known policies."""
 
     TEACHER = "teacher"
-    """Reads the page's structure and acts by pixels and keys."""
+    """Reads the page's structure, and acts by pixels and keys."""
     CLUMSY = "clumsy"
     """The teacher, with seeded mistakes."""
     SCRIPTED = "scripted"
@@ -70,7 +70,7 @@ class RunSection(Record):
     url: str = Field(default="runs/run", min_length=1)
     """The run's folder, as `runs/demo`, `file:///data/demo` or `s3://bucket/demo`."""
     name: str = "stepmill"
-    """What people call the run; nothing depends on it."""
+    """The run's name for people; nothing depends on it."""
     seed: Seed = 0
     """Decides every random draw: which policy attempts what, and what it draws itself."""
 
@@ -95,7 +95,7 @@ class TasksSection(Record):
 
 
 class LogprobsMode(StrEnum):
-    """What a log-probability is of: the server is set to it, and does not say."""
+    """The distribution of a log-probability: the server is set to one, and does not say to which."""
 
     RAW = "raw"
     """The model's own distribution."""
@@ -140,8 +140,7 @@ class PolicySection(Record):
     max_tokens: int = Field(default=1_024, ge=16, le=1_000_000)
     """The longest reply, in tokens, thinking included."""
     context_tokens: int | None = Field(default=None, ge=256)
-    """The longest prompt, in tokens; None: what the engine says that it can hold, less
-    `max_tokens`."""
+    """The longest prompt, in tokens; None: the engine's limit less `max_tokens`."""
     logprobs: LogprobsMode | None = None
     """Keeps the log-probability of every token of a reply, and says which of two the server is set
     to give, as with vLLM's `--logprobs-mode`; None: none are kept."""
@@ -187,11 +186,11 @@ class EngineSection(Record):
     """Starts vLLM, before its arguments, as `["env", "CUDA_VISIBLE_DEVICES=1", "vllm"]`; None:
     `.venv-engine/bin/vllm`, else `vllm` on PATH."""
     usd_per_hour: float | None = Field(default=None, ge=0)
-    """What the engine costs by the hour, all endpoints together; None: not priced by the hour.
+    """What the engine costs by the hour, all endpoints together; None: it has no hourly price.
     Refused beside `usd_per_million`."""
     usd_per_million: PriceSection | None = None
-    """What the engine charges by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: not priced
-    by tokens."""
+    """What the engine charges by tokens, as `{ prompt = 0.5, completion = 1.5 }`; None: it has no
+    price by tokens."""
     requests: int = Field(default=256, ge=1, le=65_536)
     """The most requests in flight to one endpoint."""
     patience_seconds: float = Field(default=1_800.0, gt=0)
@@ -205,7 +204,7 @@ class BrowserSection(Record):
     """How many sessions, and what they look like."""
 
     sessions: int = Field(default=8, ge=1, le=1_024)
-    """At once, in each browser process."""
+    """Sessions open at the same time in each browser process."""
     viewport: (
         tuple[Annotated[int, Field(ge=100, le=8_192)], Annotated[int, Field(ge=100, le=8_192)]]
         | None
@@ -222,8 +221,8 @@ class LimitsSection(Record):
     """Where an episode ends at the latest; `generators/rollout/limits.py` says in which order."""
 
     live_episodes: int | None = Field(default=None, ge=1)
-    """The most that are made at once; None: the sessions decide. Replays ask no engine: the sessions
-    alone bound them."""
+    """The most episodes that are rolled out at the same time; None: the number of sessions is the
+    limit. Replays ask no engine, so only the number of sessions limits them."""
     steps: int = Field(default=30, ge=1, le=10_000)
     """The most actions in an episode; a task's own limit may be lower."""
     seconds: float = Field(default=300.0, gt=0)
@@ -232,17 +231,17 @@ class LimitsSection(Record):
     tokens: int | None = Field(default=None, ge=1)
     """The most tokens of an episode, prompts and replies of all calls together; None: no limit."""
     stuck_steps: int = Field(default=4, ge=2)
-    """The same action on the same screenshot this often in a row ends the episode."""
+    """How often in a row the same action on the same screenshot ends the episode."""
     drain_seconds: float = Field(default=30.0, ge=0)
-    """How long an interrupted run may finish what is in flight."""
+    """How long an interrupted run may take to finish the episodes in flight."""
 
 
 class VerifySection(Record):
     """Which verifiers examine an episode."""
 
     verifiers: tuple[str, ...] = ("structure", "outcome", "replay")
-    """The verifiers that examine every episode, in order; a later one sees only what no earlier one
-    failed."""
+    """The verifiers that examine every episode, in order; a later one examines only episodes that
+    no earlier one failed."""
 
 
 class AcceptSection(Record):
@@ -251,13 +250,13 @@ class AcceptSection(Record):
     passed: tuple[str, ...] = ("structure", "outcome", "replay")
     """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
-    """The least raw reward that `outcome` passes, where a template has no threshold of its own.
+    """The lowest raw reward that `outcome` passes, where a template has no threshold of its own.
 
     A template whose score is continuous has one, and it holds instead, whether it is lower or higher.
-    It counts when an episode is judged: `verify` applies another one to what is stored.
+    It applies when an episode is judged; after a change, `verify` judges stored episodes again.
     """
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """The least score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
+    """The lowest accepted score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
     accepted."""
 
 
