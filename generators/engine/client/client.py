@@ -94,12 +94,12 @@ class OpenAIEngine:
                 )
                 for url in self._urls
             ]
-            found = await self._discover_all(transports)
+            results = await self._discover_all(transports)
             self._card = merge_cards(
-                [card for card in found.values() if isinstance(card, EngineCard)]
+                [card for card in results.values() if isinstance(card, EngineCard)]
             )
             endpoints = [
-                await self._endpoint(transport, found[transport.name]) for transport in transports
+                await self._endpoint(transport, results[transport.name]) for transport in transports
             ]
             self._card = self._card.model_copy(
                 update={"endpoints": tuple(endpoint.name for endpoint in endpoints)}
@@ -162,37 +162,37 @@ class OpenAIEngine:
         """Return each endpoint's card, or why it does not answer; at least one does."""
         if not transports:
             raise NoEngine("no engine to ask: engine.urls is empty")
-        found: dict[str, EngineCard | str] = {}
+        results: dict[str, EngineCard | str] = {}
         unfit: list[str] = []
 
-        async def one(transport: Transport) -> None:
+        async def discover_one(transport: Transport) -> None:
             try:
-                found[transport.name] = await discover(
+                results[transport.name] = await discover(
                     transport, model=self._model, seconds=self._discovery_seconds
                 )
             except IncompleteResponse as error:
-                found[transport.name] = error.reason
+                results[transport.name] = error.reason
             except NoEngine as error:
                 unfit.append(str(error))
 
         async with asyncio.TaskGroup() as group:
             for transport in transports:
-                group.create_task(one(transport))
+                group.create_task(discover_one(transport))
         if unfit:
             raise NoEngine("; ".join(sorted(unfit)))
-        if not any(isinstance(card, EngineCard) for card in found.values()):
-            tried = "; ".join(f"{name}: {why}" for name, why in found.items())
+        if not any(isinstance(card, EngineCard) for card in results.values()):
+            tried = "; ".join(f"{name}: {reason}" for name, reason in results.items())
             raise NoEngine(f"no engine answers: {tried}; start one, or mend engine.urls")
-        return found
+        return results
 
-    async def _endpoint(self, transport: Transport, found: EngineCard | str) -> Endpoint:
+    async def _endpoint(self, transport: Transport, result: EngineCard | str) -> Endpoint:
         endpoint = Endpoint(transport=transport, request_limit=asyncio.Semaphore(self._requests))
         endpoint.quirks = ServerQuirks(token_ids=self.card.product in _TOKEN_ID_PRODUCTS)
-        if isinstance(found, str):
+        if isinstance(result, str):
             LOG.warning(
-                "%s does not answer and is left out until it does: %s", transport.name, found
+                "%s does not answer and is left out until it does: %s", transport.name, result
             )
-            endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=found)
+            endpoint.health = EndpointHealth(Phase.DEAD, failures=1, reason=result)
         else:
             endpoint.probe_path = await find_probe_path(transport, seconds=self._discovery_seconds)
         return endpoint

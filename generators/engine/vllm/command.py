@@ -29,7 +29,7 @@ pictures since 0.24, and has the second one since 0.25."""
 
 LOOPBACK = "127.0.0.1"
 WILDCARD_HOSTS = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - only to know it when we see it
-"""Hosts to listen on that are no addresses to connect to."""
+"""Hosts that a server can listen on and no client can connect to."""
 
 _EXTRA_ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
 """No usage statistics are sent; lines reach the log when they are written."""

