@@ -1,6 +1,6 @@
-"""The teacher on the real pages: every family it promises, by ordinary actions.
+"""The teacher on the real pages: every template it promises, by ordinary actions.
 
-`make chaos` tries two seeds of each family.
+`make chaos` tries two seeds of each template.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from schemas.task import Task
 
 SEEDS = (0, 1) if THOROUGH else (0,)
 SESSIONS = 8
-MOST_STEPS = 40
+MAX_STEPS = 40
 PASSED = 1.0
 
 
@@ -38,23 +38,23 @@ PASSED = 1.0
 class Attempt:
     """What became of one task."""
 
-    family: str
+    template: str
     seed: int
     goal: str
     thoughts: list[str]
     passed: bool
 
     def __str__(self) -> str:
-        return f"{self.family} {self.seed}: {self.goal} {self.thoughts}"
+        return f"{self.template} {self.seed}: {self.goal} {self.thoughts}"
 
 
-def _task(family: str, seed: int) -> Task:
+def _task(template: str, seed: int) -> Task:
     return Task(
-        task_id=f"{family}-{seed}",
-        template_id=family,
+        task_id=f"{template}-{seed}",
+        template_id=template,
         source="test",
         site="miniwob",
-        start_url=start_url(family),
+        start_url=start_url(template),
         instruction="",
         seed=seed,
         split="train",
@@ -63,10 +63,10 @@ def _task(family: str, seed: int) -> Task:
 
 async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: PolicySection) -> None:
     """Act until the page is done, the policy has had enough, or too much was done."""
-    task = _task(attempt.family, attempt.seed)
+    task = _task(attempt.template, attempt.seed)
     policy = PolicyFactory(RunConfig()).make(section, seed="test", task=task, account=Account())
-    least = site.threshold(attempt.family)
-    for _ in range(MOST_STEPS):
+    threshold = site.threshold(attempt.template)
+    for _ in range(MAX_STEPS):
         seen = await session.observe()
         decision = await policy.act(PolicyInput(attempt.goal, [], seen, session.reader))
         attempt.thoughts.append(decision.thought or "")
@@ -75,12 +75,14 @@ async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: Pol
         outcome = await site.outcome(session)
         if outcome.done or isinstance(decision.action, Answer):
             reward = 0.0 if outcome.reward is None else outcome.reward
-            attempt.passed = outcome.done and reward >= (PASSED if least is None else least.reward)
+            attempt.passed = outcome.done and reward >= (
+                PASSED if threshold is None else threshold.reward
+            )
             return
 
 
-async def _attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) -> Attempt:
-    visit = await site.visit(_task(family, seed))
+async def _attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> Attempt:
+    visit = await site.visit(_task(template, seed))
     spec = SessionSpec(
         viewport_width=500,
         viewport_height=400,
@@ -90,7 +92,7 @@ async def _attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) ->
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)
         goal = await site.begin(visit, session)
-        attempt = Attempt(family, seed, goal, [], passed=False)
+        attempt = Attempt(template, seed, goal, [], passed=False)
         await _drive(site, session, attempt, PolicySection(name=PolicyName.TEACHER))
     return attempt
 
@@ -100,19 +102,19 @@ async def test_the_teacher_solves_every_family_it_promises() -> None:
     attempts: list[Attempt] = []
     limit = asyncio.Semaphore(SESSIONS)
 
-    async def attempt(chromium: Chromium, site: MiniWob, family: str, seed: int) -> None:
+    async def attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> None:
         async with limit:
-            attempts.append(await _attempt(chromium, site, family, seed))
+            attempts.append(await _attempt(chromium, site, template, seed))
 
     async with Gateway() as gateway:
         site = MiniWob(gateway)
         async with Chromium(gateway_port=gateway.port) as chromium, asyncio.TaskGroup() as group:
-            for family in sorted(SKILLS):
+            for template in sorted(SKILLS):
                 for seed in SEEDS:
-                    group.create_task(attempt(chromium, site, family, seed))
+                    group.create_task(attempt(chromium, site, template, seed))
 
     assert len(attempts) == len(SKILLS) * len(SEEDS)
-    failed = [each for each in attempts if not each.passed and each.family not in UNRELIABLE]
+    failed = [each for each in attempts if not each.passed and each.template not in UNRELIABLE]
     assert [str(each) for each in failed] == []
     assert [str(each) for each in attempts if not all(each.thoughts)] == []
 

@@ -62,7 +62,7 @@ def right_angle_end(end: Point, corner: Point, frame: Box) -> Point | None:
     """Return the pixel in `frame` that makes the best right angle with `end` at `corner`.
 
     A pixel far from the corner is preferred, since there half a pixel is a smaller angle. None if
-    the right angle lies outside the frame.
+    the right angle is outside the frame.
     """
     across = (complex(*end) - complex(*corner)) * 1j
     pixels = [*ray(corner, across, frame), *ray(corner, -across, frame)]
@@ -76,7 +76,7 @@ def right_angle_end(end: Point, corner: Point, frame: Box) -> Point | None:
 def bisector_end(one: Point, corner: Point, other: Point, frame: Box) -> Point | None:
     """Return the pixel in `frame` that best halves the angle at `corner` between two points.
 
-    Far from the corner is better; None if the bisector lies outside the frame.
+    Far from the corner is better; None if the bisector is outside the frame.
     """
     ways = [complex(*end) - complex(*corner) for end in (one, other)]
     middle = ways[0] / abs(ways[0]) + ways[1] / abs(ways[1])

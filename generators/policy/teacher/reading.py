@@ -183,10 +183,10 @@ def search(page: Page) -> Plan:
     on_a_page = len(page.all("a", cls="search-title"))
     if not on_a_page:
         raise SkillError("the search finds nothing")
-    leaf, row = divmod(place - 1, on_a_page)
-    if leaf:
-        why = f"The {nth(place)} result is on page {leaf + 1}, so I go there."
-        page = yield from click(page, locator("a", text=str(leaf + 1)), why)
+    pages_ahead, row = divmod(place - 1, on_a_page)
+    if pages_ahead:
+        why = f"The {nth(place)} result is on page {pages_ahead + 1}, so I go there."
+        page = yield from click(page, locator("a", text=str(pages_ahead + 1)), why)
     why = f"This is the {nth(place)} result, so I click it."
     return (yield from click(page, locator("a", cls="search-title", place=row + 1), why))
 

@@ -21,12 +21,12 @@ class Document:
         return node("html", node("body", *self.children))
 
 
-def _seen(family: str = "click-test") -> Observation:
+def _seen(template: str = "click-test") -> Observation:
     return Observation(
         screenshot=make_screenshot(1),
         width=64,
         height=48,
-        page=PageState(url=start_url(family), title="", scroll_x=0, scroll_y=0),
+        page=PageState(url=start_url(template), title="", scroll_x=0, scroll_y=0),
         observe_ms=0,
     )
 
@@ -57,7 +57,7 @@ async def test_what_it_does_not_find_is_its_last_thought() -> None:
     assert decision.thought == "I stop here: there is no button."
 
 
-async def test_a_family_it_cannot_do_is_said_to_be_impossible() -> None:
+async def test_a_template_it_cannot_solve_is_reported_as_impossible() -> None:
     decision = await TeacherPolicy().act(
         PolicyInput("Hover.", [], _seen("hover-shape"), Document())
     )
