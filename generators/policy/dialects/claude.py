@@ -18,7 +18,7 @@ from generators.policy.dialects.protocol import (
     Rationale,
     UnreadableReply,
 )
-from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quoted
+from generators.policy.dialects.shared.arguments import Choice, Scale, Text, parse_integer, quote
 from generators.policy.dialects.shared.computer_tool import (
     format_duration,
     format_pointer_call,
@@ -134,7 +134,7 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
         case "wait":
             fields = {"type": "wait", "ms": parse_duration(required_argument(given, "duration"))}
         case name:
-            raise UnreadableReply(f"there is no action {quoted(name)} that can be carried out here")
+            raise UnreadableReply(f"there is no action {quote(name)} that can be carried out here")
     return fields
 
 
@@ -143,7 +143,7 @@ def _chord(text: object) -> str:
         names = [_BROWSER.get(part.lower(), part) for part in str(text).split("+")]
         return "+".join(key_name(name) for name in names)
     except UnknownKey as error:
-        raise UnreadableReply(f"{quoted(str(text))} is not a key; give it as ctrl+a") from error
+        raise UnreadableReply(f"{quote(str(text))} is not a key; give it as ctrl+a") from error
 
 
 def _input(action: Action, scale: Scale) -> JsonObject:

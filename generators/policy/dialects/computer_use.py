@@ -18,7 +18,7 @@ from generators.policy.dialects.protocol import (
     Rationale,
     UnreadableReply,
 )
-from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quoted
+from generators.policy.dialects.shared.arguments import Scale, Text, parse_integer, quote
 from generators.policy.dialects.shared.computer_tool import (
     format_duration,
     format_pointer_call,
@@ -75,7 +75,7 @@ class ComputerUse(TextDialect):
         call = find_json_object(text, with_key="arguments")
         if call.get("name") != "computer_use":
             raise UnreadableReply(
-                f"there is no function {quoted(call.get('name'))}; use computer_use"
+                f"there is no function {quote(call.get('name'))}; use computer_use"
             )
         given = call["arguments"]
         if isinstance(given, str):
@@ -123,7 +123,7 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
             failed = given.get("status") == _FAILED
             fields = {"type": "answer", "text": _FAILED if failed else ""}
         case name:
-            raise UnreadableReply(f"there is no action {quoted(name)} that can be carried out here")
+            raise UnreadableReply(f"there is no action {quote(name)} that can be carried out here")
     return fields
 
 

@@ -22,7 +22,7 @@ from generators.policy.dialects.protocol import (
     Rationale,
     UnreadableReply,
 )
-from generators.policy.dialects.shared.arguments import Scale, Text, quoted
+from generators.policy.dialects.shared.arguments import Scale, Text, quote
 from generators.policy.dialects.shared.json_reply import strip_thinking
 from generators.policy.dialects.shared.keys import keys_of_chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
@@ -146,7 +146,7 @@ def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
             fields = {"type": "answer", "text": Text().parse(parts.get("content", ""), scale)}
         case _:
             raise UnreadableReply(
-                f"there is no call {quoted(name)}; use click, type, scroll, finished"
+                f"there is no call {quote(name)}; use click, type, scroll, finished"
             )
     return fields
 
@@ -156,7 +156,7 @@ def _chord(keys: str) -> str:
         names = keys.split()[:_MAX_KEYS]
         return "+".join(key_name(n.upper() if _FUNCTION.fullmatch(n) else n) for n in names)
     except UnknownKey as error:
-        raise UnreadableReply(f"{quoted(keys)} is not a key; give it as 'ctrl c'") from error
+        raise UnreadableReply(f"{quote(keys)} is not a key; give it as 'ctrl c'") from error
 
 
 def _call(action: Action, scale: Scale) -> str:

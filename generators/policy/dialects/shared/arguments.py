@@ -40,7 +40,7 @@ class Scale(Record):
     """Of a text in the schema, in characters; None: only the reply's tokens limit it."""
 
 
-def quoted(value: JsonValue) -> str:
+def quote(value: JsonValue) -> str:
     """Return a value in quotation marks, shortened, for an error that the model gets."""
     return f"'{one_line(str(value)[:1_000], _QUOTED_CHARS)}'"
 
@@ -105,7 +105,7 @@ class Text(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, str):
-            raise UnreadableReply(f"must be a text in quotation marks, but is {quoted(value)}")
+            raise UnreadableReply(f"must be a text in quotation marks, but is {quote(value)}")
         if self.repairs:
             return replace_control_chars(value)
         if odd := find_control_char(value):
@@ -147,7 +147,7 @@ class Choice(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if value not in self.of:
-            raise UnreadableReply(f"must be one of {', '.join(self.of)}, but is {quoted(value)}")
+            raise UnreadableReply(f"must be one of {', '.join(self.of)}, but is {quote(value)}")
         return value
 
 
@@ -162,7 +162,7 @@ class Boolean(ArgumentType):
     @override
     def parse(self, value: JsonValue, scale: Scale) -> JsonValue:
         if not isinstance(value, bool):
-            raise UnreadableReply(f"must be true or false, but is {quoted(value)}")
+            raise UnreadableReply(f"must be true or false, but is {quote(value)}")
         return value
 
 
@@ -186,9 +186,9 @@ class Coordinate(ArgumentType):
         if scale.convention is not Convention.UNIT:
             return parse_integer(value, 0, int(edge))
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UnreadableReply(f"must be a number from 0 to 1, but is {quoted(value)}")
+            raise UnreadableReply(f"must be a number from 0 to 1, but is {quote(value)}")
         if not 0 <= value <= edge:
-            raise UnreadableReply(f"must lie from 0 to 1, but is {quoted(value)}")
+            raise UnreadableReply(f"must lie from 0 to 1, but is {quote(value)}")
         return round(float(value), 4)
 
     @override
@@ -218,9 +218,9 @@ def parse_integer(value: JsonValue, minimum: int, maximum: int) -> int:
         UnreadableReply: it is something else; the text says what is expected.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnreadableReply(f"must be a whole number, but is {quoted(value)}")
+        raise UnreadableReply(f"must be a whole number, but is {quote(value)}")
     if isinstance(value, float) and not (math.isfinite(value) and value.is_integer()):
-        raise UnreadableReply(f"must be a whole number without decimals, but is {quoted(value)}")
+        raise UnreadableReply(f"must be a whole number without decimals, but is {quote(value)}")
     if not minimum <= value <= maximum:
         raise UnreadableReply(f"must lie from {minimum} to {maximum}, but is {value:.6g}")
     return int(value)

@@ -7,7 +7,7 @@ family's own module.
 from pydantic import JsonValue
 
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
-from generators.policy.dialects.shared.arguments import Scale, Text, quoted
+from generators.policy.dialects.shared.arguments import Scale, Text, quote
 from generators.policy.dialects.shared.text_dialect import Fields, format_point, parse_point
 from schemas.action import Action, Click, Hover, TypeText
 from schemas.base import JsonObject
@@ -81,7 +81,7 @@ def parse_duration(value: JsonValue) -> int:
         UnreadableReply: it is not a duration.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 600:  # noqa: PLR2004
-        raise UnreadableReply(f"a time must be from 0 to 600 seconds, but is {quoted(value)}")
+        raise UnreadableReply(f"a time must be from 0 to 600 seconds, but is {quote(value)}")
     return max(1, round(value * 1_000))
 
 

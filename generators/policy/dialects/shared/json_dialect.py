@@ -20,7 +20,7 @@ from generators.policy.dialects.protocol import (
     UnreadableReply,
 )
 from generators.policy.dialects.settings import Settings
-from generators.policy.dialects.shared.arguments import Scale, quoted
+from generators.policy.dialects.shared.arguments import Scale, quote
 from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
 from generators.policy.dialects.shared.json_schema import (
     any_of,
@@ -208,12 +208,12 @@ class JsonDialect(Dialect):
         for name in whole:
             if name not in (keys.note, keys.thought, keys.call):
                 raise UnreadableReply(
-                    f"there is no field {quoted(name)}; give {keys.note}, {keys.thought} "
+                    f"there is no field {quote(name)}; give {keys.note}, {keys.thought} "
                     f"and {keys.call}"
                 )
         note, thought = _text_value(whole, keys.note), _text_value(whole, keys.thought)
         tool, arguments = self._call(whole[keys.call], scale)
-        named = arguments.written().get("element")
+        named = arguments.to_json().get("element")
         return ParsedAction(
             action=tool.to_action(arguments, scale),
             thought=thought,
@@ -250,7 +250,7 @@ class JsonDialect(Dialect):
             {
                 keys.note: note or self._spec.empty_note,
                 keys.thought: thought or "",
-                keys.call: {keys.name: tool.name, **arguments.written()},
+                keys.call: {keys.name: tool.name, **arguments.to_json()},
             }
         )
 
@@ -258,7 +258,7 @@ class JsonDialect(Dialect):
 def _text_value(whole: JsonObject, key: str) -> str | None:
     value = whole.get(key)
     if value is not None and not isinstance(value, str):
-        raise UnreadableReply(f"'{key}' must be a text in quotation marks, but is {quoted(value)}")
+        raise UnreadableReply(f"'{key}' must be a text in quotation marks, but is {quote(value)}")
     return replace_control_chars(value) if value else None
 
 

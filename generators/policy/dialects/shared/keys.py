@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from generators.browser.keyboard import UnknownKey, key_name, parse_chord
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
-from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quoted
+from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quote
 from generators.policy.dialects.shared.json_schema import any_of
 from schemas.base import JsonObject
 
@@ -66,7 +66,7 @@ class Chord(ArgumentType):
         if not isinstance(value, list) or not 1 <= len(value) <= self.max_keys:
             raise UnreadableReply(
                 f'must be a list of 1 to {self.max_keys} keys, as ["Control", "a"], '
-                f"but is {quoted(value)}"
+                f"but is {quote(value)}"
             )
         return [_parse_key(item) for item in value]
 
@@ -88,12 +88,12 @@ def _parse_key(value: JsonValue) -> str:
         UnreadableReply: no keyboard has it.
     """
     if not isinstance(value, str) or not (len(value) > 1 or value == " " or value.isprintable()):
-        raise UnreadableReply(f"must name keys, as Enter, Control or a, but has {quoted(value)}")
+        raise UnreadableReply(f"must name keys, as Enter, Control or a, but has {quote(value)}")
     try:
         return key_name(value)
     except UnknownKey as error:
         raise UnreadableReply(
-            f"has {quoted(value)}, which is no key; use Enter, Tab or a"
+            f"has {quote(value)}, which is no key; use Enter, Tab or a"
         ) from error
 
 

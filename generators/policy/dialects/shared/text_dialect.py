@@ -14,7 +14,7 @@ from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import PictureRule
 from generators.policy.dialects.protocol import Dialect, UnreadableReply
 from generators.policy.dialects.settings import TextSettings
-from generators.policy.dialects.shared.arguments import Coordinate, Scale, quoted
+from generators.policy.dialects.shared.arguments import Coordinate, Scale, quote
 from generators.policy.dialects.shared.sanitize import (
     escape_markup,
     one_line,
@@ -110,7 +110,7 @@ def parse_point(value: JsonValue, scale: Scale, *, names: tuple[str, str] = ("x"
         UnreadableReply: it is not a point on the picture.
     """
     if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - a point
-        raise UnreadableReply(f"a point must be two numbers, but is {quoted(value)}")
+        raise UnreadableReply(f"a point must be two numbers, but is {quote(value)}")
     fields: Fields = {}
     for name, axis, part in zip(names, (ACROSS, DOWN), value, strict=True):
         try:

@@ -21,7 +21,7 @@ from generators.policy.dialects.shared.arguments import (
     Integer,
     Scale,
     Text,
-    quoted,
+    quote,
 )
 from generators.policy.dialects.shared.json_schema import nullable, object_schema
 from schemas.action import ACTION, Action, Direction
@@ -54,7 +54,7 @@ class ToolArguments(BaseModel):
             named[_alias(name, info)] = nullable(schema) if may_be_null else schema
         return named
 
-    def written(self) -> JsonObject:
+    def to_json(self) -> JsonObject:
         """Return the arguments as the model writes them, all of them, in order."""
         return dict(zip(self.names(), (value for _, value in self), strict=True))
 
@@ -191,7 +191,7 @@ class Tool:
         for name in given:
             if name not in known:
                 takes = ", ".join(known) or "nothing"
-                raise UnreadableReply(f"'{self.name}' has no {quoted(name)}; it takes {takes}")
+                raise UnreadableReply(f"'{self.name}' has no {quote(name)}; it takes {takes}")
         try:
             return self.arguments.model_validate(given, context=scale)
         except ValidationError as error:
@@ -238,7 +238,7 @@ def find_tool(tools: tuple[Tool, ...], name: JsonValue) -> Tool:
         if tool.name == name:
             return tool
     raise UnreadableReply(
-        f"there is no tool {quoted(name)}; use one of {', '.join(tool.name for tool in tools)}"
+        f"there is no tool {quote(name)}; use one of {', '.join(tool.name for tool in tools)}"
     )
 
 
