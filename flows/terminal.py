@@ -132,7 +132,7 @@ def _output_errors() -> Iterator[None]:
     except io.UnsupportedOperation:
         raise
     except BrokenPipeError:
-        raise OutputClosed("standard output: its reader has gone") from None
+        raise OutputClosed("standard output: its reader has closed it") from None
     except OSError as error:
         raise OutputError(f"standard output: cannot be written: {error.strerror}") from None
 

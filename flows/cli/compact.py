@@ -24,11 +24,11 @@ def run(args: Arguments) -> int:
     if report.removed:
         print_lines([f"removed: {report.removed} shards ({report.removed_bytes / 1e6:.1f} MB)"])
     if report.unfinished:
-        print_lines([f"removed: {report.unfinished} writes that never ended"])
+        print_lines([f"removed: {report.unfinished} unfinished writes"])
     if report.spooled:
-        print_lines([f"spool: cleared of {report.spooled} committed units"])
+        print_lines([f"discarded: {report.spooled} committed units in the spool"])
     if report.let_go:
-        print_lines([f"let go: {report.let_go} versions, old and never published"])
+        print_lines([f"discarded: {report.let_go} old versions that were never published"])
     print_lines([f"{args.run}: compact (version {report.version})"])
     return ExitCode.DONE
 

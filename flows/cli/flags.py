@@ -118,7 +118,9 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
         help=", ".join(FormatName),
     )
     parser.add_argument("--to", metavar="DIR", required=True, help="an empty folder, or a new one")
-    parser.add_argument("--dialect", metavar="NAME", help="chat: whose words; the run's own")
+    parser.add_argument(
+        "--dialect", metavar="NAME", help="chat: the dialect; by default that of the run's policy"
+    )
     parser.add_argument(
         "--shape",
         choices=[shape.value for shape in MessageShape],
@@ -166,7 +168,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--policy", metavar="NAME", help="who acts (teacher)")
+    parser.add_argument("--policy", metavar="NAME", help="the policy that acts (teacher)")
     parser.add_argument(
         "--seeds", type=_COUNT, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
     )
@@ -231,7 +233,7 @@ def _plan(parser: argparse.ArgumentParser) -> None:
 
 def _dialect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--dialect", metavar="NAME", help="how the model is spoken to; holotron by default"
+        "--dialect", metavar="NAME", help="the dialect of the model; holotron by default"
     )
 
 

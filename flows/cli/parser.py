@@ -121,13 +121,13 @@ def _run(parser: argparse.ArgumentParser) -> None:
 
 def _prefect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--no-prefect", action="store_true", help="do the same without telling any Prefect server"
+        "--no-prefect", action="store_true", help="do not show the run to any Prefect server"
     )
 
 
 def _generate(parser: argparse.ArgumentParser) -> None:
     configuration_flags(parser)
-    parser.add_argument("--run", metavar="URL", help="where the run lies; over run.url")
+    parser.add_argument("--run", metavar="URL", help="the URL of the run; over run.url")
     parser.add_argument(
         "--dry-run",
         action="store_const",
@@ -142,7 +142,7 @@ def _generate(parser: argparse.ArgumentParser) -> None:
 def _verify(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
-        "--verifiers", metavar="A,B", help="who judges, in this order; over verify.verifiers"
+        "--verifiers", metavar="A,B", help="the verifiers, in this order; over verify.verifiers"
     )
     configuration_flags(parser)
     _prefect(parser)

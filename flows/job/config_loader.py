@@ -60,7 +60,7 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
         key, equals, text = setting.partition("=")
         where = f"--set {redact(setting)}"
         if not equals:
-            raise BadConfig(f"{where}: write KEY=VALUE, as in --set browser.sessions=4")
+            raise BadConfig(f"{where}: expected KEY=VALUE, as in --set browser.sessions=4")
         yield where, _layer_of([part.strip() for part in key.split(".")], text, where=where)
     if sources.run is not None:
         yield "--run", {"run": {"url": sources.run}}
@@ -77,7 +77,7 @@ def read_file(path: str) -> Layer:
             data = file.read(_MAX_BYTES + 1)
         if len(data) > _MAX_BYTES:
             raise BadConfig(
-                f"{path}: is larger than {_MAX_BYTES:,} bytes, which no configuration is"
+                f"{path}: expected a configuration of at most {_MAX_BYTES:,} bytes, got a larger file"
             )
         return _tables(data.decode())
     except tomllib.TOMLDecodeError as error:

@@ -144,8 +144,8 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
     dataset_path, run_path = _path_of(to), _path_of(config.run.url)
     if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):
         raise BadConfig(
-            f"{to}: a dataset and its run cannot lie in each other ({config.run.url}); "
-            "publish to a place beside it"
+            f"{to}: a dataset and its run cannot contain each other ({config.run.url}); "
+            "publish to a folder outside the run"
         )
     try:
         await destination.owned_listing(run_id or _NO_RUN)

@@ -261,7 +261,9 @@ async def _commit_spooled(lake: Lake, spool: Spool, unit: PlannedUnit) -> Mappin
             except Missing:
                 if await lake.has(unit.unit_id):
                     return None
-                raise Conflict("an episode left the spool, and the unit is not committed") from None
+                raise Conflict(
+                    "an episode is missing from the spool, and the unit is not committed"
+                ) from None
             if episode.instruction:
                 goals[episode.task_id] = episode.instruction
             contents[episode.episode_id] = episode.content_sha256

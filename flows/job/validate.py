@@ -70,11 +70,11 @@ def _check_verifiers(config: RunConfig) -> None:
     check_verifier_names((*wanted, *config.accept.min_scores))
     twice = [name for name, times in Counter(asked).items() if times > 1]
     if twice:
-        raise BadConfig(f"verify.verifiers: '{twice[0]}' is there twice; name each once")
+        raise BadConfig(f"verify.verifiers: expected each verifier once, got '{twice[0]}' twice")
     unasked = [name for name in wanted if name not in asked]
     if unasked:
         LOG.warning(
-            "accept.passed wants '%s', which verify.verifiers leaves out: "
+            "accept.passed requires '%s', which verify.verifiers leaves out: "
             "no episode can be accepted before it is asked",
             "', '".join(unasked),
         )

@@ -77,7 +77,9 @@ async def observe_flow(
         calling.cancel()
         await asyncio.wait([calling])
     if not calling.cancelled() and (error := calling.exception()) is not None:
-        LOG.warning("Prefect has no full record of this: %s: %s", type(error).__name__, error)
+        LOG.warning(
+            "Prefect's record of this command is incomplete: %s: %s", type(error).__name__, error
+        )
 
 
 async def _call(flow: str, parameters: Mapping[str, object]) -> None:

@@ -49,8 +49,8 @@ def _refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
         (["scale.workers=2"], ["unknown key 'scale", "no version reads [scale] any more"]),
         (["run.url=s3://bucket/run"], ["s3://bucket/run"]),
         (["publish.to=['s3://bucket/data']"], ["s3://bucket/data"]),
-        (["publish.to=['runs/run/data']"], ["runs/run/data", "cannot lie in each other"]),
-        (["publish.to=['runs']"], ["cannot lie in each other"]),
+        (["publish.to=['runs/run/data']"], ["runs/run/data", "cannot contain each other"]),
+        (["publish.to=['runs']"], ["cannot contain each other"]),
     ],
 )
 def test_a_configuration_that_cannot_be_honoured(
@@ -76,7 +76,7 @@ def test_a_configuration_that_cannot_be_honoured(
         ("[run]\nname = 2020-01-01", "run.name = 2020-01-01: no key is a date or a time"),
         ("[run]\nname = 07:30:00", "run.name = 07:30:00: no key is a date or a time"),
         ("[[policies]]\nname = 2020-01-01T00:00:00Z", "policies.0.name = 2020-01-01T00:00:00"),
-        ("#" * (4 * 2**20 + 1), "is larger than 4,194,304 bytes"),
+        ("#" * (4 * 2**20 + 1), "expected a configuration of at most 4,194,304 bytes"),
     ],
     ids=lambda value: value[:20].strip(),
 )
