@@ -104,11 +104,12 @@ async def open_publication(
 
 
 async def _publish(publisher: Publisher, snapshot: Snapshot, to: str) -> PublishReport:
-    """Publish, and name an error for what it is once work has begun.
+    """Publish; an error that is not a refusal becomes `Unfinished`, so that the command exits 1.
 
     Raises:
-        Refusal: the destination takes nothing.
-        Unfinished: the publication had begun and cannot be ended now.
+        Refusal: nothing can be published there.
+        Unfinished: the publication cannot be ended now. That includes damaged tables of the run and a
+            conflict with another writer, also if no file had been written yet.
     """
     try:
         return await publisher.publish(snapshot, to)

@@ -1,6 +1,6 @@
-"""What a run's trajectories become for other programs: one file a format, all written one way.
+"""The export of a run's trajectories in the formats of other programs, one module for each format.
 
-A format turns one episode at a time into lines and files and knows nothing of folders; `export`
-reads the episodes of a version a bounded piece at a time and writes what they become. Storage
-knows no model's dialect, so whoever asks for `chat` hands its renderer over.
+A format turns one episode at a time into lines and files and knows nothing of folders; `export` reads
+the episodes of a version in pieces of bounded size and writes the lines and files. Storage knows no
+model's dialect, so a caller that exports `chat` passes a renderer.
 """

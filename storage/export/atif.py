@@ -65,7 +65,17 @@ def document(source: ExportedEpisode) -> JsonObject:
                     "version": episode.code_version,
                     "model_name": episode.model,
                     "tool_definitions": list(TOOLS),
-                    "extra": _agent_extra(episode),
+                    "extra": {
+                        "policy_kind": episode.policy_kind.value,
+                        "dialect": episode.dialect,
+                        "engine": episode.engine,
+                        "engine_version": episode.engine_version,
+                        "sampling": episode.sampling,
+                        "browser": episode.browser,
+                        "browser_version": episode.browser_version,
+                        "viewport": [episode.viewport_width, episode.viewport_height],
+                        "device_scale_factor": episode.device_scale_factor,
+                    },
                 }
             ),
             "steps": list(_steps(source)),
@@ -86,25 +96,23 @@ def document(source: ExportedEpisode) -> JsonObject:
 
 def _steps(source: ExportedEpisode) -> Iterator[JsonValue]:
     episode = source.episode
-    number = 0
-    for number, opening in enumerate(_opening_steps(source), start=1):
+    openings: list[JsonObject] = [
+        {"source": "system", "message": prompt.text}
+        for prompt in episode.prompts
+        if prompt.prompt_sha256 == episode.prompt_sha256
+    ]
+    task: list[JsonValue] = [{"type": "text", "text": episode.instruction}]
+    task += [_picture(step) for step in episode.steps[:1]]
+    started = episode.started_at.isoformat()
+    openings.append({"timestamp": started, "source": "user", "message": task})
+    for number, opening in enumerate(openings, start=1):
         yield {"step_id": number, **opening}
+    number = len(openings)
     for step, following in itertools.pairwise(episode.steps):
         if not isinstance(step.action, NoAction):
             number += 1
             calls = [call for call in episode.calls if call.step == step.step]
             yield {"step_id": number, **_action_step(episode, step, following, calls)}
-
-
-def _opening_steps(source: ExportedEpisode) -> Iterator[JsonObject]:
-    """Yield the system prompt, if the episode has one, and the task with the first picture."""
-    episode = source.episode
-    for prompt in episode.prompts:
-        if prompt.prompt_sha256 == episode.prompt_sha256:
-            yield {"source": "system", "message": prompt.text}
-    task: list[JsonValue] = [{"type": "text", "text": episode.instruction}]
-    task += [_picture(step) for step in episode.steps[:1]]
-    yield {"timestamp": episode.started_at.isoformat(), "source": "user", "message": task}
 
 
 def _action_step(
@@ -117,7 +125,20 @@ def _action_step(
     shared: JsonObject = {
         "timestamp": step.at.isoformat(),
         "source": "agent" if agent else "user",
-        "extra": _step_extra(step),
+        "extra": _without_none(
+            {
+                "step": step.step,
+                "url": step.page.url,
+                "title": step.page.title,
+                "note": step.note,
+                "target": None if step.target is None else step.target.model_dump(mode="json"),
+                "action_error": step.action_error,
+                "state_changed": step.state_changed,
+                "reward": step.reward,
+                "terminated": step.terminated,
+                "truncated": step.truncated,
+            }
+        ),
     }
     arguments: JsonObject = step.action.model_dump(mode="json", exclude={"type"})
     if not agent:
@@ -185,37 +206,6 @@ def _outcome(source: ExportedEpisode) -> JsonObject:
         "answer": episode.answer,
         **source.acceptance.model_dump(mode="json"),
     }
-
-
-def _agent_extra(episode: Episode) -> JsonObject:
-    return {
-        "policy_kind": episode.policy_kind.value,
-        "dialect": episode.dialect,
-        "engine": episode.engine,
-        "engine_version": episode.engine_version,
-        "sampling": episode.sampling,
-        "browser": episode.browser,
-        "browser_version": episode.browser_version,
-        "viewport": [episode.viewport_width, episode.viewport_height],
-        "device_scale_factor": episode.device_scale_factor,
-    }
-
-
-def _step_extra(step: Step) -> JsonObject:
-    return _without_none(
-        {
-            "step": step.step,
-            "url": step.page.url,
-            "title": step.page.title,
-            "note": step.note,
-            "target": None if step.target is None else step.target.model_dump(mode="json"),
-            "action_error": step.action_error,
-            "state_changed": step.state_changed,
-            "reward": step.reward,
-            "terminated": step.terminated,
-            "truncated": step.truncated,
-        }
-    )
 
 
 def _picture(step: Step) -> JsonObject:

@@ -1,14 +1,13 @@
-"""`chat`: conversations that train a model, exactly as one of its dialect would have been prompted.
+"""`chat`: conversations that train a model of a dialect, exactly as it would have been prompted.
 
-A renderer, which `flows` hands over, says what the prompts of an episode would have been. They only
-grow until older pictures give way; such a stretch is a segment, and every prompt in it is the
-beginning of its last one. So a segment is one line: all its replies are learnt in one pass, each
-under the very prompt it answers. The next segment has to repeat the earlier replies, with other
-pictures before them; they are masked there, so that no reply is learnt twice. Nothing is learnt
-of a step that could not be carried out, or that a person took.
+A renderer, which `flows` passes in, returns the prompts that an episode would have had. A prompt only
+grows until older pictures are evicted; such a stretch is a segment, and every prompt in it is a prefix
+of its last one. So a segment is one line: training learns all its replies in one pass, each under the
+very prompt it answers. The next segment repeats the earlier replies after other pictures; there they
+are masked, so that no reply is learnt twice. Steps that failed, or that a person took, are not learnt.
 
-Two shapes: `openai`, as https://platform.openai.com/docs/guides/vision-fine-tuning has it (parts of
-`image_url`, and `weight` on replies), and `qwen`, as the Qwen-VL cookbooks and `qwen_vl_utils` read
+There are two shapes: `openai`, as in https://platform.openai.com/docs/guides/vision-fine-tuning (parts
+of `image_url`, and `weight` on replies), and `qwen`, as the Qwen-VL cookbooks and `qwen_vl_utils` read
 it (parts of `image`, every message a list).
 """
 
@@ -39,33 +38,33 @@ class MessagePicture:
     """A picture in a message."""
 
     step: int
-    """The step whose screenshot it is."""
+    """The step that it is the screenshot of."""
     jpeg: bytes
     """The picture's bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """A message."""
+    """A message of a conversation."""
 
     role: str
     """system, user or assistant."""
     parts: tuple[str | MessagePicture, ...]
     """Texts and pictures in order."""
     learnt: bool = False
-    """The loss counts it: a reply that belongs to this segment."""
+    """Whether the loss counts it: a reply that belongs to this segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of an episode's prompt that only grew, to its last reply."""
+    """A stretch of an episode in which the prompt only grew, with its last reply."""
 
     number: int
     """From 0."""
     steps: tuple[int, ...]
     """The steps whose replies belong to it."""
     turns: tuple[ChatMessage, ...]
-    """Every message."""
+    """All messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class Rendered:
     segments: tuple[Segment, ...]
     """In order; empty if not even the first step can be rendered."""
     ended: str | None = None
-    """Why it ends before its last step, in a word that is counted; None: it does not."""
+    """The reason why it ends before its last step, as it is counted; None: it does not."""
 
 
 class Renderer(Protocol):
@@ -83,11 +82,11 @@ class Renderer(Protocol):
 
     @property
     def about(self) -> JsonObject:
-        """Every setting that affects the result."""
+        """All settings that affect the result."""
         ...
 
     def render(self, episode: Episode) -> Rendered:
-        """Return the prompts a model would have got and the replies it would have given."""
+        """Return the prompts that a model would have got, and the replies it would have given."""
         ...
 
 
@@ -120,7 +119,7 @@ class Chat(Format):
         for segment in rendered.segments:
             if not any(turn.learnt for turn in segment.turns):
                 continue
-            for shown in _pictures_of(segment):
+            for shown in _pictures_in(segment):
                 if self._pictures is Pictures.FILES and shown.step not in written:
                     written.add(shown.step)
                     path = picture_path(source.episode.episode_id, shown.step)
@@ -144,7 +143,7 @@ class Chat(Format):
         }
         if self._pictures is Pictures.FILES:
             places: list[JsonValue] = [
-                picture_path(episode.episode_id, shown.step) for shown in _pictures_of(segment)
+                picture_path(episode.episode_id, shown.step) for shown in _pictures_in(segment)
             ]
             record["images"] = places
         return record
@@ -179,7 +178,7 @@ class Chat(Format):
         return {"type": "image_url", "image_url": {"url": place}}
 
 
-def _pictures_of(segment: Segment) -> list[MessagePicture]:
+def _pictures_in(segment: Segment) -> list[MessagePicture]:
     return [
         part for turn in segment.turns for part in turn.parts if isinstance(part, MessagePicture)
     ]

@@ -1,10 +1,10 @@
-"""The message graph of a trace: each message once, tokens where they were added.
+"""The message graph of a trace: each message once, with the tokens that it added.
 
 A conversation is a path from a root. A call reuses the longest path whose messages are its own and
-whose tokens begin its prompt; what comes after are new nodes, so a prompt that was rewritten, by an
-eviction or by a template, is a branch. A server gives the tokens of a prompt as a whole and not
-message by message, so those that a call added stand at its reply, masked, before the reply's own.
-Along any path the tokens are then exactly what the model saw.
+whose tokens begin its prompt, and adds nodes for the rest, so a prompt that an eviction or a chat
+template rewrote is a branch. A server gives the tokens of a prompt as a whole and not message by
+message, so the node of a reply has the tokens that the call added, masked, before the reply's own. The
+tokens along any path are then exactly what the model saw.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,9 @@ class Sampled:
     message: JsonObject
     """The reply as a message."""
     prompt_ids: Sequence[int] = ()
-    """Of the whole prompt."""
+    """The tokens of the whole prompt."""
     completion_ids: Sequence[int] = ()
-    """Of the reply."""
+    """The tokens of the reply."""
     logprobs: Sequence[float] = ()
     """One for each token of the reply."""
 
@@ -37,7 +37,7 @@ class _Node:
     sampled: bool
     token_ids: list[int]
     trained: int
-    """How many tokens at the end are the model's own."""
+    """The number of tokens at the end that the model sampled."""
     logprobs: list[float]
 
 
@@ -50,8 +50,24 @@ class Graph:
 
     @property
     def rows(self) -> list[JsonValue]:
-        """The nodes as a trace holds them."""
-        return [_row(node) for node in self._nodes]
+        """The nodes in the form of a trace."""
+        rows: list[JsonValue] = []
+        for node in self._nodes:
+            context = len(node.token_ids) - node.trained
+            rows.append(
+                {
+                    "parent": node.parent,
+                    "semantic_parents": [],
+                    "message": node.message,
+                    "sampled": node.sampled,
+                    "timestamp": node.at,
+                    "token_ids": [*node.token_ids],
+                    "mask": [number >= context for number in range(len(node.token_ids))],
+                    "is_content": [],
+                    "logprobs": [*node.logprobs],
+                }
+            )
+        return rows
 
     def path(self, messages: Sequence[JsonObject], *, at: float) -> int | None:
         """Add messages that no model sampled, and return the last one's node."""
@@ -90,18 +106,3 @@ class Graph:
         self._nodes.append(node)
         self._index[parent, canonical_json(message)] = len(self._nodes) - 1
         return len(self._nodes) - 1
-
-
-def _row(node: _Node) -> JsonObject:
-    context = len(node.token_ids) - node.trained
-    return {
-        "parent": node.parent,
-        "semantic_parents": [],
-        "message": node.message,
-        "sampled": node.sampled,
-        "timestamp": node.at,
-        "token_ids": [*node.token_ids],
-        "mask": [number >= context for number in range(len(node.token_ids))],
-        "is_content": [],
-        "logprobs": [*node.logprobs],
-    }

@@ -116,6 +116,9 @@ def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> J
         step.width,
         step.height,
     )
+    x, y = point[0] * scale.x, point[1] * scale.y
+    corners = _corners(box, scale)
+    sides = (scale.width, scale.height, scale.width, scale.height)
     return {
         "id": f"{episode.episode_id}-{step.step}",
         "image": path,
@@ -124,7 +127,10 @@ def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> J
         "instruction": f'{_VERBS[step.action.type]} the {kind} "{_label(target)}"',
         "goal": episode.instruction,
         "action": step.action.type,
-        **_location(point, box, scale),
+        "point": _rounded([x, y], 2),
+        "point_norm": _rounded([x / scale.width, y / scale.height], _DIGITS),
+        "box": _rounded(corners, 2),
+        "box_norm": _rounded([c / side for c, side in zip(corners, sides, strict=True)], _DIGITS),
         "role": target.role,
         "name": target.name,
         "text": target.text,
@@ -139,18 +145,6 @@ def _record(source: ExportedEpisode, step: Step, target: Target, path: str) -> J
     }
 
 
-def _location(point: tuple[float, float], box: Box, scale: _Scale) -> JsonObject:
-    x, y = point[0] * scale.x, point[1] * scale.y
-    corners = _corners(box, scale)
-    sides = (scale.width, scale.height, scale.width, scale.height)
-    return {
-        "point": _rounded([x, y], 2),
-        "point_norm": _rounded([x / scale.width, y / scale.height], _DIGITS),
-        "box": _rounded(corners, 2),
-        "box_norm": _rounded([c / side for c, side in zip(corners, sides, strict=True)], _DIGITS),
-    }
-
-
 def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]:
     """Yield other elements than the target: those alike, then those near, the nearest first."""
     point = target_point(step.action)
@@ -162,7 +156,9 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
         and not _contains(item.bbox, point)
         and not _is_part_or_label(item, target)
     ]
-    others.sort(key=lambda item: _squared_distance(_centre(item.bbox), point))
+    others.sort(
+        key=lambda item: sum((a - b) ** 2 for a, b in zip(_centre(item.bbox), point, strict=True))
+    )
     alike = [item for item in others if item.interactive and _same_role(item, target)][:ALIKE]
     near = [item for item in others if item not in alike][:NEAR]
     for why, items in (("alike", alike), ("near", near)):
@@ -198,10 +194,6 @@ def _is_visible(item: Element) -> bool:
 def _contains(box: Box, point: tuple[float, float]) -> bool:
     left, top, width, height = box
     return left <= point[0] <= left + width and top <= point[1] <= top + height
-
-
-def _squared_distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    return (one[0] - other[0]) ** 2 + (one[1] - other[1]) ** 2
 
 
 def _centre(box: Box) -> tuple[float, float]:

@@ -104,7 +104,11 @@ class OutputFolder:
         try:
             with folder_lock(self._root, wait=False), ExitStack() as stack:
                 stack.callback(self._close_drafts)
-                self._begin()
+                self._finished()  # again, under the lock: another export may have been faster
+                if not (self._root / MARK).is_file():
+                    write_file(self._root / MARK, canonical_json(self._made_of).encode())
+                for path in sorted(self._root.rglob(_TEMPORARY_FILES)):
+                    path.unlink()  # an export that was killed left it
                 yield
         except BlockingIOError:
             raise Unwritable(f"{self._root}: another export is writing here; wait for it") from None
@@ -157,14 +161,6 @@ class OutputFolder:
     def _close_drafts(self) -> None:
         for draft in self._drafts.values():
             draft.close()
-
-    def _begin(self) -> None:
-        """Write the mark, and remove the unfinished files of a killed export."""
-        self._finished()  # again, under the lock: another export may have been faster
-        if not (self._root / MARK).is_file():
-            write_file(self._root / MARK, canonical_json(self._made_of).encode())
-        for path in sorted(self._root.rglob(_TEMPORARY_FILES)):
-            path.unlink()
 
     def _finished(self) -> ExportManifest | None:
         refuse_run_folder(self._root, "export")

@@ -1,8 +1,8 @@
 """The protocol of an export format: from one episode to its lines and files.
 
 A format gets complete episodes, one after another, in the order of publication, and yields the lines
-and files to write for each. It keeps no state between them, so the result depends on the episode and
-the format's options alone.
+and files to write for each. It keeps no state between episodes, so the result depends on the episode
+and the format's options alone.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ class Line:
     """A line of the JSONL file of the episode's split."""
 
     record: JsonObject
-    """Keys in the order in which they are written."""
+    """A JSON object, with its keys in the order in which they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class File:
     path: str
     """Relative to the export's folder."""
     data: bytes
-    """Its bytes."""
+    """The file's content."""
 
 
 Piece = Line | File
@@ -64,7 +64,7 @@ class Format(Protocol):
 
     @property
     def options(self) -> JsonObject:
-        """Every option that affects the output: equal options give equal bytes."""
+        """All options that affect the output: equal options give equal bytes."""
         ...
 
     def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:

@@ -1,7 +1,7 @@
 """The formats by name, with what the help shows of each; nothing heavy is imported here.
 
-Each page says what lies in the folder afterwards and who reads it. A format that is added gets its
-page here and its maker in `storage.export.export`.
+Each page says which files the folder has afterwards and which program reads them. A new format needs a
+member and a page here, and a case in `storage.export.export.make_format`.
 """
 
 from collections.abc import Mapping
@@ -9,20 +9,20 @@ from enum import StrEnum
 
 
 class FormatName(StrEnum):
-    """What a run is exported as."""
+    """The name of a format."""
 
     CHAT = "chat"
     """Conversations to train a model on."""
     ATIF = "atif"
     """Agent Trajectory Interchange Format."""
     GROUNDING = "grounding"
-    """Pictures with words and the place they mean."""
+    """Pictures with an instruction and the place it means."""
     VERIFIERS = "verifiers"
     """Traces of the verifiers library."""
 
 
 class MessageShape(StrEnum):
-    """How a conversation's parts are written."""
+    """How the parts of a message are written."""
 
     OPENAI = "openai"
     """`image_url` parts; a message of one text is that text."""
@@ -85,9 +85,9 @@ log-probabilities where the engine gave them; one that did not is messages only,
 
   --pictures files|data""",
 }
-"""What each format is, for its help."""
+"""The help text of each format."""
 
 SUMMARIES: Mapping[FormatName, str] = {
     name: page.partition("\n")[0].partition(": ")[2] for name, page in PAGES.items()
 }
-"""The same in half a line."""
+"""The summary of each format for the list of formats."""

@@ -1,10 +1,10 @@
 """`verifiers`: one trace a line, as PrimeIntellect's library writes them (Trace, version 1).
 
-An episode that asked an engine is the graph of the messages of its policy, with token ids, masks
-and log-probabilities where the engine gave them; what other roles used stands in `extra_usage`. An
-episode that asked none is one conversation with tool calls: nothing in it was sampled, and it says
-that it does not train. Pictures are the screenshots as they were taken; `info` says at which size
-they were sent. A reward that the site did not give is null, which is not zero.
+An episode with engine calls is the graph of its policy's messages, with token ids, masks and
+log-probabilities where the engine gave them; `extra_usage` has the usage of other roles. An episode
+without calls is one conversation with tool calls: nothing in it was sampled, and it is marked as not
+trainable. Pictures are the screenshots as they were taken; `info` says at which size they were sent. A
+reward that the site did not give is null, which is not zero.
 
 Source: `verifiers/v1/trace.py` and `verifiers/v1/graph.py` of the package `verifiers` 0.4.0.
 """
@@ -34,10 +34,10 @@ from storage.export.protocol import (
 from storage.export.registry import FormatName, Pictures
 
 TRACE_VERSION = 1
-"""Of the schema."""
+"""The version of the schema."""
 
 LIBRARY = "0.4.0"
-"""The library's version whose schema is followed."""
+"""The version of the library whose schema this is."""
 
 _ROLES = ("policy", "repair")
 _FINISHED = ("stop", "length", "tool_calls")
@@ -60,7 +60,7 @@ class Verifiers(Format):
     def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
         trace = _Trace(source, self._pictures)
         record = trace.record()
-        for step in sorted(trace.named):
+        for step in sorted(trace.picture_steps):
             picture = source.episode.steps[step].screenshot.bytes
             yield File(picture_path(source.episode.episode_id, step), picture)
         counts["lines"] += 1
@@ -78,22 +78,27 @@ class _Trace:
         self._pictures = pictures
         self._prompts = {p.prompt_sha256: p.text for p in source.episode.prompts}
         self._graph = Graph()
-        self.named: set[int] = set()
-        """Steps whose pictures lie beside the lines."""
+        self.picture_steps: set[int] = set()
+        """Steps whose pictures are separate files, which the trace names."""
         self.calls = [
             call
             for call in source.episode.calls
             if call.role in _ROLES and isinstance(call.messages, list) and call.reply is not None
         ]
-        self.trainable = source.episode.trainable and any(_tokens(call) for call in self.calls)
+        self.trainable = source.episode.trainable and any(_has_tokens(call) for call in self.calls)
 
     def record(self) -> JsonObject:
         """Return the whole trace."""
-        episode = self._episode
+        episode, acceptance = self._episode, self._source.acceptance
+        config: JsonObject = {"model": episode.model}
+        if episode.sampling:
+            config["sampling"] = episode.sampling
+        score = episode.reward
+        reward: JsonObject | None = None if score is None else {"score": score, "weight": 1.0}
         calls: list[JsonValue] = [self._call(call) for call in self.calls]
         if not self.calls:
-            self._graph.path(list(self._acted()), at=episode.started_at.timestamp())
-        tools = [] if self.calls else _tools()
+            self._graph.path(list(self._conversation()), at=episode.started_at.timestamp())
+        tools: list[JsonValue] = [] if self.calls else [tool["function"] for tool in TOOLS]
         nodes = self._graph.rows
         if tools and nodes and isinstance(nodes[0], dict):
             nodes[0] = {**nodes[0], "tools": tools}
@@ -102,12 +107,17 @@ class _Trace:
             "id": episode.episode_id,
             "verifiers": {"version": LIBRARY, "commit": None},
             "task": self._task(),
-            "agent": self._agent(),
+            "agent": {"config": config, "name": episode.policy, "trainable": self.trainable},
             "tools": tools,
             "nodes": nodes,
             "calls": calls,
-            "rewards": {"site": _reward(episode.reward)},
-            "metrics": self._metrics(),
+            "rewards": {"site": reward},
+            "metrics": {
+                "accepted": float(acceptance.accepted),
+                "steps": float(episode.n_steps),
+                "replay_score": acceptance.replay_score,
+                "judge_score": acceptance.judge_score,
+            },
             "info": self._info(),
             "extra_usage": [u for c in episode.calls if c.role not in _ROLES and (u := _usage(c))],
             **_ending(episode),
@@ -119,7 +129,7 @@ class _Trace:
         messages = [self._message(item) for item in call.messages if isinstance(item, dict)]
         reply: JsonObject = {"role": "assistant", "content": call.reply}
         ids = (call.prompt_token_ids or (), call.completion_token_ids or ())
-        prompt, completion = ids if _tokens(call) else ((), ())
+        prompt, completion = ids if _has_tokens(call) else ((), ())
         logprobs = call.completion_logprobs or ()
         fit = logprobs if len(logprobs) == len(completion) else ()
         node = self._graph.call(messages, Sampled(reply, prompt, completion, fit), at=start)
@@ -134,7 +144,7 @@ class _Trace:
         }
 
     def _message(self, row: Mapping[str, JsonValue]) -> JsonObject:
-        """Return a message of a row of `calls`, its prompt and pictures put in."""
+        """Return a message of a row of `calls`, with its prompt and pictures filled in."""
         if "prompt_sha256" in row:
             text = self._prompts.get(str(row["prompt_sha256"]), "")
             return {"role": row["role"], "content": text}
@@ -158,40 +168,40 @@ class _Trace:
         if self._pictures is Pictures.DATA:
             url = data_url(step.screenshot.bytes)
         else:
-            self.named.add(step.step)
+            self.picture_steps.add(step.step)
             url = picture_path(self._episode.episode_id, step.step)
         return {"type": "image_url", "image_url": {"url": url}}
 
-    def _acted(self) -> Iterator[JsonObject]:
+    def _conversation(self) -> Iterator[JsonObject]:
         """Yield the conversation of an episode that asked no engine."""
         steps = self._episode.steps
         goal: JsonObject = {"type": "text", "text": self._episode.instruction}
         yield {"role": "user", "content": [goal, *(self._picture(step) for step in steps[:1])]}
-        for seen, after in itertools.pairwise(steps):
-            if not isinstance(seen.action, NoAction):
-                yield from self._done(seen, after)
+        for step, following in itertools.pairwise(steps):
+            if not isinstance(step.action, NoAction):
+                yield from self._action_messages(step, following)
 
-    def _done(self, seen: Step, after: Step) -> Iterator[JsonObject]:
-        action: JsonObject = seen.action.model_dump(mode="json", exclude={"type"})
-        came = seen.action_error or seen.result_text
-        content: list[JsonValue] = [{"type": "text", "text": came}] if came else []
-        content.append(self._picture(after))
-        if seen.actor is not Actor.AGENT:
-            text = canonical_json(seen.action.model_dump(mode="json"))
+    def _action_messages(self, step: Step, following: Step) -> Iterator[JsonObject]:
+        arguments: JsonObject = step.action.model_dump(mode="json", exclude={"type"})
+        result = step.action_error or step.result_text
+        content: list[JsonValue] = [{"type": "text", "text": result}] if result else []
+        content.append(self._picture(following))
+        if step.actor is not Actor.AGENT:
+            text = canonical_json(step.action.model_dump(mode="json"))
             yield {"role": "user", "content": [{"type": "text", "text": text}, *content]}
             return
         call: JsonObject = {
-            "id": f"call-{seen.step}",
+            "id": f"call-{step.step}",
             "type": "function",
-            "name": seen.action.type,
-            "arguments": canonical_json(action),
+            "name": step.action.type,
+            "arguments": canonical_json(arguments),
         }
-        yield {"role": "assistant", "content": seen.thought, "tool_calls": [call]}
+        yield {"role": "assistant", "content": step.thought, "tool_calls": [call]}
         yield {
             "role": "tool",
-            "tool_call_id": f"call-{seen.step}",
+            "tool_call_id": f"call-{step.step}",
             "content": content,
-            "name": seen.action.type,
+            "name": step.action.type,
         }
 
     def _task(self) -> JsonObject:
@@ -209,22 +219,6 @@ class _Trace:
                 "tags": [*task.tags],
             },
             "key": task.task_id,
-        }
-
-    def _agent(self) -> JsonObject:
-        episode = self._episode
-        config: JsonObject = {"model": episode.model}
-        if episode.sampling:
-            config["sampling"] = episode.sampling
-        return {"config": config, "name": episode.policy, "trainable": self.trainable}
-
-    def _metrics(self) -> JsonObject:
-        acceptance = self._source.acceptance
-        return {
-            "accepted": float(acceptance.accepted),
-            "steps": float(self._episode.n_steps),
-            "replay_score": acceptance.replay_score,
-            "judge_score": acceptance.judge_score,
         }
 
     def _info(self) -> JsonObject:
@@ -265,12 +259,8 @@ def _ending(episode: Episode) -> JsonObject:
     }
 
 
-def _reward(score: float | None) -> JsonObject | None:
-    return None if score is None else {"score": score, "weight": 1.0}
-
-
 def _usage(call: Call) -> JsonObject | None:
-    """Return what a call took; its prompt without what a cache served, as the library counts."""
+    """Return a call's usage; prompt tokens exclude cached ones, as the library counts."""
     if call.prompt_tokens is None or call.completion_tokens is None:
         return None
     return {
@@ -281,9 +271,5 @@ def _usage(call: Call) -> JsonObject | None:
     }
 
 
-def _tokens(call: Call) -> bool:
+def _has_tokens(call: Call) -> bool:
     return bool(call.prompt_token_ids and call.completion_token_ids)
-
-
-def _tools() -> list[JsonValue]:
-    return [tool["function"] for tool in TOOLS]

@@ -1,9 +1,9 @@
 """The verification of a published copy against its manifest, at any kind of destination.
 
-It lists the files of a destination, and changes nothing. The names and sizes of all files, the hashes
-that the destination gives at no cost, and the texts are compared with the manifest; a deep
-verification also reads every byte, in parts. What a killed publication left behind, or a running one
-has not replaced yet, is reported separately and is not a finding: the next publication clears it.
+It lists the files of a destination, and changes nothing. It compares the names and sizes of all files,
+the hashes that the destination gives at no cost, and the texts with the manifest; a deep verification
+also reads every byte, in parts. Files that a killed publication left behind, or that a running one has
+not replaced yet, are reported separately and are not findings: the next publication removes them.
 """
 
 from collections.abc import Callable, Iterator
@@ -44,7 +44,7 @@ class Discrepancy(StrEnum):
     ALTERED = "altered"
     """Its bytes are not those that were published."""
     FOREIGN = "foreign"
-    """It exists, and no publication wrote it."""
+    """No publication wrote it."""
 
 
 class PublishedFinding(Record):
@@ -55,7 +55,7 @@ class PublishedFinding(Record):
     path: str
     """Which file, below the copy's root."""
     message: str
-    """What is wrong with it and what to do."""
+    """The difference, and what to do."""
 
 
 class VerificationReport(Record):
@@ -93,10 +93,10 @@ async def verify_published(
     passes = 0
     while True:
         passes += 1
-        proof = await _Verification(destination, content, deep=deep, progress=progress).run(run_id)
-        current = await destination.listing() if proof.findings else content
+        report = await _Verification(destination, content, deep=deep, progress=progress).run(run_id)
+        current = await destination.listing() if report.findings else content
         if passes == _MAX_PASSES or current.texts.get(MANIFEST) == content.texts.get(MANIFEST):
-            return proof
+            return report
         content = current  # a publication ended meanwhile, which explains the findings
 
 
@@ -196,7 +196,7 @@ class _Verification:
             self._find_altered(file.path, f"its SHA-256 is {sha256}, not {file.sha256}")
 
     async def _classify(self, path: str) -> None:
-        """Tell a file of a publication that has not ended from another file of such a name."""
+        """Tell a file of an unfinished publication from a foreign file of such a name."""
         sha256, name = await self._digest(path), hash_in_name(path)
         if None in (sha256, name) or str(sha256).startswith(str(name)):
             self._leftovers.append(path)
@@ -225,7 +225,7 @@ class _Verification:
 
 
 def _contradictions(manifest: Manifest) -> Iterator[str]:
-    """Yield where a manifest contradicts itself, which ours never do."""
+    """Yield the contradictions within a manifest; one that a publication wrote has none."""
     for file in manifest.files:
         if (name := hash_in_name(file.path)) is not None and not file.sha256.startswith(name):
             yield f"gives {file.path} another hash than its name does"

@@ -6,7 +6,7 @@ and no place except the name that readers use. It invents no licence: the publis
 pages, the tasks and the model allow, and the card repeats it.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -184,19 +184,13 @@ def _own_thresholds(selection: Selection) -> Iterator[str]:
 
 
 def _yields(selection: Selection) -> Iterator[str]:
-    tallies: dict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
-    for item in selection.candidates:
-        tallies[item.template_id][item.status] += 1
-    worst = sorted(
-        tallies.items(),
-        key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
-    )
+    worst = selection.statuses_by_template()
     yield "| template | episodes | accepted | rejected | not judged | yield |"
     yield "|---|---:|---:|---:|---:|---:|"
-    for template, tally in worst[:MAX_TEMPLATES]:
-        counts = " | ".join(f"{tally[where]:,}" for where in AcceptanceStatus)
-        share = tally[AcceptanceStatus.ACCEPTED] / tally.total()
-        yield f"| {markdown(template)} | {tally.total():,} | {counts} | {share:.0%} |"
+    for template, statuses in worst[:MAX_TEMPLATES]:
+        counts = " | ".join(f"{statuses[status]:,}" for status in AcceptanceStatus)
+        share = statuses[AcceptanceStatus.ACCEPTED] / statuses.total()
+        yield f"| {markdown(template)} | {statuses.total():,} | {counts} | {share:.0%} |"
     if len(worst) > MAX_TEMPLATES:
         yield ""
         yield f"The other {len(worst) - MAX_TEMPLATES:,} templates did better."

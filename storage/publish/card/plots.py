@@ -4,7 +4,7 @@ One shows the status of each template's episodes, the other the lengths of the p
 Names of templates are foreign text and are escaped; there is no other foreign text in a plot.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import accumulate
@@ -31,20 +31,14 @@ _NAME_CHARS = 32
 
 def yield_plot(selection: Selection) -> bytes:
     """Return the plot of the status of each template's episodes, the lowest yield first."""
-    tallies: defaultdict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
-    for item in selection.candidates:
-        tallies[item.template_id][item.status] += 1
-    worst = sorted(
-        tallies.items(),
-        key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
-    )[:MAX_BARS]
+    worst = selection.statuses_by_template()[:MAX_BARS]
     title = "Episodes by template, the lowest yield first"
     body: list[str] = []
     for place, (status, colour) in enumerate(_COLOURS.items()):
         left = _LEFT + place * 110
         body += [_box(left, 32, 10, 10, colour), _text(left + 15, 41, status.value)]
-    for row, (template, tally) in enumerate(worst):
-        body += _bar(row, template, tally)
+    for row, (template, counts) in enumerate(worst):
+        body += _bar(row, template, counts)
     return _drawing(title, body, height=_TOP + _ROW * len(worst) + 12)
 
 
@@ -66,19 +60,19 @@ def length_plot(selection: Selection) -> bytes:
     return _drawing("Published episodes by number of actions", body, height=_HEIGHT)
 
 
-def _bar(row: int, template: str, tally: Counter[AcceptanceStatus]) -> Iterator[str]:
+def _bar(row: int, template: str, counts: Counter[AcceptanceStatus]) -> Iterator[str]:
     """Yield one template's name, its bar in parts, and its yield."""
     top, room = _TOP + row * _ROW, _WIDTH - _LEFT - 60
     name = visible(template)
     shown = name if len(name) <= _NAME_CHARS else f"{name[: _NAME_CHARS - 1]}…"
     yield _text(_LEFT - 8, top + 11, shown, anchor="end")
-    widths = [room * tally[status] / tally.total() for status in _COLOURS]
+    widths = [room * counts[status] / counts.total() for status in _COLOURS]
     for left, width, colour in zip(
         accumulate(widths, initial=0.0), widths, _COLOURS.values(), strict=False
     ):
         if width:
             yield _box(_LEFT + left, top, width, _ROW - 5, colour)
-    share = tally[AcceptanceStatus.ACCEPTED] / tally.total()
+    share = counts[AcceptanceStatus.ACCEPTED] / counts.total()
     yield _text(_LEFT + room + 8, top + 11, f"{share:.0%}")
 
 

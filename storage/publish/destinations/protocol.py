@@ -1,11 +1,11 @@
 """The protocol of a destination: a folder, a bucket or a repository that a dataset is published to.
 
-Every kind of destination does the same few things: list its files, put a file as a whole, remove
-files, finish, and hash a file for verification. `apply` knows the order of a publication, `verify`
-compares a destination with its manifest; neither knows which kind it is.
+A destination lists its files, puts a file as a whole, removes files, finishes a publication, and hashes
+a file for verification. `apply` knows the order of a publication, `verify` compares a destination with
+its manifest; neither knows which kind of destination it is.
 
-A destination that has commits may hold changes back until `finish`, and make the card, the manifest
-and the removals visible in one commit.
+A destination with commits may hold changes back until `finish`, and make the card, the manifest and the
+removals visible in one commit.
 """
 
 import re
@@ -63,7 +63,7 @@ class Destination(Protocol):
         ...
 
     async def digest(self, path: str) -> str | None:
-        """Return the SHA-256 of a file of `content`, read in parts; None if it is gone.
+        """Return the SHA-256 of a file of `listing`, read in parts; None if it is gone.
 
         Raises:
             Damaged: it cannot be read.
@@ -90,7 +90,7 @@ class Destination(Protocol):
         ...
 
     def draft(self, folder: str) -> Draft:
-        """Return an empty draft for a file in `folder`, which `put` takes most cheaply.
+        """Return an empty draft for a file in `folder`, in the form that `put` copies least.
 
         Raises:
             Unwritable: it cannot be written.

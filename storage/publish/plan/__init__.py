@@ -1,1 +1,1 @@
-"""Which files a version comes to: selected episodes, their rows and Parquet, the manifest."""
+"""The plan of a published dataset: selected episodes, their files and rows, the manifest."""

@@ -145,8 +145,10 @@ def plan_files(
         if config == "tasks":
             files += _task_files(group, members[split])
         elif config == "prompts":
-            published = filter(selection.publishes, members[split])
-            ids = {prompt for episode in published for prompt in _prompts(episode, owners)}
+            ids: set[str] = set()
+            for episode in filter(selection.publishes, members[split]):
+                ids |= owners.prompts.get(episode.episode_id, set())
+                ids |= {episode.prompt_sha256} if episode.prompt_sha256 else set()
             files += [_planned_file(group, 0, ids=sorted(ids))] if ids else []
         else:
             stretches = _stretches(members[split], partial(row_bytes, config), limit=shard_bytes)
@@ -169,11 +171,6 @@ def _task_files(group: _FileGroup, members: Sequence[Candidate]) -> Iterator[Pla
     stretches = _stretches(ids, lambda _: _ROW_BYTES["tasks"], limit=group.shard_bytes)
     for index, stretch in enumerate(stretches):
         yield _planned_file(group, index, ids=stretch)
-
-
-def _prompts(episode: Candidate, owners: _RowOwners) -> set[str]:
-    own = {episode.prompt_sha256} if episode.prompt_sha256 else set()
-    return own | owners.prompts.get(episode.episode_id, set())
 
 
 def _planned_file(

@@ -138,7 +138,7 @@ def _stretch(wanted: RowRequest, start: int, *, limit: float) -> tuple[int, int]
 
 
 def _read_piece(index: RowIndex, key: str, ids: Sequence[str], schema: pa.Schema) -> pa.Table:
-    """Return the rows of `ids` in their order, with the columns of `schema`."""
+    """Return the rows of `ids` in their order with the columns of `schema`; lacking ones are null."""
     table = index.read(ids, schema.names)
     rank = pc.index_in(table[key], value_set=pa.array(ids, pa.string()))
     keys = [name for name in _SORT_COLUMNS if name in table.column_names]
@@ -146,7 +146,14 @@ def _read_piece(index: RowIndex, key: str, ids: Sequence[str], schema: pa.Schema
     places = [place for _, place in sorted((ranked, at) for at, ranked in enumerate(ranks))]
     # Slices do not copy the pictures, and an episode's rows are adjacent, so there are few slices.
     slices = [table.slice(start, stop - start) for start, stop in _runs(places)]
-    return _conform(pa.concat_tables(slices) if slices else table, schema)
+    ordered = pa.concat_tables(slices) if slices else table
+    columns = [
+        ordered[field.name].cast(field.type)
+        if field.name in ordered.column_names
+        else pa.chunked_array([pa.nulls(ordered.num_rows, field.type)])
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -156,17 +163,6 @@ def _runs(places: Sequence[int]) -> Iterator[tuple[int, int]]:
         if end == len(places) or places[end] != places[end - 1] + 1:
             yield places[start], places[end - 1] + 1
             start = end
-
-
-def _conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return `table` with exactly the columns of `schema`; those that it lacks are null."""
-    columns = [
-        table[field.name].cast(field.type)
-        if field.name in table.column_names
-        else pa.chunked_array([pa.nulls(table.num_rows, field.type)])
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def drop_repeats(table: pa.Table, key: str) -> pa.Table:

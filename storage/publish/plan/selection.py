@@ -7,7 +7,7 @@ alone: units by when their last episode ended, then task and attempt. Units that
 ended later, so a later version adds its episodes at the end, however the tables were compacted.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -117,6 +117,16 @@ class Selection:
     def count(self, status: AcceptanceStatus) -> int:
         """Return how many episodes have a status."""
         return sum(item.status is status for item in self.candidates)
+
+    def statuses_by_template(self) -> list[tuple[str, Counter[AcceptanceStatus]]]:
+        """Return the number of episodes by status for each template, the lowest yield first."""
+        statuses: defaultdict[str, Counter[AcceptanceStatus]] = defaultdict(Counter)
+        for item in self.candidates:
+            statuses[item.template_id][item.status] += 1
+        return sorted(
+            statuses.items(),
+            key=lambda pair: (pair[1][AcceptanceStatus.ACCEPTED] / pair[1].total(), pair[0]),
+        )
 
 
 def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Selection:

@@ -17,7 +17,7 @@ from flows.cli.main import main
 from flows.cli.parser import Arguments
 from flows.internal_error import report_defect
 from flows.orchestration import serve
-from schemas.errors import Damaged, Refusal, Unfinished
+from schemas.errors import Conflict, Damaged, Refusal, Unfinished
 
 BROKEN = "broken"
 """A command that is there for these tests alone."""
@@ -115,7 +115,11 @@ def test_refusals_alone_are_no_defect(
     [
         (Refusal("no"), 2),
         (Damaged("torn"), 2),
+        (Conflict("late"), 2),
         (Unfinished("full"), 1),
+        (ExceptionGroup("one", [Damaged("torn")]), 2),
+        (ExceptionGroup("one", [Conflict("late")]), 2),
+        (ExceptionGroup("two", [Damaged("torn"), Unfinished("full")]), 1),
         (ExceptionGroup("one", [Unfinished("full")]), 1),
         (ExceptionGroup("two", [Refusal("no"), ExceptionGroup("in", [Unfinished("full")])]), 1),
     ],

@@ -1,8 +1,8 @@
 """Uploads to the Hub and downloads for their hash, never with a whole file in memory.
 
-A file is uploaded from a path, because the client splits only a path or bytes into the chunks of
-which it uploads the new ones; a draft without a name has a path for as long as it is open. A file is
-downloaded for its hash alone, in parts.
+A file is uploaded from a path, because the client splits only a path or bytes into chunks, of which it
+uploads the new ones; a draft without a name has a path for as long as it is open. A file is downloaded
+in parts, for its hash alone.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class RemoteFile:
     size: int
     """Bytes."""
     digest: str
-    """SHA-256 of a large file, git's own hash of a small one."""
+    """The SHA-256 of a large file, git's hash of a small one."""
     large: bool
     """Whether it is stored outside git."""
 
@@ -38,9 +38,9 @@ class Addition:
     size: int
     """Bytes."""
     sha256: str
-    """SHA-256 of its bytes."""
+    """The SHA-256 of its bytes."""
     git: str
-    """Git's own hash of it."""
+    """Git's hash of it."""
 
     def is_at(self, entry: RemoteFile | None) -> bool:
         """Return whether the Hub has this very file."""
@@ -69,10 +69,10 @@ class RemoteHash:
         self._url = url
         self._position = 0
         self.hash = hashlib.sha256()
-        """Of the bytes read so far."""
+        """The hash of the bytes read so far."""
 
     def read(self) -> None:
-        """Read on to the end."""
+        """Read to the end, from where the last call stopped."""
         request_headers = headers() | {"Accept-Encoding": "identity"}
         if self._position:
             request_headers["Range"] = f"bytes={self._position}-"

@@ -9,7 +9,7 @@ from faulty_lake import commit
 from flows.job import publish_job
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
-from schemas.errors import Damaged, StepmillError, Unfinished, Unwritable
+from schemas.errors import Conflict, Damaged, StepmillError, Unfinished, Unwritable
 from storage.publish.publish import PublishReport, publish
 
 
@@ -17,6 +17,7 @@ from storage.publish.publish import PublishReport, publish
     ("error", "named"),
     [
         (Damaged("torn"), Unfinished),
+        (Conflict("late"), Unfinished),
         (Unfinished("full"), Unfinished),
         (Unwritable("no"), Unwritable),
     ],
