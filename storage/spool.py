@@ -1,9 +1,9 @@
 """Finished episodes that are not committed yet.
 
-An episode is put here the moment it ends, unless it exists already: from then on it survives
-`kill -9` of every process, and a second rollout of it changes nothing. A unit is built from the spool
-and **not** from a worker's memory, so that two workers that both finished an episode build the same
-unit, from the episode that was put first. When a unit is committed its objects are removed.
+A worker puts an episode here as soon as it ends, unless it exists already. From then on the episode
+survives `kill -9` of every process, and a second rollout of it changes nothing. A unit is built from
+the spool and **not** from a worker's memory, so two workers that both finished an episode build the
+same unit, from the episode that was put first. When a unit is committed its objects are removed.
 """
 
 from collections import defaultdict

@@ -17,7 +17,7 @@ from schemas.base import JsonObject, Record, sha256_hex
 from schemas.episode import Episode
 from schemas.errors import BadConfig, Damaged
 from schemas.sections import AcceptSection
-from schemas.tables import Row, arrow_schema, episode_from_rows, from_row
+from schemas.tables import Row, arrow_schema, from_row
 from schemas.task import Task
 from storage.export.atif import Atif
 from storage.export.chat import Chat, Renderer
@@ -26,7 +26,7 @@ from storage.export.output_folder import OutputFolder
 from storage.export.protocol import ExportedEpisode, File, Format
 from storage.export.registry import FormatName, MessageShape, Pictures
 from storage.export.verifiers import Verifiers
-from storage.lake.readers import read_prompts, rows_by_episode
+from storage.lake.readers import build_episode, read_prompts, rows_by_episode
 from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection, select
@@ -207,18 +207,7 @@ class EpisodeReader:
         used = {row["prompt_sha256"] for row in (row, *rows["calls"])} - {None}
         missing = used - self._prompts.keys()
         self._prompts |= read_prompts(self._tables.datasets.get("prompts"), missing)
-        try:
-            episode = episode_from_rows(
-                row,
-                rows["steps"],
-                observations=rows["observations"],
-                calls=rows["calls"],
-                prompts=[self._prompts[key] for key in sorted(used & self._prompts.keys())],
-            )
-        except ValueError as error:
-            raise Damaged(
-                f"episode {candidate.episode_id}: its rows are not a valid episode: {error}"
-            ) from error
+        episode = build_episode(row, rows, self._prompts)
         _check(episode, whole=candidate.whole)
         return episode
 

@@ -184,7 +184,7 @@ class UnitWriter:
             Conflict: a table holds other episodes of the unit: read the spool again.
             Unwritable: the run cannot be written.
         """
-        self._check(tasks)
+        self._check_order(tasks)
         await self._writers["tasks"].add([to_row(task) for task in tasks])
         prompts = [self._prompts[key] for key in sorted(self._prompts)]
         await self._writers["prompts"].add([to_row(prompt) for prompt in prompts])
@@ -200,7 +200,7 @@ class UnitWriter:
                 raise Conflict(f"unit {self._unit_id}: {table} was committed with other episodes")
         return True
 
-    def _check(self, tasks: Sequence[Task]) -> None:
+    def _check_order(self, tasks: Sequence[Task]) -> None:
         """Check that every task has an episode, and that the episodes came in order."""
         order = {task.task_id: number for number, task in enumerate(tasks)}
         known = [(order[task], attempt) for task, attempt in self._addresses if task in order]

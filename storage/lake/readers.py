@@ -88,8 +88,34 @@ def read_episodes(parts: EpisodeRows, prompts: Mapping[str, Row]) -> list[Episod
     Raises:
         Damaged: the rows of an episode do not fit together.
     """
-    episodes = [_episode(head, parts, prompts) for head in parts.heads]
+    episodes: list[Episode] = []
+    for head in parts.heads:
+        own = {table: rows_.get(head["episode_id"], []) for table, rows_ in parts.owned.items()}
+        episodes.append(build_episode(head, own, prompts))
     return sorted(episodes, key=lambda episode: (episode.task_id, episode.attempt))
+
+
+def build_episode(
+    head: Row, own: Mapping[str, Sequence[Row]], prompts: Mapping[str, Row]
+) -> Episode:
+    """Return the episode of a row of `episodes`; `own` are its rows in the other tables.
+
+    Raises:
+        Damaged: the rows do not fit together.
+    """
+    used = {row["prompt_sha256"] for row in (head, *own["calls"])}
+    try:
+        return episode_from_rows(
+            head,
+            own["steps"],
+            observations=own["observations"],
+            calls=own["calls"],
+            prompts=[prompts[key] for key in sorted(used & prompts.keys())],
+        )
+    except ValueError as error:
+        raise Damaged(
+            f"episode {head['episode_id']}: its rows are not a valid episode: {error}"
+        ) from error
 
 
 def unit_of(episodes: Dataset | None, episode_id: str) -> str | None:
@@ -158,23 +184,6 @@ def read_table(
         )
     except (pa.ArrowException, OSError) as error:
         raise read_error(error, "a committed file cannot be read") from None
-
-
-def _episode(head: Row, parts: EpisodeRows, prompts: Mapping[str, Row]) -> Episode:
-    own = {table: rows_.get(head["episode_id"], []) for table, rows_ in parts.owned.items()}
-    used = {row["prompt_sha256"] for row in (head, *own["calls"])}
-    try:
-        return episode_from_rows(
-            head,
-            own["steps"],
-            observations=own["observations"],
-            calls=own["calls"],
-            prompts=[prompts[key] for key in sorted(used & prompts.keys())],
-        )
-    except ValueError as error:
-        raise Damaged(
-            f"episode {head['episode_id']}: its rows do not form an episode: {error}"
-        ) from error
 
 
 def _record(kind: type[R], row: Row) -> R:

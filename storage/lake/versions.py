@@ -1,8 +1,7 @@
 """A run's versions: `versions/<N>.json`, each the Delta version of every table at one moment.
 
-A version is put only if absent and never changed, numbers count from 1 without a gap, and within
-one the version of `episodes` was read first, so that the other tables hold everything its episodes
-need.
+A version is put only if absent and never changed. Numbers count from 1 without a gap. The Delta
+version of `episodes` is read first, so the other tables have every row that its episodes need.
 """
 
 import json
@@ -17,10 +16,10 @@ from storage.lake.retention import is_released, released_error
 from storage.objects.protocol import Missing, ObjectStore
 
 PREFIX = "versions/"
-"""What every version's key begins with."""
+"""The prefix of every version's key."""
 
 KEY = re.compile(r"versions/([1-9][0-9]*)\.json")
-"""A version's key; its group is the number."""
+"""The key of a version; its group is the number."""
 
 Versions = dict[str, int]
 """Table name to its Delta version."""
@@ -66,7 +65,7 @@ def parse_version(data: bytes, key: str) -> Versions:
     try:
         return _VERSIONS.validate_python(json.loads(data), strict=True)
     except (ValueError, ValidationError):
-        raise Damaged(f"{key}: is not a version file") from None
+        raise Damaged(f"{key}: expected a Delta version for each table") from None
 
 
 async def seal(store: ObjectStore, read: Callable[[], Awaitable[Versions]]) -> int:

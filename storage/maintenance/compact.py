@@ -274,7 +274,7 @@ class Vacuum:
         if shard.unit_id == COMPACT:
             state = await table.read(handle.state)
             return shard.number is not None and shard.number <= state.number
-        return name not in UNIT_TABLES or await table.read(partial(handle.has, shard.unit_id))
+        return name not in UNIT_TABLES or await table.transaction_token(shard.unit_id) is not None
 
     async def _live_paths(self, name: str, version: int | None = None) -> frozenset[str]:
         handle, table = self._tables[name]

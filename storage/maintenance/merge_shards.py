@@ -11,7 +11,7 @@ Each shard is checked against the hash in its name before its rows are merged.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import time
@@ -102,23 +102,19 @@ class SwapHandle(DeltaHandle):
         )
         return TableState(table.transaction_version(COMPACT) or 0, tuple(files))
 
-    def has(self, transaction: str) -> bool:
-        """Return whether an application transaction is committed."""
-        return self.transaction_token(transaction) is not None
-
     def paths(self, version: int | None = None) -> frozenset[str]:
         """Return the live files of now, or of a Delta version."""
         table = self.refresh()
         if table is not None and version is not None:
             table = DeltaTable(self.url, version=version, storage_options=self._options)
-        return frozenset() if table is None else frozenset(_paths(live_files(table)))
+        return frozenset() if table is None else _paths(table)
 
     def swap(self, swap: Swap) -> bool:
         """Commit `swap` unless its number is taken; return whether its file is live afterwards."""
         table = self.refresh()
         if table is None:
             return False
-        live = frozenset(_paths(live_files(table)))
+        live = _paths(table)
         if swap.number <= (table.transaction_version(COMPACT) or 0):
             return swap.added.path in live  # our own commit, whose response was lost, or another's
         if not live.issuperset(file.path for file in swap.removed):
@@ -272,5 +268,6 @@ class TableMerge:
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
 
 
-def _paths(files: pa.Table) -> Iterator[str]:
-    return (unquote(str(path)) for path in files.column("path").to_pylist())
+def _paths(table: DeltaTable) -> frozenset[str]:
+    """Return the live files of a table."""
+    return frozenset(unquote(str(path)) for path in live_files(table)["path"].to_pylist())

@@ -76,24 +76,20 @@ class Connection:
             BadConfig: the AWS files or variables make no client.
         """
         with self._lock:
-            keys = self._credentials()
-            return {**self._place, **keys}
-
-    def _credentials(self) -> Mapping[str, str]:
-        self.client()
-        try:
-            credentials = self._session.get_credentials()
-            if credentials is None:
-                raise NoCredentialsError
-            keys = credentials.get_frozen_credentials()
-        except FAILURES as error:
-            raise request_error(error, self.address.url, doing=READ) from None
-        options = {
-            "AWS_ACCESS_KEY_ID": keys.access_key,
-            "AWS_SECRET_ACCESS_KEY": keys.secret_key,
-            "AWS_SESSION_TOKEN": keys.token,
-        }
-        return {name: value for name, value in options.items() if value}
+            self.client()
+            try:
+                credentials = self._session.get_credentials()
+                if credentials is None:
+                    raise NoCredentialsError
+                keys = credentials.get_frozen_credentials()
+            except FAILURES as error:
+                raise request_error(error, self.address.url, doing=READ) from None
+            options = {
+                "AWS_ACCESS_KEY_ID": keys.access_key,
+                "AWS_SECRET_ACCESS_KEY": keys.secret_key,
+                "AWS_SESSION_TOKEN": keys.token,
+            }
+            return {**self._place, **{name: value for name, value in options.items() if value}}
 
     @cached_property
     def _session(self) -> boto3.session.Session:

@@ -173,24 +173,22 @@ class S3Store(ObjectStore):
     async def probe(self) -> None:
         # A store that ignores conditions is refused too.
         key = f"{self._address.prefix}.tmp-{secrets.token_hex(8)}"
+        write = Write(self._bucket, key, b"1")
         succeeded = False
         try:
-            await self._check_conditions(Write(self._bucket, key, b"1"))
+            await write_object(self._client, write)
+            await self._refuse_unconditional(write.key, IfNoneMatch="*")
+            await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
+            if not await self._is_ours(write):
+                raise Unwritable(
+                    f"{self.url}: the store drops the metadata of objects, by which a write whose "
+                    f"response was lost is recognised; use another store, {SEE}"
+                )
             succeeded = True
         finally:
             # The first error is raised, not that the object cannot be removed either.
             with nullcontext() if succeeded else suppress(StepmillError):
                 await delete(self._client, self._bucket, [key])
-
-    async def _check_conditions(self, write: Write) -> None:
-        await write_object(self._client, write)
-        await self._refuse_unconditional(write.key, IfNoneMatch="*")
-        await self._refuse_unconditional(write.key, IfMatch=f'"{"0" * 32}"')
-        if not await self._is_ours(write):
-            raise Unwritable(
-                f"{self.url}: the store drops the metadata of objects, by which a write whose "
-                f"response was lost is recognised; use another store, {SEE}"
-            )
 
     async def _refuse_unconditional(self, key: str, **condition: str) -> None:
         """Check that a write with a condition that does not hold is refused."""
