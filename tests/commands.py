@@ -114,9 +114,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def until(happens: Callable[[], bool]) -> None:
-    """Wait until something happens."""
+GLANCE, LOOK = 0.05, 0.25
+"""Seconds from one question to the next, where it costs nothing and where it is work."""
+
+
+def until(happens: Callable[[], bool], *, every: float = GLANCE) -> None:
+    """Wait until something happens; what is work to find out is asked at every `LOOK`."""
     deadline = time.monotonic() + SECONDS
     while not happens():
         assert time.monotonic() < deadline, "it never happened"
-        threading.Event().wait(0.05)
+        threading.Event().wait(every)

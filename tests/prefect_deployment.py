@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import psutil
-from commands import SECONDS, environment, until
+from commands import LOOK, SECONDS, environment, until
 from http_servers import free_ports
 from source_tree import ROOT
 
@@ -94,7 +94,7 @@ class Deployed:
             found[:] = [one for one in self.processes if _words(one)[1:5] == _WORKER]
             return bool(found) and found[0] != other
 
-        until(there)
+        until(there, every=LOOK)
         return found[0]
 
     def ask(self, path: str, question: object = None, verb: str = "") -> Any:
@@ -123,7 +123,7 @@ class Deployed:
 
     def ended(self, run_id: str) -> dict[str, Any]:
         """Wait for the end of a flow run, and return it."""
-        until(lambda: self.ask(f"flow_runs/{run_id}")["state_type"] in ENDED)
+        until(lambda: self.ask(f"flow_runs/{run_id}")["state_type"] in ENDED, every=LOOK)
         run: dict[str, Any] = self.ask(f"flow_runs/{run_id}")
         return run
 
@@ -153,7 +153,7 @@ def ask(url: str, question: object = None, verb: str = "") -> Any:
                 raise
         return bool(answers)
 
-    until(answered)
+    until(answered, every=LOOK)
     return json.loads(answers[0]) if answers[0] else None
 
 

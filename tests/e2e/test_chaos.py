@@ -17,7 +17,7 @@ from random import Random
 import psutil
 import pytest
 from chaos import KILLED, assert_whole
-from commands import SECONDS, end, environment, start, stepmill, until
+from commands import LOOK, SECONDS, end, environment, start, stepmill, until
 from effort import BROWSER_ROUNDS, THOROUGH, TIMEOUT
 from kill_at import Doom, Fate, Instant
 from small_runs import Trial
@@ -81,7 +81,7 @@ async def finish(trial: Trial, mark: str) -> None:
     assert "Traceback" not in said.err
     assert said.answer["rolled_out"] == EPISODES - len(before)
     await assert_whole(trial, before)
-    until(lambda: not alive(mark))
+    until(lambda: not alive(mark), every=LOOK)
 
 
 def _in_dataset(random: Random) -> Instant:

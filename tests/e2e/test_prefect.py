@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import SMALL, called, end, start, stepmill, until
+from commands import LOOK, SMALL, called, end, start, stepmill, until
 from prefect_home import ask_database, prefect_home
 from secrets_search import Hoard, files
 
@@ -76,7 +76,8 @@ def test_no_server_and_no_browser_outlives_a_killed_command(home: Path, tmp_path
         lambda: (
             _below(running) >= {"flows.orchestration.server_process", "--headless"}
             and _spooled(run)
-        )
+        ),
+        every=LOOK,
     )
     children = psutil.Process(running.pid).children(recursive=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import SECONDS, environment, until
+from commands import LOOK, SECONDS, environment, until
 from http_servers import free_ports
 from prefect_deployment import COMMAND, Deployed, gone
 from source_tree import ROOT
@@ -62,7 +62,7 @@ def test_a_schedule_fires_again_and_again(deployed: Deployed, tmp_path: Path) ->
     often = {"active": True, "schedule": {"cron": "* * * * * */15"}}
     [schedule] = deployed.ask(f"{of_nightly}/schedules", [often])
 
-    until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors))
+    until(lambda: deployed.completed_on_schedule() >= 2 or bool(deployed.errors), every=LOOK)
 
     deployed.ask(f"{of_nightly}/schedules/{schedule['id']}", verb="DELETE")
     deployed.ask(of_nightly, {"parameters": nightly["parameters"]}, "PATCH")
@@ -98,7 +98,7 @@ def test_a_killed_worker_is_started_again_and_leaves_nothing(
     begun = deployed.begin(
         nightly, config="configs/smoke.toml", run=f"{tmp_path}/long", settings=many
     )
-    until(lambda: any("--headless" in one for one in deployed.words()))
+    until(lambda: any("--headless" in one for one in deployed.words()), every=LOOK)
     worker = deployed.worker()
     left = worker.children(recursive=True)
 
