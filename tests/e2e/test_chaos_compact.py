@@ -28,6 +28,8 @@ from storage.spool import Spool
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
 AT_ONCE = 2
+LUCK = 2
+"""How many events fewer a compaction may have than another."""
 DAYS = 50
 MERGED = ("tasks", "prompts", "observations", "calls", "steps", "episodes")
 """Tables that have two small shards."""
@@ -99,7 +101,7 @@ def test_killed_before_any_write_and_run_again_it_is_whole(made: MadeRun, tmp_pa
     assert {f"{when} write_swap {table}" for when in ("before", "after") for table in MERGED} <= {
         *names
     }
-    assert came >= len(numbers) - 2
+    assert came >= sum(number <= len(names) - LUCK for number in numbers)
 
 
 def _first(names: list[str], place: int) -> bool:
