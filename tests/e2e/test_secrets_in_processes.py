@@ -97,7 +97,11 @@ def test_no_process_of_a_run_and_no_file_of_it_holds_a_secret_that_is_not_for_it
     assert hoard.found([("what was said", f"{said.out}{said.err}".encode()), *left]) == []
     assert ask_database(prefect, "select count(*) from flow_run") == [(1,)]
     assert {"embedded.db", "run.json", "manifest.json"} <= {Path(path).name for path, _ in left}
-    kept = json.loads((tmp_path / "run" / "run.json").read_text())["provenance"]["browser"]
+    _check_browser_provenance(tmp_path / "run")
+
+
+def _check_browser_provenance(run: Path) -> None:
+    kept = json.loads((run / "run.json").read_text())["provenance"]["browser"]
     assert "--no-sandbox" in kept["sandbox"]
     assert "other users of the machine can reach it" in kept["devtools"]
 
