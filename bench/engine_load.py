@@ -26,8 +26,8 @@ from bench.loading.plot import plot
 from bench.loading.serving import scripted_engine
 from bench.loading.streaming import STREAMED, StreamingClient
 from bench.measuring.result import report
-from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint_keys import endpoint_keys
 from generators.engine.client.metrics import EngineMetrics
 from generators.engine.protocol import EnginePrompt, Sampling
 from generators.policy.dialects.coordinates import Frame

@@ -25,7 +25,7 @@ from generators.browser.channel import script as page_script
 from generators.browser.chromium import FLAGS, Chromium, find_chromium
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.policy.scripted import ScriptedPolicy
-from generators.rollout.attempt import difference_hash
+from generators.rollout.episode_recorder import difference_hash
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway

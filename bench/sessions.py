@@ -37,7 +37,7 @@ from generators.browser.chromium import Chromium
 from generators.browser.slots import Slots, page_slots
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
-from generators.rollout.attempt import Attempt
+from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway

@@ -60,7 +60,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy", "localizer validator")
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
-    "generators/tasks/sources.py": _all("tasks", "source include exclude seeds"),
+    "generators/tasks/loader.py": _all("tasks", "source include exclude seeds"),
     "schemas/acceptance.py": _all("accept", "passed min_scores"),
     "schemas/config.py": ("policies",),
     "storage/maintenance/compact.py": ("storage.shard_mb",),

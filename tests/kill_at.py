@@ -30,7 +30,7 @@ from storage.maintenance.merge_shards import SwapHandle
 
 if TYPE_CHECKING:
     from storage.objects.s3 import S3Store
-    from storage.objects.s3.requests import Write
+    from storage.objects.s3.bulk_requests import Write
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ def _wait_at(gate: Path) -> None:
 
 def _tell_of_objects(events: "_Events", part_bytes: int | None) -> None:
     """Let a bucket's store tell of its writes: no audit event of Python's does."""
-    from storage.objects.s3 import S3Store, requests  # noqa: PLC0415 - heavy, and only for this
+    from storage.objects.s3 import S3Store, bulk_requests  # noqa: PLC0415 - heavy, and only for this
 
     for method in ("put", "put_new", "replace", "delete"):
         setattr(S3Store, method, events.around_object(method, getattr(S3Store, method)))
@@ -151,10 +151,10 @@ def _tell_of_objects(events: "_Events", part_bytes: int | None) -> None:
         values = {
             "MULTIPART_BYTES": part_bytes,
             "PART_BYTES": max(part_bytes, SMALLEST_PART),
-            "_put_part": events.around_part(requests._put_part),
+            "_put_part": events.around_part(bulk_requests._put_part),
         }
         for name, value in values.items():
-            setattr(requests, name, value)
+            setattr(bulk_requests, name, value)
 
 
 class _Events:

@@ -9,7 +9,7 @@ from generators.browser.protocol import Sessions
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
-from generators.rollout.attempt import Attempt
+from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site

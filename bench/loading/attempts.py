@@ -1,6 +1,6 @@
 """Attempts at MiniWoB++ tasks that belong to no run: what benches roll out."""
 
-from generators.rollout.attempt import Attempt
+from generators.rollout.episode_recorder import Attempt
 from generators.sites.miniwob import NAME, start_url
 from schemas.sections import VIEWPORT
 from schemas.task import Task

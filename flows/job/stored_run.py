@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from flows.job.config_loader import Sources, load
 from flows.job.summary import read_episodes
-from generators.tasks.sources import load_tasks
+from generators.tasks.loader import load_tasks
 from schemas.base import Record
 from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason

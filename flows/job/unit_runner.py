@@ -21,7 +21,7 @@ from flows.job.provenance import code_version
 from generators.browser.protocol import Sessions
 from generators.browser.slots import Slots
 from generators.policy.factory import PolicyFactory
-from generators.rollout.attempt import Attempt
+from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site

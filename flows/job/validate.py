@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
 from generators.sites import miniwob
-from generators.tasks.sources import load_tasks
+from generators.tasks.loader import load_tasks
 from generators.verify.verifiers import check_verifier_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig

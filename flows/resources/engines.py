@@ -13,8 +13,8 @@ from contextlib import AsyncExitStack
 
 from flows.resources.engine_check import simulator_command
 from flows.terminal import print_note
-from generators.engine.client.api_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE, endpoint_keys
 from generators.engine.protocol import Engine
 from generators.engine.simulator.server import SimulatorServer
 from generators.engine.vllm.supervisor import VllmServer

@@ -16,7 +16,7 @@ from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy, PolicyInput
-from generators.rollout.attempt import Attempt, Recorder, TryRecord, to_episode
+from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
 from generators.sites.protocol import Outcome, Site
 from schemas.action import NoAction

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
-from generators.tasks.offers import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
+from generators.tasks.site_templates import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks
 from schemas.task import MAX_SEED, Task, split_of, task_id

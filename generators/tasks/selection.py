@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from generators.tasks.offers import did_you_mean
+from generators.tasks.site_templates import did_you_mean
 from schemas.errors import BadTasks
 
 

@@ -39,8 +39,8 @@ NOTICED = 0.3
 SMALLER = {
     "storage.publish.plan.rows.PIECE_BYTES": 8_000_000,
     "storage.publish.apply.GROUP_BYTES": 4_000_000,
-    "storage.objects.s3.requests.MULTIPART_BYTES": 16_000_000,
-    "storage.objects.s3.requests.PART_BYTES": 6_000_000,
+    "storage.objects.s3.bulk_requests.MULTIPART_BYTES": 16_000_000,
+    "storage.objects.s3.bulk_requests.PART_BYTES": 6_000_000,
 }
 """What is held at a time, so that the small file too is many of it."""
 

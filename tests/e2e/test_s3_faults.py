@@ -32,8 +32,8 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         "storage.objects.s3.connection._DELTA_OPTIONS",
         {"aws_conditional_put": "etag", "timeout": "2s", "max_retries": "8"},
     )
-    monkeypatch.setattr("storage.objects.s3.requests.MULTIPART_BYTES", 5 << 20)
-    monkeypatch.setattr("storage.objects.s3.requests.PART_BYTES", 5 << 20)
+    monkeypatch.setattr("storage.objects.s3.bulk_requests.MULTIPART_BYTES", 5 << 20)
+    monkeypatch.setattr("storage.objects.s3.bulk_requests.PART_BYTES", 5 << 20)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from generators.sites import catalogue as module
 from generators.sites.catalogue import TemplateEntry, catalogue
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from generators.tasks.offers import make_template_task, site_offers
+from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.base import canonical_json
 
 SAMPLE = 10

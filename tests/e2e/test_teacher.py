@@ -14,7 +14,7 @@ from generators.browser.protocol import Session, SessionSpec
 from generators.policy.factory import PolicyFactory
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
-from generators.policy.teacher.skills import (
+from generators.policy.teacher.skill_table import (
     HAND_SKILLS,
     IMPOSSIBLE,
     PAGE_SKILLS,

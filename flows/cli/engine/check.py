@@ -11,8 +11,8 @@ from flows import signals
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result
 from generators.endpoint_check.check import check_endpoint
 from generators.endpoint_check.result import CheckResult, is_fit
-from generators.engine.client.api_keys import endpoint_keys
 from generators.engine.client.client import OpenAIEngine
+from generators.engine.client.endpoint_keys import endpoint_keys
 from generators.engine.client.retry_policy import RetryPolicy
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.setup import dialect_of

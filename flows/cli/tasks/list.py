@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from flows.terminal import ExitCode, print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
 from generators.sites.catalogue import Need, catalogue
-from generators.tasks.offers import did_you_mean, site_offers
+from generators.tasks.loader import load_tasks
 from generators.tasks.selection import select
-from generators.tasks.sources import load_tasks
+from generators.tasks.site_templates import did_you_mean, site_offers
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED

@@ -14,7 +14,7 @@ from flows.terminal import ExitCode, print_error, print_lines, print_result, tab
 from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
-from generators.tasks.offers import did_you_mean, make_template_task, site_offers
+from generators.tasks.site_templates import did_you_mean, make_template_task, site_offers
 from schemas.base import JsonObject, Record
 from schemas.config import RunConfig
 from schemas.errors import BadTasks, RolloutFailure, Unwritable

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pydantic import JsonValue
 
-from generators.engine.client.api_keys import API_KEY_VARIABLE, key_variable
+from generators.engine.client.endpoint_keys import API_KEY_VARIABLE, key_variable
 from generators.engine.client.response import error_message, one_line
 from generators.engine.client.retry_policy import StatusMeaning, status_meaning
 from generators.engine.client.transport import IncompleteResponse, ResponseTooLarge, Transport

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from generators.child_environment import MODEL_SERVER, inherit
-from generators.engine.client.api_keys import VLLM_KEY_VARIABLE
+from generators.engine.client.endpoint_keys import VLLM_KEY_VARIABLE
 from schemas.base import Record
 from schemas.errors import NoEngine
 from schemas.redaction import is_secret_flag

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import Plan
-from generators.policy.teacher.skills import IMPOSSIBLE, SKILLS
+from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
 from generators.sites.miniwob import template_paths
 from schemas.action import Answer
 from schemas.episode import PolicyKind, ThoughtSource

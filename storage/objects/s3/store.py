@@ -4,7 +4,7 @@ Conditional writes carry the contract: a new object is put if the key is free (`
 an object is replaced if it is still the one that was read (`If-Match`). A condition that did not
 hold does not prove that another writer won: the write may have been sent twice, and the first time
 carried out. The object is read, and its mark shows which write made it (see
-`storage.objects.s3.requests`). Nor does it prove that the key is taken: if it is free, the write is
+`storage.objects.s3.bulk_requests`). Nor does it prove that the key is taken: if it is free, the write is
 repeated.
 
 Requests block, so they run in threads of the store's own.
@@ -23,9 +23,7 @@ from typing_extensions import override
 from schemas.errors import Conflict, StepmillError, Unwritable
 from storage.objects.error_messages import SEE
 from storage.objects.protocol import UNFINISHED, Missing, ObjectInfo, ObjectStore, check_key
-from storage.objects.s3.connection import Connection
-from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
-from storage.objects.s3.requests import (
+from storage.objects.s3.bulk_requests import (
     MARK,
     Write,
     abort_upload,
@@ -35,6 +33,8 @@ from storage.objects.s3.requests import (
     uploads,
     write_object,
 )
+from storage.objects.s3.connection import Connection
+from storage.objects.s3.errors import Absent, Changed, OutOfRange, UploadGone
 from storage.objects.s3.retry import RetryingClient, pauses
 from storage.objects.temp_object import Draft, Source
 

@@ -24,7 +24,7 @@ from unit_rows import unit_rows
 from generators.browser import untrusted_text
 from generators.browser.protocol import Node, SessionSpec
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from generators.rollout.attempt import Attempt
+from generators.rollout.episode_recorder import Attempt
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from generators.sites.miniwob import template_paths
-from generators.tasks.sources import load_tasks
+from generators.tasks.loader import load_tasks
 from schemas.base import canonical_json
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED

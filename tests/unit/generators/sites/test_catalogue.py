@@ -7,7 +7,7 @@ import pytest
 from generators.sites import catalogue as module
 from generators.sites.catalogue import Need, catalogue
 from generators.sites.miniwob import template_paths
-from generators.tasks.offers import site_offers
+from generators.tasks.site_templates import site_offers
 from schemas.errors import Damaged
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from generators.tasks.files import MAX_MISTAKES, TaskRow, read_task_file
-from generators.tasks.offers import SiteOffer, make_template_task, site_offers
+from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
 from schemas.errors import BadTasks
 from schemas.tables import arrow_schema, to_row
 from schemas.task import Task, split_of

@@ -17,7 +17,7 @@ from schemas.tables import TABLES, episode_rows
 from storage.audit import audit
 from storage.lake.retention import clock_key
 from storage.objects.s3 import Address
-from storage.objects.s3.requests import MULTIPART_BYTES
+from storage.objects.s3.bulk_requests import MULTIPART_BYTES
 from storage.objects.urls import open_store
 
 if TYPE_CHECKING:

@@ -7,10 +7,16 @@ from PIL import Image, ImageDraw
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
-from generators.policy.teacher.dragging import set_slider, sort_numbers
-from generators.policy.teacher.figures import copy_number, count_sides, figures, parse_description
-from generators.policy.teacher.forms import file_to_delete
-from generators.policy.teacher.games import (
+from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.skills.dragging import set_slider, sort_numbers
+from generators.policy.teacher.skills.figures import (
+    copy_number,
+    count_sides,
+    figures,
+    parse_description,
+)
+from generators.policy.teacher.skills.forms import file_to_delete
+from generators.policy.teacher.skills.games import (
     ACT_MS,
     best_square,
     buy_low,
@@ -18,7 +24,6 @@ from generators.policy.teacher.games import (
     press_after_delay,
     repeat_lights,
 )
-from generators.policy.teacher.page import Page, SkillError
 from schemas.action import Click, Drag, Key, TypeText, Wait
 
 

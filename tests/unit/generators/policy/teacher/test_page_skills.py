@@ -1,10 +1,10 @@
 import pytest
 from page_trees import node, page, play
 
-from generators.policy.teacher.choosing import are_synonyms, tick
-from generators.policy.teacher.mail import MailRequest, parse_request
 from generators.policy.teacher.page import Page, SkillError
-from generators.policy.teacher.reading import solve
+from generators.policy.teacher.skills.choosing import are_synonyms, tick
+from generators.policy.teacher.skills.mail import MailRequest, parse_request
+from generators.policy.teacher.skills.reading import solve
 from schemas.action import Click, TypeText
 
 SENDERS = ["Ada", "Bo", "Cleo"]

@@ -8,8 +8,8 @@ same order, on every machine. A mistake in it is an error before any work.
 from pathlib import Path
 
 from generators.tasks.files import read_task_file
-from generators.tasks.offers import SiteOffer, did_you_mean, make_template_task, site_offers
 from generators.tasks.selection import select
+from generators.tasks.site_templates import SiteOffer, did_you_mean, make_template_task, site_offers
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import Task

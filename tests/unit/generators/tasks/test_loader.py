@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from generators.sites.miniwob import template_paths
-from generators.tasks.sources import MAX_TASKS, load_tasks
+from generators.tasks.loader import MAX_TASKS, load_tasks
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
@@ -136,7 +136,7 @@ def test_a_file_may_lack_what_is_excluded_but_not_what_nobody_knows(task_file: s
 
 def test_planning_from_templates_imports_neither_browser_nor_arrow() -> None:
     code = (
-        "import sys; from generators.tasks.sources import load_tasks; "
+        "import sys; from generators.tasks.loader import load_tasks; "
         "from schemas.config import TasksSection; load_tasks(TasksSection()); "
         "print(sorted({'playwright', 'pyarrow', 'miniwob', 'prefect'} & set(sys.modules)))"
     )

@@ -2,7 +2,6 @@
 
 import re
 
-from generators.policy.teacher.colours import hue_name, parse_colour
 from generators.policy.teacher.goals import ordinal, parts, quote
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
@@ -20,6 +19,7 @@ from generators.policy.teacher.primitives import (
     press_key,
     submit,
 )
+from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.action import Direction, Scroll, TypeText
 from schemas.observation import Box
 

@@ -1,7 +1,7 @@
 import pytest
 
-from generators.policy.teacher.colours import Colour, hue_name, parse_colour, to_hex
 from generators.policy.teacher.page import SkillError
+from generators.policy.teacher.skills.colours import Colour, hue_name, parse_colour, to_hex
 
 
 @pytest.mark.parametrize("text", ["rgb(255, 0, 0)", "#ff0000", "red", "#F00"])

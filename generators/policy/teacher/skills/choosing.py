@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.dates import pick_date
 from generators.policy.teacher.goals import part, parts, quote, quotes, to_int
 from generators.policy.teacher.page import Page, SkillError, classes
 from generators.policy.teacher.primitives import (
@@ -23,6 +22,7 @@ from generators.policy.teacher.primitives import (
     select_option,
     submit,
 )
+from generators.policy.teacher.skills.dates import pick_date
 
 _SYNONYMS = """
 big large huge enormous gigantic

@@ -10,7 +10,6 @@ from bisect import bisect
 from functools import cache
 
 from generators.browser.protocol import ClockSpec, Node
-from generators.policy.teacher.colours import hue_name, parse_colour
 from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
 from generators.policy.teacher.goals import nth, part
 from generators.policy.teacher.page import Page, SkillError, centre, classes
@@ -25,6 +24,7 @@ from generators.policy.teacher.primitives import (
     submit,
     wait,
 )
+from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.action import Hover, TypeText
 
 EMPTY, MINE, THEIRS = ".", "x", "o"

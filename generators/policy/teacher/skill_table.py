@@ -4,7 +4,8 @@ One table is of forms, lists, tables and mail. The other is of templates that ne
 moves, timing, or a look at the picture.
 """
 
-from generators.policy.teacher import (
+from generators.policy.teacher.primitives import Skill
+from generators.policy.teacher.skills import (
     choosing,
     clicking,
     colours,
@@ -17,7 +18,6 @@ from generators.policy.teacher import (
     mail,
     reading,
 )
-from generators.policy.teacher.primitives import Skill
 
 PAGE_SKILLS: dict[str, Skill] = {
     "ascending-numbers": clicking.click_ascending,

@@ -1,0 +1,1 @@
+"""The teacher's skills: each plans the actions that solve a kind of MiniWoB++ template."""
