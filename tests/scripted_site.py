@@ -3,8 +3,10 @@
 It goes with `ScriptedSession`, whose pages carry `[reward, done]` as their value.
 """
 
+import secrets
+
 from generators.browser.protocol import ClockSpec, Session
-from generators.sites.protocol import Outcome, Threshold, Visit
+from generators.sites.protocol import Outcome, Problem, Threshold, Visit
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 
@@ -40,16 +42,17 @@ class ScriptedSite:
             parameters=task.parameters,
         )
 
-    async def begin(self, visit: Visit, session: Session) -> str:
+    async def begin(self, visit: Visit, session: Session) -> Problem:
         """Return a goal that names the seed."""
         if await session.evaluate("ready") is None:
             raise RolloutFailure(FailureKind.PAGE, "the page has no value")
-        return f"Do number {visit.seed}."
+        return Problem(goal=f"Do number {visit.seed}.", nonce=secrets.token_hex(16))
 
-    async def outcome(self, session: Session) -> Outcome:
+    async def outcome(self, problem: Problem, session: Session) -> Outcome:
         """Return the page's value as the outcome."""
+        del problem
         match await session.evaluate("outcome"):
-            case [int() | float() as reward, bool() as done]:
+            case [int() | float() as reward, bool() as done] if not isinstance(reward, bool):
                 return Outcome(reward=float(reward), done=done)
             case other:
                 raise RolloutFailure(FailureKind.PAGE, f"no outcome: {other!r}")

@@ -5,6 +5,7 @@ the replay call `act`, sites call `evaluate`, and a privileged policy gets `read
 implements it; tests without a browser have one over a list of pages.
 """
 
+import posixpath
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -46,13 +47,23 @@ class SessionSpec(Record):
     """Picture px per CSS px."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins that its pages may reach, as `http://miniwob.localhost`."""
+    allowed_paths: tuple[str, ...] = ()
+    """The only paths that an action may open there: one that ends with `/` stands for all below it.
+    Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
 
     def allows(self, url: str) -> bool:
-        """Return whether the session may reach this address."""
+        """Return whether an action may open this address."""
         parts = urlsplit(url)
-        return f"{parts.scheme}://{parts.netloc}" in self.allowed_origins
+        if f"{parts.scheme}://{parts.netloc}" not in self.allowed_origins:
+            return False
+        return not self.allowed_paths or any(
+            posixpath.normpath(parts.path).startswith(allowed)
+            if allowed.endswith("/")
+            else parts.path == allowed
+            for allowed in self.allowed_paths
+        )
 
 
 @dataclass(slots=True)

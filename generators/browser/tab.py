@@ -202,9 +202,10 @@ class PageTab:
             raise ActionRefused(str(refusal))
 
     def check_origin(self, url: str) -> None:
-        """Raise `ActionRefused` for an address outside the session's origins."""
+        """Raise `ActionRefused` for an address outside the session's origins and paths."""
         if not self._spec.allows(url):
-            allowed = ", ".join(self._spec.allowed_origins)
+            paths = self._spec.allowed_paths or ("",)
+            allowed = ", ".join(o + path for o in self._spec.allowed_origins for path in paths)
             raise ActionRefused(f"{url} is not allowed here; allowed: {allowed}")
 
     async def navigate(self, expression: str) -> None:

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from generators.browser.protocol import Session, Sessions, SessionSpec
+from generators.browser.protocol import Session, Sessions
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.model.usage import Account
 from generators.policy.protocol import Decision, Policy, PolicyInput
 from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
-from generators.sites.protocol import Outcome, Site
+from generators.sites.protocol import Outcome, Problem, Site
 from schemas.action import NoAction
 from schemas.episode import Episode, FailedTry, StopReason
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
@@ -139,21 +139,20 @@ class _Runner:
     async def _run(self) -> StopReason:
         with boundary(FailureKind.SITE, "visiting"):
             visit = self.record.visit = await self.site.visit(self.attempt.task)
-        spec = self.record.spec = SessionSpec(
+        spec = self.record.spec = visit.session_spec(
             viewport_width=self.attempt.viewport_width,
             viewport_height=self.attempt.viewport_height,
             device_scale_factor=self.attempt.device_scale_factor,
-            allowed_origins=visit.allowed_origins,
-            clock=visit.clock,
         )
         async with self.sessions.session(spec) as session:
             self.record.browser_version = session.browser_version
             await session.open(visit.start_url)
-            self.record.instruction = await self.site.begin(visit, session)
-            self.record.before = await self.site.outcome(session)
-            return await self._loop(session)
+            problem = await self.site.begin(visit, session)
+            self.record.instruction = problem.goal
+            self.record.before = await self.site.outcome(problem, session)
+            return await self._loop(session, problem)
 
-    async def _loop(self, session: Session) -> StopReason:
+    async def _loop(self, session: Session, problem: Problem) -> StopReason:
         stopwatch = self.account.stopwatch
         while True:
             self.recorder.add_observation(await session.observe())
@@ -171,7 +170,7 @@ class _Runner:
             except TimeoutError:
                 return StopReason.TIME_LIMIT
             think_ms = (stopwatch.wall_seconds - asked) * 1_000
-            await self._act(session, decision, think_ms=think_ms)
+            await self._act(session, problem, decision, think_ms=think_ms)
 
     async def _decide(self, session: Session) -> Decision:
         """Ask the policy.
@@ -196,11 +195,13 @@ class _Runner:
             raise RolloutFailure(FailureKind.POLICY, "expected an action from the policy, got none")
         return decision
 
-    async def _act(self, session: Session, decision: Decision, *, think_ms: float) -> None:
-        """Carry out a decision and record it, even if the page fails."""
+    async def _act(
+        self, session: Session, problem: Problem, decision: Decision, *, think_ms: float
+    ) -> None:
+        """Carry out a decision and record it, even where it breaks the page."""
         try:
             effect = await session.act(decision.action)
-            outcome = self.record.after = await self.site.outcome(session)
+            outcome = self.record.after = await self.site.outcome(problem, session)
         except RolloutFailure as failure:
             broken = Effect(error=failure.message, act_ms=0.0)
             unknown = Outcome(reward=None, done=False)

@@ -1,14 +1,20 @@
 """MiniWoB++: 134 templates of small tasks, each a page that draws a new problem from a seed.
 
-Only the HTML of the `miniwob` package is used. The site disables a loaded page's ten-second timer, seeds
-its random generator with the task's seed **as a string** (a number would lose bits above 2**53), hides
-the score board and has the page draw its problem; it then reads the raw, undiscounted reward and `done`
-from the page. The caller must stop at the first `done`: a later click on the page begins a new problem
-and resets both.
+Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
+random generator seeded with the task's seed **as a string** (a number would lose bits above
+2**53), the score board hidden, and its problem drawn.
+
+A page of MiniWoB++ covers itself with a START sheet when its problem ends, and a click on the sheet
+draws another problem and sets reward and `done` back; a page that is loaded again does the same,
+unseeded. So the site begins one problem a visit: it takes START's function away, keeps the raw,
+undiscounted reward of the first end in the page at the moment of it, and gives what it keeps the
+visit's nonce. A page that does not know the nonce is not the problem's: the session has left it, and
+has lost.
 """
 
 import asyncio
 import mimetypes
+import secrets
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
@@ -17,7 +23,7 @@ from aiohttp import web
 
 from generators.browser.protocol import ClockSpec, Session
 from generators.sites.gateway import Gateway
-from generators.sites.protocol import Outcome, Threshold, Visit
+from generators.sites.protocol import Outcome, Problem, Threshold, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
@@ -71,16 +77,41 @@ THRESHOLDS: dict[str, Threshold] = {
 READY_MS, READY_WAITS = 500, 40
 """How long to wait, and how often, for a page to load what its problem needs (a flight's frame)."""
 
-_BEGIN = """(seed => {
+LOST = -1.0
+"""The reward of a problem that was left, as of one that the page itself calls lost."""
+
+REWARDS = (-1.0, 1.0)
+"""The least and the greatest raw reward that a page gives."""
+
+_BEGIN = """((seed, nonce) => {
+  if ("stepmillProblem" in window) throw new Error("the page has begun its problem before");
   core.EPISODE_MAX_TIME = %d;
   Math.seedrandom(seed);
   core.startEpisodeReal();
   core.hideDisplay();
+  core.startEpisodeReal = () => {};
+  const end = core.endEpisode;
+  let latched = null;
+  core.endEpisode = (...reported) => {
+    if (latched !== null) return;
+    try {
+      end.apply(core, reported);
+    } finally {
+      if (WOB_DONE_GLOBAL) latched = WOB_RAW_REWARD_GLOBAL;
+    }
+  };
+  Object.defineProperty(window, "stepmillProblem", {
+    value: asked => asked !== nonce ? "%s"
+      : latched === null ? [WOB_RAW_REWARD_GLOBAL, false] : [latched, true],
+  });
   const goal = core.getUtterance();
   return typeof goal === "string" ? goal : goal.utterance;
-})(%s)"""
+})(%s, %s)"""
 
-_OUTCOME = "[WOB_RAW_REWARD_GLOBAL, WOB_DONE_GLOBAL]"
+_LEFT = "left"
+"""What a page says that is not the problem's."""
+
+_OUTCOME = 'typeof stepmillProblem === "function" ? stepmillProblem(%s) : "%s"'
 
 
 @cache
@@ -112,6 +143,12 @@ def start_url(template_id: str) -> str:
         KeyError: the site has no such template.
     """
     return ORIGIN + template_paths()[template_id]
+
+
+def _allowed_path(template_id: str) -> str:
+    """Return the path of a template's own page, of a flight's its folder."""
+    path = template_paths()[template_id]
+    return path.removesuffix("wrapper.html")
 
 
 def _load(path: str) -> tuple[bytes, str] | None:
@@ -157,39 +194,46 @@ class MiniWob:
         return Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
+            allowed_paths=(_allowed_path(task.template_id),),
             clock=ClockSpec(),
             seed=str(task.seed),
             parameters=task.parameters,
         )
 
-    async def begin(self, visit: Visit, session: Session) -> str:
-        """Seed the page, have it draw its problem, and return the goal in words."""
-        goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, canonical_json(visit.seed)))
+    async def begin(self, visit: Visit, session: Session) -> Problem:
+        """Seed the page, draw its problem, take START away and return the problem."""
+        nonce = secrets.token_hex(16)
+        words = canonical_json(visit.seed), canonical_json(nonce)
+        goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, _LEFT, *words))
         if not isinstance(goal, str):
-            raise RolloutFailure(
-                FailureKind.PAGE, f"expected the page's goal to be text, got {goal!r}"
-            )
-        goal = truncate(goal, GOAL_BYTES)
+            raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")
+        problem = Problem(goal=truncate(goal, GOAL_BYTES), nonce=nonce)
         await session.settle()
         for _ in range(READY_WAITS):
             if await session.evaluate("WOB_TASK_READY"):
-                return goal
+                return problem
             await session.act(Wait(ms=READY_MS))
         raise RolloutFailure(
             FailureKind.PAGE, f"the page was not ready after {READY_WAITS * READY_MS / 1_000:g} s"
         )
 
-    async def outcome(self, session: Session) -> Outcome:
-        """Return the page's raw reward and whether it is done."""
+    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+        """Return the raw reward of the problem's end, or that it has not ended."""
+        least, greatest = REWARDS
         with boundary(FailureKind.PAGE, "reading the outcome"):
-            value = await session.evaluate(_OUTCOME)
+            value = await session.evaluate(_OUTCOME % (canonical_json(problem.nonce), _LEFT))
             match value:
-                case [int() | float() as reward, bool() as done]:
+                case "left":
+                    return Outcome(reward=LOST, done=True)
+                case [int() | float() as reward, bool() as done] if (
+                    not isinstance(reward, bool) and least <= reward <= greatest
+                ):
                     return Outcome(reward=float(reward), done=done)
                 case _:
                     raise RolloutFailure(
                         FailureKind.PAGE,
-                        f"the page's outcome is {value!r}; expected [reward, done], a number and a boolean",
+                        f"the page's outcome is {value!r}; expected [reward, done], a number from "
+                        f"{least:g} to {greatest:g} and a boolean",
                     )
 
     async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:

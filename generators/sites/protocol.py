@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from generators.browser.protocol import ClockSpec, Session
+from generators.browser.protocol import ClockSpec, Session, SessionSpec
 from schemas.base import JsonObject, Record
 from schemas.task import Task
 
@@ -19,6 +19,9 @@ class Visit(Record):
     """The page to open, on the site's stable origin."""
     allowed_origins: tuple[str, ...] = Field(min_length=1)
     """The only origins that the session may reach."""
+    allowed_paths: tuple[str, ...] = ()
+    """The only paths that an action may open there: one that ends with `/` stands for all below it.
+    Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
     seed: str
@@ -26,12 +29,35 @@ class Visit(Record):
     parameters: JsonObject = Field(default_factory=dict)
     """The template's other parameters, beside the seed."""
 
+    def session_spec(
+        self, *, viewport_width: int, viewport_height: int, device_scale_factor: float = 1.0
+    ) -> SessionSpec:
+        """Return what a session of this visit is made from; sizes in CSS px."""
+        return SessionSpec(
+            viewport_width=viewport_width,
+            viewport_height=viewport_height,
+            device_scale_factor=device_scale_factor,
+            allowed_origins=self.allowed_origins,
+            allowed_paths=self.allowed_paths,
+            clock=self.clock,
+        )
+
+
+class Problem(Record):
+    """The one problem of a visit: what the outcome of its session is about."""
+
+    goal: str
+    """The goal in words, as the page states it."""
+    nonce: str
+    """Identifies this visit's problem. Neither another visit nor a page that the session loads later
+    has it; the outcome is read for this nonce, or there is none."""
+
 
 class Outcome(Record):
     """What the site reports about an attempt."""
 
     reward: float | None
-    """The raw, undiscounted reward; None: the site reports none."""
+    """The raw, undiscounted reward, a finite number; None: the site reports none."""
     done: bool
     """Whether the task is over, won or lost."""
 
@@ -79,18 +105,23 @@ class Site(Protocol):
         """
         ...
 
-    async def begin(self, visit: Visit, session: Session) -> str:
-        """Put the loaded page into the visit's seeded state and return the goal in words.
+    async def begin(self, visit: Visit, session: Session) -> Problem:
+        """Put the loaded page into the visit's seeded state and return its problem.
 
-        A goal that the page states is truncated (see `schemas/truncation.py`).
+        The site does so once a visit; nothing that a policy does later draws a problem that the
+        session could be rewarded for. A goal that the page states is truncated (see
+        `schemas/truncation.py`).
 
         Raises:
             RolloutFailure: the page throws or does not answer.
         """
         ...
 
-    async def outcome(self, session: Session) -> Outcome:
-        """Return the outcome so far.
+    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+        """Return the problem's outcome so far.
+
+        The first end counts: whatever follows it, even within the same action, changes nothing. A
+        session that has left the problem's page has lost.
 
         Raises:
             RolloutFailure: the page does not answer.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pydantic import ValidationError
 
 from generators.browser.protocol import Session, Sessions, SessionSpec
-from generators.sites.protocol import Site, Visit
+from generators.sites.protocol import Problem, Site, Visit
 from schemas.action import NoAction
 from schemas.base import Record
 from schemas.episode import Episode
@@ -76,8 +76,8 @@ async def replay(
     visit, spec = capsule
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
-        instruction = await site.begin(visit, session)
-        steps = await _replay_steps(episode, site, session, instruction)
+        problem = await site.begin(visit, session)
+        steps = await _replay_steps(episode, site, session, problem)
     diverged = next((step for step in steps if step.differs), None)
     because = (
         f"all {len(steps)} states agree"
@@ -88,10 +88,10 @@ async def replay(
 
 
 async def _replay_steps(
-    episode: Episode, site: Site, session: Session, instruction: str
+    episode: Episode, site: Site, session: Session, problem: Problem
 ) -> list[StepReplay]:
-    before = await site.outcome(session)
-    start = [*_compare("goal", episode.instruction, instruction)]
+    before = await site.outcome(problem, session)
+    start = [*_compare("goal", episode.instruction, problem.goal)]
     start += _compare("reward before", episode.reward_before, before.reward)
     out: list[StepReplay] = []
     for step in episode.steps:
@@ -102,7 +102,7 @@ async def _replay_steps(
                 differs += _compare(name, recorded, getattr(seen.page, name))
         if not differs and not isinstance(step.action, NoAction):
             effect = await session.act(step.action)
-            after = await site.outcome(session)
+            after = await site.outcome(problem, session)
             differs += _compare("error", step.action_error, effect.error)
             differs += _compare("reward", step.reward, after.reward)
             differs += _compare("done", step.terminated, after.done)

@@ -8,7 +8,6 @@ from aiohttp import web
 from factories import make_task
 
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import SessionSpec
 from generators.sites.gateway import Gateway, Handler
 from generators.sites.miniwob import MiniWob, start_url
 
@@ -39,12 +38,7 @@ async def first_look(gateway: Gateway) -> bytes:
     async with gateway:
         site = MiniWob(gateway)
         visit = await site.visit(task)
-        spec = SessionSpec(
-            viewport_width=500,
-            viewport_height=400,
-            allowed_origins=visit.allowed_origins,
-            clock=visit.clock,
-        )
+        spec = visit.session_spec(viewport_width=500, viewport_height=400)
         async with Chromium(gateway_port=gateway.port) as chromium, chromium.session(spec) as page:
             await page.open(visit.start_url)
             await site.begin(visit, page)

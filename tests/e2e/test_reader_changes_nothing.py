@@ -204,14 +204,14 @@ async def _fingerprint(session: ChromiumSession, site: MiniWob, task: Task, *, r
     """Return a page's state after its problem was drawn, and what its randomness gives next."""
     visit = await site.visit(task)
     await session.open(visit.start_url)
-    await site.begin(visit, session)
+    problem = await site.begin(visit, session)
     for _ in range(reads):
         await session.reader.read()
     # A frame and its time pass either way, so that what reading set off would show.
     await session.act(Scroll(direction=Direction.DOWN, amount=1))
     state = await session.evaluate(STATE)
     chance = await session.evaluate("[Math.random(), Math.random()]")
-    outcome = await site.outcome(session)
+    outcome = await site.outcome(problem, session)
     return canonical_json([state, chance, outcome.reward, outcome.done])
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 import pytest
 
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import SessionSpec
 from generators.sites import catalogue as module
 from generators.sites.catalogue import TemplateEntry, catalogue
 from generators.sites.gateway import Gateway
@@ -48,15 +47,10 @@ async def goals_of(names: Iterable[str]) -> dict[str, str]:
 async def goal_of(name: str, site: MiniWob, chromium: Chromium) -> str:
     task = make_template_task(site_offers()["miniwob"], name, seed=0, source="miniwob")
     visit = await site.visit(task)
-    spec = SessionSpec(
-        viewport_width=500,
-        viewport_height=400,
-        allowed_origins=visit.allowed_origins,
-        clock=visit.clock,
-    )
+    spec = visit.session_spec(viewport_width=500, viewport_height=400)
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)
-        return await site.begin(visit, session)
+        return (await site.begin(visit, session)).goal
 
 
 def written(entries: dict[str, TemplateEntry]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from effort import THOROUGH
 
 from generators.browser.chromium import Chromium
-from generators.browser.protocol import Session, SessionSpec
+from generators.browser.protocol import Session
 from generators.policy.factory import PolicyFactory
 from generators.policy.model.usage import Account
 from generators.policy.protocol import PolicyInput
@@ -23,6 +23,7 @@ from generators.policy.teacher.skill_table import (
 )
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, template_paths
+from generators.sites.protocol import Problem
 from schemas.action import Answer
 from schemas.config import RunConfig
 from schemas.sections import PolicyName, PolicySection
@@ -61,7 +62,9 @@ def _task(template: str, seed: int) -> Task:
     )
 
 
-async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: PolicySection) -> None:
+async def _drive(
+    problem: Problem, site: MiniWob, session: Session, attempt: Attempt, section: PolicySection
+) -> None:
     """Act until the page is done, the policy has had enough, or too much was done."""
     task = _task(attempt.template, attempt.seed)
     policy = PolicyFactory(RunConfig()).make(section, seed="test", task=task, account=Account())
@@ -72,7 +75,7 @@ async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: Pol
         attempt.thoughts.append(decision.thought or "")
         effect = await session.act(decision.action)
         assert effect.error is None, f"{attempt}: {effect.error}"
-        outcome = await site.outcome(session)
+        outcome = await site.outcome(problem, session)
         if outcome.done or isinstance(decision.action, Answer):
             reward = 0.0 if outcome.reward is None else outcome.reward
             attempt.passed = outcome.done and reward >= (
@@ -83,17 +86,12 @@ async def _drive(site: MiniWob, session: Session, attempt: Attempt, section: Pol
 
 async def _attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> Attempt:
     visit = await site.visit(_task(template, seed))
-    spec = SessionSpec(
-        viewport_width=500,
-        viewport_height=400,
-        allowed_origins=visit.allowed_origins,
-        clock=visit.clock,
-    )
+    spec = visit.session_spec(viewport_width=500, viewport_height=400)
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)
-        goal = await site.begin(visit, session)
-        attempt = Attempt(template, seed, goal, [], passed=False)
-        await _drive(site, session, attempt, PolicySection(name=PolicyName.TEACHER))
+        problem = await site.begin(visit, session)
+        attempt = Attempt(template, seed, problem.goal, [], passed=False)
+        await _drive(problem, site, session, attempt, PolicySection(name=PolicyName.TEACHER))
     return attempt
 
 

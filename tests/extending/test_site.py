@@ -4,12 +4,14 @@ A site that configurations can name takes a row where the sites are listed (`doc
 the rollout and the verifiers take any site.
 """
 
+import secrets
+
 import pytest
 from html_site import CLOCK, ORIGIN, browsing
 from scripted_rollouts import attempt_it, scripted_task
 
 from generators.browser.protocol import Session
-from generators.sites.protocol import Outcome, Threshold, Visit
+from generators.sites.protocol import Outcome, Problem, Threshold, Visit
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
 from schemas.action import Click
@@ -21,7 +23,7 @@ from schemas.verdict import Status
 PAGE = """
 <button style="position: absolute; left: 10px; top: 10px; width: 50px; height: 40px">Go</button>
 <script>
-  var done = false, seed = null;
+  var done = false, seed = null, nonce = null;
   document.querySelector("button").onclick = () => { done = true; };
 </script>
 """
@@ -49,13 +51,18 @@ class ButtonSite:
             start_url=task.start_url, allowed_origins=(ORIGIN,), clock=CLOCK, seed=str(task.seed)
         )
 
-    async def begin(self, visit: Visit, session: Session) -> str:
-        """Give the page its seed."""
-        await session.evaluate(f"seed = {visit.seed!r}")
-        return f"Press the button, for number {visit.seed}."
+    async def begin(self, visit: Visit, session: Session) -> Problem:
+        """Give the page its seed and the nonce."""
+        problem = Problem(
+            goal=f"Press the button, for number {visit.seed}.", nonce=secrets.token_hex(16)
+        )
+        await session.evaluate(f"[seed, nonce] = {[visit.seed, problem.nonce]!r}")
+        return problem
 
-    async def outcome(self, session: Session) -> Outcome:
-        """Ask the page."""
+    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+        """Ask the page; one that was loaded later does not have the nonce."""
+        if await session.evaluate("nonce") != problem.nonce:
+            return Outcome(reward=0.0, done=True)
         done = await session.evaluate("done")
         if not isinstance(done, bool):
             raise RolloutFailure(FailureKind.PAGE, f"expected true or false, got {done!r}")

@@ -11,7 +11,6 @@ from flows import signals
 from flows.job.config_loader import Sources, load
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
-from generators.browser.protocol import SessionSpec
 from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
 from generators.tasks.site_templates import did_you_mean, make_template_task, site_offers
@@ -69,17 +68,15 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
     async with open_browsers() as browsers:
         site = browsers.sites[task.site]
         visit = await site.visit(task)
-        spec = SessionSpec(
+        spec = visit.session_spec(
             viewport_width=config.viewport[0],
             viewport_height=config.viewport[1],
             device_scale_factor=config.browser.device_scale_factor,
-            allowed_origins=visit.allowed_origins,
-            clock=visit.clock,
         )
         async with browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)
-            goal = await site.begin(visit, session)
-            return TaskPage(goal=goal, observation=await session.observe())
+            problem = await site.begin(visit, session)
+            return TaskPage(goal=problem.goal, observation=await session.observe())
 
 
 def _save(observation: Observation, path: Path) -> None:

@@ -17,7 +17,8 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from generators.sites.protocol import Site, Visit
+from generators.sites.protocol import Problem, Site, Visit
+from schemas.action import Action, Reload, Restart
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 from schemas.truncation import GOAL_BYTES
@@ -44,12 +45,7 @@ class Served:
 
 
 def spec_of(visit: Visit) -> SessionSpec:
-    return SessionSpec(
-        viewport_width=500,
-        viewport_height=400,
-        allowed_origins=visit.allowed_origins,
-        clock=visit.clock,
-    )
+    return visit.session_spec(viewport_width=500, viewport_height=400)
 
 
 @contextlib.asynccontextmanager
@@ -146,13 +142,25 @@ async def test_a_page_without_a_goal_is_a_page_failure(alone: tuple[Site, MakeTa
 
 
 @pytest.mark.parametrize(
-    "value", [None, "won", [], [1], [1, True, 2], ["1", True], [1, 1], [None, None], {"done": True}]
+    "value",
+    [
+        None,
+        "won",
+        [],
+        [1],
+        [1, True, 2],
+        ["1", True],
+        [1, 1],
+        [True, True],
+        [None, None],
+        {"done": True},
+    ],
 )
 async def test_an_outcome_that_makes_no_sense_is_a_page_failure_and_no_reward(
     alone: tuple[Site, MakeTask], value: JsonValue
 ) -> None:
     with pytest.raises(RolloutFailure) as caught:
-        await alone[0].outcome(session_over(value))
+        await alone[0].outcome(Problem(goal="Do it.", nonce="1"), session_over(value))
 
     assert caught.value.kind is FailureKind.PAGE
 
@@ -166,7 +174,8 @@ async def test_a_failure_of_the_session_keeps_its_kind(alone: tuple[Site, MakeTa
     visit = await site.visit(task(1))
     session = Dead([Page(colour=(0, 0, 0))], spec_of(visit))
 
-    for asked in (site.begin(visit, session), site.outcome(session)):
+    problem = Problem(goal="Do it.", nonce="1")
+    for asked in (site.begin(visit, session), site.outcome(problem, session)):
         with pytest.raises(RolloutFailure) as caught:
             await asked
         assert caught.value.kind is FailureKind.BROWSER
@@ -179,13 +188,42 @@ async def test_a_seed_states_one_goal_and_nothing_is_won_before_the_first_action
     async with serving() as served:
         for seed in (3, 3, 4):
             async with served.visited(seed) as (visit, session):
-                goals.append(await served.site.begin(visit, session))
-                outcome = await served.site.outcome(session)
+                problem = await served.site.begin(visit, session)
+                goals.append(problem.goal)
+                outcome = await served.site.outcome(problem, session)
                 assert not outcome.done
-                assert outcome == await served.site.outcome(session), "asking changes nothing"
+                assert outcome == await served.site.outcome(problem, session), (
+                    "asking changes nothing"
+                )
 
     assert goals[0] == goals[1]
     assert all(0 < len(goal.encode()) <= GOAL_BYTES for goal in goals)
+
+
+@pytest.mark.parametrize("leave", [Reload(), Restart()], ids=["reload", "restart"])
+async def test_a_page_that_is_loaded_again_is_not_the_problem_s(
+    serving: Serving, leave: Action
+) -> None:
+    async with serving() as served, served.visited(3) as (visit, session):
+        problem = await served.site.begin(visit, session)
+        await session.act(leave)
+        outcome = await served.site.outcome(problem, session)
+
+        assert (outcome.reward or 0) <= 0
+        assert outcome == await served.site.outcome(problem, session)
+
+
+async def test_no_two_visits_have_one_problem(serving: Serving) -> None:
+    async with serving() as served:
+        problems = []
+        for _ in range(2):
+            async with served.visited(3) as (visit, session):
+                problems.append(await served.site.begin(visit, session))
+            async with served.visited(3) as (_, other):
+                outcome = await served.site.outcome(problems[-1], other)
+                assert not (outcome.done and (outcome.reward or 0) > 0)
+
+    assert problems[0].nonce != problems[1].nonce
 
 
 async def test_a_repeatable_site_gives_the_same_document_for_the_same_seed(

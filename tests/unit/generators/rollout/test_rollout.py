@@ -21,7 +21,7 @@ from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import ENVIRONMENT_TRIES
-from generators.sites.protocol import Outcome, Threshold, Visit
+from generators.sites.protocol import Outcome, Problem, Threshold, Visit
 from schemas.action import Answer, Click, NoAction
 from schemas.call import Call
 from schemas.episode import Episode, PolicyKind, StopReason, steps_sha256
@@ -266,12 +266,12 @@ class Unguarded:
     async def visit(self, task: Task) -> Visit:
         return await ScriptedSite().visit(task)
 
-    async def begin(self, visit: Visit, session: Session) -> str:
+    async def begin(self, visit: Visit, session: Session) -> Problem:
         del visit, session
-        return self.goal
+        return Problem.model_construct(goal=self.goal, nonce="1")
 
-    async def outcome(self, session: Session) -> Outcome:
-        del session
+    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+        del problem, session
         return Outcome.model_construct(reward=self.reward, done=False)
 
 
@@ -295,7 +295,7 @@ async def test_what_no_row_can_hold_costs_the_episode_and_not_the_run(site: Ungu
 
 async def test_a_failure_that_quotes_half_a_character_is_on_record_as_what_it_was() -> None:
     class Throwing(Unguarded):
-        async def begin(self, *_: object) -> str:
+        async def begin(self, *_: object) -> Problem:
             raise RolloutFailure(FailureKind.PAGE, f"the page threw: {self.goal}")
 
     sessions = ScriptedSessions(pages(RUNNING))
