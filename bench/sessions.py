@@ -35,7 +35,7 @@ from bench.measuring.result import report
 from flows.resources.engines import open_policies
 from generators.browser.chromium import Chromium
 from generators.browser.slots import Slots, page_slots
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.limits import Limits

@@ -6,7 +6,7 @@ from scripted_session import Page
 from scripted_site import ORIGIN, ScriptedSite
 
 from generators.browser.protocol import Sessions
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.episode_recorder import Attempt

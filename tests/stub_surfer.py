@@ -7,7 +7,7 @@ from stub_engine import SESSION, called, configured, history, seen
 
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.surfer import SurferPolicy
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action
 from schemas.sections import PolicyName, PolicySection

@@ -19,7 +19,7 @@ from flows.cli.summary import report_lines
 from flows.job.job import RunJob
 from flows.job.progress import Progress
 from flows.job.report import Report
-from flows.orchestration import flow_run
+from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import print_lines, print_note, print_result
 
@@ -41,7 +41,7 @@ async def drive(work: RunJob, flow: str, parameters: Mapping[str, object] | None
             )
 
     with signals.handle_signals(interrupt) as listen, set_current(work, listen):
-        async with flow_run.observe_flow(flow, parameters) as observed:
+        async with observed_flow.observe_flow(flow, parameters) as observed:
             async with show_progress(work.progress):
                 report = await work.report()
             if work.stopping_now:

@@ -6,8 +6,8 @@ import os
 from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
-from flows.job.chat_renderer import make_renderer
 from flows.job.config_loader import Sources, load
+from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import StoredRun, open_stored_run
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.errors import BadConfig

@@ -9,7 +9,7 @@ from flows.job.config_loader import Sources, load
 from flows.job.open import check_nothing, open_generation
 from flows.job.report import Report
 from flows.job.validate import ValidConfig, validate
-from flows.orchestration import flow_run
+from flows.orchestration import observed_flow
 from flows.terminal import log_to_stderr
 
 
@@ -25,7 +25,7 @@ def run(args: Arguments) -> int:
 async def _make(prepared: ValidConfig, sources: Sources | None) -> Report:
     """Make the run, and show Prefect the flow that `sources` would be the parameters of."""
     async with open_generation(
-        prepared, check=flow_run.check_server_setting if sources else check_nothing
+        prepared, check=observed_flow.check_server_setting if sources else check_nothing
     ) as work:
         if not work.pending:
             return await work.report()

@@ -5,7 +5,7 @@ from flows.cli.parser import Arguments
 from flows.cli.summary import publication_lines
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
-from flows.orchestration import flow_run
+from flows.orchestration import observed_flow
 from flows.orchestration.current_job import set_current
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from storage.publish.publish import PublishReport
@@ -32,11 +32,11 @@ async def _publish(args: Arguments) -> PublishReport:
         "settings": list(sources.settings),
     }
     if not args.no_prefect:
-        await flow_run.check_server_setting()
+        await observed_flow.check_server_setting()
     async with open_publication(args.run, sources, args.to, args.version) as publication:
         # Interrupts end it, and publishing again goes on.
         with set_current(publication, lambda: None):
-            observing = flow_run.observe_flow(
+            observing = observed_flow.observe_flow(
                 "flows.publish", None if args.no_prefect else parameters
             )
             async with observing as observed:

@@ -8,7 +8,7 @@ from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.open import check_nothing, open_judging
 from flows.job.report import Report
-from flows.orchestration import flow_run
+from flows.orchestration import observed_flow
 from flows.terminal import log_to_stderr
 
 
@@ -30,6 +30,6 @@ async def _judge(run_url: str, sources: Sources, *, prefect: bool) -> Report:
         "config": sources.config,
         "settings": list(sources.settings),
     }
-    check = flow_run.check_server_setting if prefect else check_nothing
+    check = observed_flow.check_server_setting if prefect else check_nothing
     async with open_judging(run_url, sources, check=check) as work:
         return await drive(work, "flows.verify", parameters if prefect else None)

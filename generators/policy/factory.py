@@ -14,13 +14,13 @@ from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs, dialect_of
 from generators.policy.model.surfer import SurferPolicy
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.model.validator import ROLE as VALIDATOR
 from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Policy
 from generators.policy.scripted import ScriptedPolicy, load_script
 from generators.policy.teacher.policy import TeacherPolicy
-from generators.policy.teacher_driven import RoleReplies, TeacherDrivenPolicy
+from generators.policy.teacher_replies import RoleReplies, TeacherDrivenPolicy
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection

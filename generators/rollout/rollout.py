@@ -14,7 +14,7 @@ from functools import partial
 
 from generators.browser.protocol import Session, Sessions
 from generators.engine.stopwatch import Stopwatch
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyInput
 from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason

@@ -12,7 +12,7 @@ from effort import THOROUGH
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.policy.factory import PolicyFactory
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from generators.policy.teacher.skill_table import (
     HAND_SKILLS,

@@ -20,7 +20,7 @@ from generators.policy.dialects.shared.sanitize import one_line
 from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.repair import ParsedReply, ReplyParser
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from schemas.action import Action, target_point
 from schemas.base import JsonObject
 from schemas.observation import Element

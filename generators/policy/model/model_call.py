@@ -21,7 +21,7 @@ from generators.engine.protocol import (
     Sampling,
 )
 from generators.policy.model.model_config import ModelConfig
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from schemas.base import JsonObject, content_hash
 from schemas.call import Call, Prompt
 from schemas.sections import EngineSection

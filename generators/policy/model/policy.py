@@ -9,7 +9,7 @@ from generators.policy.model.context_window import Budget
 from generators.policy.model.conversation import Conversation, make_decision, model_card
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 
 NAME = "model"

@@ -21,7 +21,7 @@ from generators.policy.model.conversation import Conversation, make_decision, mo
 from generators.policy.model.localizer import Localizer, element_to_locate, move_action
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.model.validator import DEFAULT_OBJECTION, Validator
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from schemas.action import Action, Answer

@@ -17,7 +17,7 @@ from generators.policy.model.model_call import RecordedEngine
 from generators.policy.model.model_config import ModelConfig
 from generators.policy.model.pictures import EpisodePictures
 from generators.policy.model.repair import ParsedReply, ReplyParser
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from schemas.action import Answer
 from schemas.base import JsonObject

@@ -11,7 +11,7 @@ from stub_surfer import LOCALIZER, VALIDATOR, Surfing, answered, at, opinion
 from generators.browser.protocol import Node
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy

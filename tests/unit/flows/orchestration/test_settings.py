@@ -139,7 +139,7 @@ def test_a_tied_command_ends_with_its_own_code() -> None:
 def test_the_module_that_engines_clients_look_at_is_whole_before_prefect_is_loaded() -> None:
     code = """
 import asyncio, importlib.abc, os, sys
-from flows.orchestration.flow_run import observe_flow
+from flows.orchestration.observed_flow import observe_flow
 
 class Looking(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):

@@ -4,7 +4,7 @@ import pytest
 from factories import make_task
 
 from generators.policy.factory import PolicyFactory, check_policy
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from schemas.config import RunConfig
 from schemas.episode import PolicyKind

@@ -16,7 +16,7 @@ from scripted_site import ScriptedSite
 
 from generators.browser.protocol import Session, SessionSpec
 from generators.engine.stopwatch import Stopwatch
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import make_limits

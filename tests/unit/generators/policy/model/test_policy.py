@@ -18,7 +18,7 @@ from stub_engine import (
 
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyInput
 from schemas.action import Action, Answer, Click
 from schemas.call import StructuredMode

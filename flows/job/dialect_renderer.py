@@ -27,7 +27,7 @@ from generators.policy.model.context_window import Budget
 from generators.policy.model.localizer import element_name
 from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from schemas.action import NoAction
 from schemas.base import JsonObject

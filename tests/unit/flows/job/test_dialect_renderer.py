@@ -7,11 +7,11 @@ import pytest
 from factories import make_episode, make_step
 from stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
-from flows.job.chat_renderer import make_renderer
+from flows.job.dialect_renderer import make_renderer
 from generators.engine.protocol import Message, Picture, Reply
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
 from schemas.action import Action, Click, Drag, NoAction, Select
 from schemas.config import RunConfig
