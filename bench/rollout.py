@@ -23,9 +23,9 @@ from bench.measuring.process import cpu_by_kind, cpu_since
 from bench.measuring.result import report
 from generators.browser.channel import script as page_script
 from generators.browser.chromium import FLAGS, Chromium, find_chromium
+from generators.browser.picture import read_picture
 from generators.browser.protocol import ClockSpec, SessionSpec
 from generators.policy.scripted import ScriptedPolicy
-from generators.rollout.episode_recorder import difference_hash
 from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
@@ -76,7 +76,7 @@ def hash_seconds(done: list[Episode]) -> float:
     pictures = [step.screenshot.bytes for episode in done[:4] for step in episode.steps]
     begun = time.process_time()
     for picture in pictures:
-        difference_hash(picture)
+        read_picture(picture)
     each = (time.process_time() - begun) / len(pictures)
     return each * sum(len(episode.steps) for episode in done)
 

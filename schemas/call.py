@@ -4,13 +4,16 @@ Both are rows of tables of their own, and every field is a column of the same na
 server does not report is None and never 0.
 """
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field, JsonValue
 
-from schemas.base import JsonObject, Moment, Record
+from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.columns import AsJson, Float32, Int32
+
+_Number = TypeVar("_Number", int, float)
 
 
 class StructuredMode(StrEnum):
@@ -127,3 +130,43 @@ class Prompt(Record):
     """The prompt's text."""
     tools: Annotated[JsonValue, AsJson()] = None
     """Tool definitions; JSON's null if there are none."""
+
+
+def prompt_hash(text: str, tools: JsonValue) -> str:
+    """Return the hash of a system prompt and its tools, which a row of `prompts` is known by."""
+    return sha256_hex(canonical_json([text, tools]).encode("utf-8", "surrogatepass"))
+
+
+class Usage(Record):
+    """The columns of an episode that sum up its calls."""
+
+    prompt_tokens: int
+    """Over all calls whose server says it."""
+    completion_tokens: int
+    """Over all calls whose server says it."""
+    cached_tokens: int | None
+    """None where the server does not say."""
+    image_tokens: int | None
+    """None where the server does not say."""
+    engine_seconds: float
+    """Waiting for the engine, s."""
+    cost_usd: float | None
+    """None if no call has a known price."""
+
+
+def usage(calls: Sequence[Call]) -> Usage:
+    """Return the sums over `calls`."""
+    return Usage(
+        prompt_tokens=sum(call.prompt_tokens or 0 for call in calls),
+        completion_tokens=sum(call.completion_tokens or 0 for call in calls),
+        cached_tokens=_sum_known(call.cached_tokens for call in calls),
+        image_tokens=_sum_known(call.image_tokens for call in calls),
+        engine_seconds=sum(call.total_ms or 0 for call in calls) / 1_000,
+        cost_usd=_sum_known(call.cost_usd for call in calls),
+    )
+
+
+def _sum_known(values: Iterable[_Number | None]) -> _Number | None:
+    """Return the sum of the values that are not None; None if all are."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known else None

@@ -286,3 +286,8 @@ def steps_sha256(steps: tuple[Step, ...]) -> str:
         for step in steps
     ]
     return sha256_hex(canonical_json(rows).encode("utf-8", "surrogatepass"))
+
+
+def browser_seconds(steps: tuple[Step, ...]) -> float:
+    """Return the seconds that observing and acting took in `steps`."""
+    return sum(step.observe_ms + step.act_ms for step in steps) / 1_000

@@ -5,7 +5,7 @@ byte as the browser encoded it. A model whose dialect needs another size gets a 
 call records that size.
 """
 
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from pydantic import Field
 
@@ -116,3 +116,22 @@ class Effect(Record):
     """The element under the pointer; None for an action without a point."""
     act_ms: float
     """How long the action took, settling included, wall ms."""
+
+
+class Look(Protocol):
+    """A picture and the state of the page: an observation, or the step that recorded it."""
+
+    @property
+    def screenshot(self) -> Screenshot:
+        """The picture of the viewport."""
+        ...
+
+    @property
+    def page(self) -> PageState:
+        """The state of the page."""
+        ...
+
+
+def visible_state(look: Look) -> tuple[bytes, str | None, str | None, str]:
+    """Return what makes a look differ from another one: picture, document, form and address."""
+    return (look.screenshot.bytes, look.page.dom_sha256, look.page.form_sha256, look.page.url)

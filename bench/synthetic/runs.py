@@ -15,6 +15,7 @@ from bench.synthetic.rows import synthetic_row
 from flows.job.judging import panel_id
 from flows.job.plan import PlannedUnit, plan_units
 from flows.resources.resources import RunResources
+from generators.verify.structure import Structure
 from schemas.base import content_hash
 from schemas.config import RunConfig
 from schemas.ids import verdict_transaction
@@ -100,7 +101,7 @@ def transactions_of(table: str, unit_id: str, mark: JudgedMark) -> list[Transact
     """Return the application transactions of a unit's commit to a table."""
     if table != "verdicts":
         return [Transaction(unit_id, 1)]
-    transaction = verdict_transaction(unit_id, "structure", "1", 0)
+    transaction = verdict_transaction(unit_id, Structure.name, Structure.version, 0)
     return [Transaction(transaction, 1), Transaction(mark.transaction(unit_id), mark.rows)]
 
 
@@ -123,8 +124,8 @@ def make_verdict(unit: PlannedUnit) -> Verdict:
     return Verdict(
         episode_id=unit.attempts[0].episode_id,
         unit_id=unit.unit_id,
-        verifier="structure",
-        verifier_version="1",
+        verifier=Structure.name,
+        verifier_version=Structure.version,
         round=0,
         status=Status.PASSED,
         reason="Whole.",

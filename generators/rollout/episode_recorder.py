@@ -8,33 +8,25 @@ The capsule of an episode holds all that a replay needs beside the episode's col
 visited and what the session was made from. Nothing in it depends on the machine.
 """
 
-import io
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
-from PIL import Image
-
+from generators.browser.picture import read_picture
 from generators.browser.protocol import SessionSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision, PolicyCard
 from generators.sites.protocol import Outcome, Visit
 from schemas.action import Answer, NoAction, target_point
 from schemas.base import JsonObject, Record, sha256_hex
-from schemas.call import Call
-from schemas.episode import Episode, FailedTry, Step, StopReason, steps_sha256
+from schemas.call import Call, usage
+from schemas.episode import Episode, FailedTry, Step, StopReason, browser_seconds, steps_sha256
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
-from schemas.observation import Effect, Observation
+from schemas.observation import Effect, Observation, visible_state
 from schemas.task import Task
-
-Number = TypeVar("Number", int, float)
 
 BROWSER = "chromium"
 """What episodes call the browser."""
-
-_HASH_WIDTH, _HASH_HEIGHT = 9, 8
 
 
 class Attempt(Record):
@@ -120,7 +112,7 @@ class Recorder:
     def add_observation(self, seen: Observation) -> None:
         """Add an observation, which completes the step before it."""
         if self._pending is not None and self._observation is not None:
-            changed = _visible_state(seen) != _visible_state(self._observation)
+            changed = visible_state(seen) != visible_state(self._observation)
             self._done.append(self._pending.model_copy(update={"state_changed": changed}))
             self._pending = None
         self._observation = seen
@@ -165,7 +157,7 @@ class Recorder:
             step=len(self._done),
             screenshot=seen.screenshot,
             screenshot_sha256=sha256_hex(seen.screenshot.bytes),
-            screenshot_phash=difference_hash(seen.screenshot.bytes),
+            screenshot_phash=read_picture(seen.screenshot.bytes).difference_hash,
             width=seen.width,
             height=seen.height,
             page=seen.page,
@@ -174,28 +166,6 @@ class Recorder:
             at=self._at,
             elements=seen.elements,
         )
-
-
-def _visible_state(seen: Observation) -> tuple[bytes, str | None, str | None, str]:
-    return (seen.screenshot.bytes, seen.page.dom_sha256, seen.page.form_sha256, seen.page.url)
-
-
-def difference_hash(picture: bytes) -> str:
-    """Return the 64-bit difference hash of an encoded picture, in hex.
-
-    Each bit says whether a pixel of the picture, reduced to 9×8 pixels in grey, is darker than its right
-    neighbour (dHash, N. Krawetz, "Kind of Like That", 2013).
-    """
-    with Image.open(io.BytesIO(picture)) as image:
-        image.draft("L", (_HASH_WIDTH * 8, _HASH_HEIGHT * 8))
-        small = image.convert("L").resize((_HASH_WIDTH, _HASH_HEIGHT), Image.Resampling.BILINEAR)
-    grey = small.tobytes()
-    bits = 0
-    for y in range(_HASH_HEIGHT):
-        row = grey[y * _HASH_WIDTH : (y + 1) * _HASH_WIDTH]
-        for left, right in itertools.pairwise(row):
-            bits = bits << 1 | (left < right)
-    return f"{bits:016x}"
 
 
 def to_episode(
@@ -210,6 +180,7 @@ def to_episode(
     task, visit, failure = attempt.task, result.visit, result.failure
     last = result.after or result.before
     taken = [step for step in result.steps if not isinstance(step.action, NoAction)]
+    ended_at = stopwatch.now
     return Episode(
         **attempt.model_dump(exclude={"task"}),
         episode_id=episode_id(attempt.run_id, task.task_id, attempt.attempt),
@@ -241,34 +212,16 @@ def to_episode(
         done=last.done if last else False,
         tries=tuple(failed_tries) or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
-        **_usage_columns(result.calls),
-        browser_seconds=sum(s.observe_ms + s.act_ms for s in result.steps) / 1_000,
-        wall_seconds=stopwatch.wall_seconds,
+        **usage(result.calls).model_dump(),
+        browser_seconds=browser_seconds(result.steps),
+        wall_seconds=(ended_at - stopwatch.started).total_seconds(),
         started_at=stopwatch.started,
-        ended_at=stopwatch.now,
+        ended_at=ended_at,
         content_sha256=steps_sha256(result.steps),
         steps=result.steps,
         calls=result.calls,
         prompts=card.prompts,
     )
-
-
-def _usage_columns(calls: Sequence[Call]) -> dict[str, Any]:
-    """Return the fields of an episode that sum up its calls of the engine."""
-    return {
-        "prompt_tokens": sum(call.prompt_tokens or 0 for call in calls),
-        "completion_tokens": sum(call.completion_tokens or 0 for call in calls),
-        "cached_tokens": _sum_known(call.cached_tokens for call in calls),
-        "image_tokens": _sum_known(call.image_tokens for call in calls),
-        "engine_seconds": sum(call.total_ms or 0 for call in calls) / 1_000,
-        "cost_usd": _sum_known(call.cost_usd for call in calls),
-    }
-
-
-def _sum_known(values: Iterable[Number | None]) -> Number | None:
-    """Return the sum of the values that are not None; None if all are."""
-    known = [value for value in values if value is not None]
-    return sum(known[1:], known[0]) if known else None
 
 
 def _capsule(task: Task, result: TryRecord) -> JsonObject:

@@ -6,8 +6,8 @@ from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import Engine, Sampling
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
-from schemas.base import JsonObject, canonical_json, sha256_hex
-from schemas.call import Prompt
+from schemas.base import JsonObject
+from schemas.call import Prompt, prompt_hash
 from schemas.sections import EngineSection
 
 
@@ -37,9 +37,8 @@ class ModelConfig:
 
 def make_prompt(dialect: Dialect, text: str, schema: JsonObject | None) -> Prompt:
     """Return the row of `prompts` for a system prompt."""
-    content = canonical_json([text, schema]).encode("utf-8", "surrogatepass")
     return Prompt(
-        prompt_sha256=sha256_hex(content),
+        prompt_sha256=prompt_hash(text, schema),
         dialect=dialect.name,
         dialect_version=dialect.version,
         text=text,

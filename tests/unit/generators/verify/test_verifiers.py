@@ -1,6 +1,5 @@
 """Each verifier finds what it is for, and says nothing else."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,10 +11,10 @@ from scripted_site import ScriptedSite
 from generators.sites.protocol import Threshold
 from generators.verify.panel import Panel
 from generators.verify.replay import Replay
-from generators.verify.verifiers import OutcomeVerifier, Structure, make_verifiers
+from generators.verify.verifiers import OutcomeVerifier, make_verifiers
 from schemas.acceptance import latest_verdicts
-from schemas.action import Click, NoAction
-from schemas.episode import Episode, steps_sha256
+from schemas.base import canonical_json
+from schemas.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -35,48 +34,6 @@ def with_steps(episode: Episode, number: int, **changes: Any) -> Episode:
     )
 
 
-async def test_a_sound_episode_has_a_sound_structure() -> None:
-    finding = await Structure().examine(make_task(), whole())
-
-    assert finding.status is Status.PASSED, finding
-
-
-DEFECTS: dict[str, Callable[[Episode], Episode]] = {
-    "numbered": lambda e: with_steps(e, 1, step=5),
-    "hash is another": lambda e: with_steps(e, 1, screenshot_sha256="0" * 64),
-    "does not decode": lambda e: with_steps(
-        e, 1, screenshot=e.steps[1].screenshot.model_copy(update={"bytes": b"torn"})
-    ),
-    "the row says otherwise": lambda e: with_steps(e, 1, width=65),
-    "content_sha256": lambda e: e.model_copy(update={"content_sha256": "0" * 64}),
-    "n_steps": lambda e: e.model_copy(update={"n_steps": 9}),
-    "outside the viewport": lambda e: with_steps(e, 1, action=Click(x=64, y=1)),
-    "before the last": lambda e: with_steps(e, 1, action=NoAction()),
-    "after the site said": lambda e: with_steps(e, 0, terminated=True),
-    "negative or not finite": lambda e: with_steps(e, 0, act_ms=-1.0),
-    "follow each other": lambda e: with_steps(e, 2, at=e.started_at.replace(year=2020)),
-    "ended before": lambda e: e.model_copy(update={"ended_at": e.started_at.replace(year=2020)}),
-    "is of task": lambda e: e.model_copy(update={"task_id": "another"}),
-    "allowed origins": lambda e: with_steps(
-        e.model_copy(
-            update={"capsule": {"session": {"allowed_origins": ["http://miniwob.localhost"]}}}
-        ),
-        1,
-        page=e.steps[1].page.model_copy(update={"url": "http://elsewhere.example/"}),
-    ),
-}
-
-
-@pytest.mark.parametrize(("said", "damage"), DEFECTS.items(), ids=DEFECTS.keys())
-async def test_a_damaged_structure_is_named(
-    said: str, damage: Callable[[Episode], Episode]
-) -> None:
-    finding = await Structure().examine(make_task(), damage(whole()))
-
-    assert finding.status is Status.FAILED
-    assert said in str(finding.evidence["defects"]), finding
-
-
 @pytest.mark.parametrize(
     ("reward", "over", "status"),
     [
@@ -85,6 +42,8 @@ async def test_a_damaged_structure_is_named(
         (1.0, False, Status.FAILED),
         (-1.0, True, Status.FAILED),
         (None, True, Status.UNSUPPORTED),
+        (float("nan"), True, Status.FAILED),
+        (float("inf"), True, Status.FAILED),
     ],
 )
 async def test_only_done_with_enough_reward_is_a_success(
@@ -95,6 +54,24 @@ async def test_only_done_with_enough_reward_is_a_success(
     finding = await OutcomeVerifier({}, min_reward=1.0).examine(make_task(), episode)
 
     assert finding.status is status
+    canonical_json(finding.evidence)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"stop_reason": StopReason.FAILED}, {"failure_kind": "browser"}],
+    ids=["stopped", "named"],
+)
+@pytest.mark.parametrize("reward", [1.0, None])
+async def test_an_attempt_that_failed_is_no_success_whatever_its_reward(
+    changes: dict[str, object], reward: float | None
+) -> None:
+    episode = whole().model_copy(update={"reward": reward, "done": True, **changes})
+
+    finding = await OutcomeVerifier({}, min_reward=1.0).examine(make_task(), episode)
+
+    assert finding.status is Status.FAILED
+    assert finding.reason.startswith("the attempt failed (")
 
 
 async def test_a_family_may_name_its_own_threshold() -> None:

@@ -1,0 +1,245 @@
+"""The columns of an episode that follow from its task, its capsule, its steps and its calls.
+
+Each function yields a sentence for everything that an episode states and that does not follow. Values are
+quoted shortened, because pages and models write them.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from pydantic import ValidationError
+
+from generators.browser.protocol import SessionSpec
+from generators.sites.protocol import Visit
+from schemas.action import Answer
+from schemas.call import prompt_hash, usage
+from schemas.episode import Episode, Step, StopReason, browser_seconds
+from schemas.errors import FailureKind
+from schemas.ids import episode_id, group_id
+from schemas.task import Task, split_of, task_id
+
+MAX_WALL_DIFFERENCE = 0.01
+"""Seconds by which `wall_seconds` may differ from the time between `started_at` and `ended_at`: earlier
+versions read the clock twice."""
+
+_MS_TOLERANCE = 1.0
+"""Times are kept in whole microseconds, durations are not."""
+
+_MAX_QUOTED = 80
+
+
+def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
+    """Yield what does not follow from the task, the run and the number of the attempt."""
+    expected = {
+        "task_id": task.task_id,
+        "episode_id": episode_id(episode.run_id, task.task_id, episode.attempt),
+        "group_id": group_id(episode.run_id, task.task_id),
+        "site": task.site,
+        "start_url": task.start_url,
+        "seed": task.seed,
+    }
+    yield from _differences((name, getattr(episode, name), own) for name, own in expected.items())
+    if task.task_id not in _task_ids(task):
+        yield "the task's id is not the hash of its content"
+    if task.split != split_of(task.template_id):
+        yield f"the task's split is {task.split}, its template's is another"
+    if episode.steps and not episode.instruction:
+        yield "a page was opened, but there is no instruction"
+    elif episode.steps and task.instruction and episode.instruction != task.instruction:
+        yield "the instruction is not the task's"
+
+
+def _task_ids(task: Task) -> list[str]:
+    """Return the task's id as that of a template and a seed, and as that of an instruction."""
+    return [
+        task_id(
+            site=task.site,
+            site_version=task.site_version,
+            template_id=template_id,
+            seed=task.seed,
+            start_url=task.start_url,
+            instruction=instruction,
+            parameters=task.parameters,
+        )
+        for template_id, instruction in ((task.template_id, None), (None, task.instruction))
+    ]
+
+
+def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
+    """Yield what of the capsule does not follow from the task and the viewport, or the clock from it."""
+    capsule = episode.capsule
+    named = {"template_id": task.template_id, "site_version": task.site_version}
+    yield from _differences(
+        (f"the capsule's {name}", capsule.get(name), own) for name, own in named.items()
+    )
+    visit = read_visit(episode)
+    if visit is None and (episode.steps or "visit" in capsule):
+        yield "the capsule's visit is missing or cannot be read"
+    clock = visit.clock if visit else None
+    yield from _differences([("clock_ms", episode.clock_ms, clock.start_ms if clock else 0)])
+    if visit is None:
+        return
+    own = {"start_url": task.start_url, "seed": str(task.seed), "parameters": task.parameters}
+    yield from _differences(
+        (f"the visit's {name}", getattr(visit, name), value) for name, value in own.items()
+    )
+    session = read_session(episode)
+    if session is None:
+        if episode.steps or "session" in capsule:
+            yield "the capsule's session is missing or cannot be read"
+        return
+    expected = visit.session_spec(
+        viewport_width=episode.viewport_width,
+        viewport_height=episode.viewport_height,
+        device_scale_factor=episode.device_scale_factor,
+    )
+    yield from _differences(
+        (f"the session's {name}", value, getattr(expected, name)) for name, value in session
+    )
+
+
+def read_visit(episode: Episode) -> Visit | None:
+    """Return the visit in the capsule; None if there is none, or if it cannot be read."""
+    try:
+        return Visit.model_validate(episode.capsule.get("visit"))
+    except ValidationError:
+        return None
+
+
+def read_session(episode: Episode) -> SessionSpec | None:
+    """Return the session's settings in the capsule; None if there are none that can be read."""
+    try:
+        return SessionSpec.model_validate(episode.capsule.get("session"))
+    except ValidationError:
+        return None
+
+
+def missing_keys(episode: Episode) -> str:
+    """Return the keys that an earlier version did not write into the capsule; empty if none."""
+    parts = {name: episode.capsule.get(name) for name in ("visit", "session")}
+    return ", ".join(
+        f"{name}.allowed_paths"
+        for name, part in parts.items()
+        if isinstance(part, dict) and "allowed_paths" not in part
+    )
+
+
+def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
+    """Yield what of the end does not follow from the steps that were taken."""
+    last = taken[-1] if taken else None
+    over = last is not None and last.terminated
+    if any(step.terminated for step in taken[:-1]):
+        yield "something was done after the site said it is done"
+    if any(isinstance(step.action, Answer) for step in taken[:-1]):
+        yield "something was done after the answer"
+    answer = last.action.text if last is not None and isinstance(last.action, Answer) else None
+    expected = {"reward": _last_reward(episode, taken), "done": over, "answer": answer}
+    yield from _differences((name, getattr(episode, name), own) for name, own in expected.items())
+    rewards = [episode.reward, episode.reward_before, *(step.reward for step in taken)]
+    if any(reward is not None and not math.isfinite(reward) for reward in rewards):
+        yield "a reward is no finite number"
+    yield from _failure_defects(episode)
+    if episode.stop_reason is not StopReason.FAILED:
+        yield from _stop_defects(episode, taken, over=over, answered=answer is not None)
+    if len(taken) > task.max_steps:
+        yield f"{len(taken)} actions, but the task allows {task.max_steps}"
+    for step in taken:
+        if step.truncated != (step is last and episode.stop_reason.truncates):
+            yield f"truncated of step {step.step} does not fit {episode.stop_reason.value}"
+
+
+def _last_reward(episode: Episode, taken: Sequence[Step]) -> float | None:
+    """Return what the site reported last; an action that broke the page was reported on no more."""
+    message = episode.failure_message
+    if taken and message is not None and taken[-1].action_error == message:
+        taken = taken[:-1]
+    return taken[-1].reward if taken else episode.reward_before
+
+
+def _failure_defects(episode: Episode) -> Iterator[str]:
+    stated = {episode.failure_kind is not None, episode.failure_message is not None}
+    if stated != {episode.stop_reason is StopReason.FAILED}:
+        yield f"stop_reason is {episode.stop_reason.value}, failure_kind {episode.failure_kind}"
+    if episode.failure_kind not in {None, *FailureKind}:
+        yield f"failure_kind is {_quote(episode.failure_kind)}, which is none"
+    if episode.trainable != (episode.failure_kind in {None, FailureKind.POLICY}):
+        yield f"trainable is {episode.trainable}, failure_kind {episode.failure_kind}"
+
+
+def _stop_defects(
+    episode: Episode, taken: Sequence[Step], *, over: bool, answered: bool
+) -> Iterator[str]:
+    stop = episode.stop_reason
+    implied = StopReason.FINISHED if over else StopReason.ANSWERED if answered else None
+    if implied is not None and stop is not implied:
+        yield f"stop_reason is {stop.value}, the last action makes it {implied.value}"
+    if implied is None and stop in {StopReason.FINISHED, StopReason.ANSWERED}:
+        yield f"stop_reason is {stop.value}, but the last action did not end it so"
+    same = {(step.screenshot_sha256, step.action.model_dump_json()) for step in taken[-2:]}
+    if stop is StopReason.STUCK and (len(taken) < 2 or len(same) > 1):  # noqa: PLR2004 - a pair
+        yield "stop_reason is stuck, but the last action was not a repetition"
+    if stop is StopReason.STEP_LIMIT and not taken:
+        yield "stop_reason is step_limit, but nothing was done"
+
+
+def sum_defects(episode: Episode) -> Iterator[str]:
+    """Yield the columns that are not the sums over steps and calls, and calls that belong nowhere."""
+    sums = {**dict(usage(episode.calls)), "browser_seconds": browser_seconds(episode.steps)}
+    yield from _differences((name, getattr(episode, name), own) for name, own in sums.items())
+    kept = {prompt.prompt_sha256 for prompt in episode.prompts}
+    used = {episode.prompt_sha256, *(call.prompt_sha256 for call in episode.calls)} - {None}
+    if used - kept:
+        yield "a system prompt that was used is not kept"
+    for prompt in episode.prompts:
+        if prompt.prompt_sha256 != prompt_hash(prompt.text, prompt.tools):
+            yield "a system prompt is not the one that its hash names"
+    if [call.call for call in episode.calls] != list(range(len(episode.calls))):
+        yield "the calls are not numbered 0, 1, 2, …"
+    replies = {(call.step, call.reply) for call in episode.calls}
+    for step in episode.steps:
+        if step.raw_reply is not None and (step.step, step.raw_reply) not in replies:
+            yield f"raw_reply of step {step.step} is the reply of none of its calls"
+    for call in episode.calls:
+        if episode.steps and not 0 <= call.step < len(episode.steps):
+            yield f"call {call.call} is of step {call.step}, which does not exist"
+        if not all(0 <= number <= call.step for number in call.image_steps):
+            yield f"call {call.call} shows a picture that was not taken yet"
+
+
+def time_defects(episode: Episode) -> Iterator[str]:
+    """Yield times out of order, and durations that do not fit between them."""
+    spans = [episode.wall_seconds, episode.browser_seconds, episode.engine_seconds]
+    spans += [ms for s in episode.steps for ms in (s.observe_ms, s.think_ms, s.act_ms)]
+    if any(not math.isfinite(span) or span < 0 for span in spans):
+        yield "a duration is negative or not finite"
+    lasted = (episode.ended_at - episode.started_at).total_seconds()
+    if not abs(lasted - episode.wall_seconds) <= MAX_WALL_DIFFERENCE:
+        yield f"wall_seconds is {episode.wall_seconds:g}, from start to end it is {lasted:g}"
+    moments = [episode.started_at, *(step.at for step in episode.steps), episode.ended_at]
+    if moments != sorted(moments):
+        yield "the steps' times do not follow each other"
+        return
+    acted = [0.0, *(step.think_ms + step.act_ms for step in episode.steps)]
+    looked = [*(step.observe_ms for step in episode.steps), 0.0]
+    for number, (one, other) in enumerate(pairwise(moments)):
+        if acted[number] + looked[number] > (other - one).total_seconds() * 1_000 + _MS_TOLERANCE:
+            yield f"what was done before moment {number} took longer than the time until then"
+    if any(not episode.started_at <= call.at <= episode.ended_at for call in episode.calls):
+        yield "a call was made before the start or after the end"
+
+
+def _differences(columns: Iterable[tuple[str, object, object]]) -> Iterator[str]:
+    """Yield a sentence for each name whose stated value is not the derived one."""
+    for name, stated, derived in columns:
+        if isinstance(stated, float) and isinstance(derived, float):
+            same = math.isclose(stated, derived, rel_tol=1e-9, abs_tol=1e-9)
+        else:
+            same = stated == derived
+        if not same:
+            yield f"{name} is {_quote(stated)}, derived again it is {_quote(derived)}"
+
+
+def _quote(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 1] + "…"
