@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from generators.browser.protocol import SessionSpec
 from generators.sites.protocol import Visit
 from schemas.action import Answer
 from schemas.call import prompt_hash, usage
-from schemas.episode import Episode, Step, StopReason, browser_seconds
-from schemas.errors import FailureKind
+from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource, browser_seconds
+from schemas.errors import ENVIRONMENT_FAILURES, FailureKind
 from schemas.ids import episode_id, group_id
 from schemas.task import Task, split_of, task_id
 
@@ -27,6 +27,11 @@ _MS_TOLERANCE = 1.0
 """Times are kept in whole microseconds, durations are not."""
 
 _MAX_QUOTED = 80
+
+_OF_A_MODEL = (
+    *("dialect", "model", "engine", "engine_version", "prompt_sha256", "prompts", "calls"),
+)
+"""Columns that only a model's episodes have."""
 
 
 def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
@@ -46,7 +51,14 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
         yield f"the task's split is {task.split}, its template's is another"
     if episode.steps and not episode.instruction:
         yield "a page was opened, but there is no instruction"
-    elif episode.steps and task.instruction and episode.instruction != task.instruction:
+    if episode.steps and not episode.browser_version:
+        yield "a page was opened, but there is no browser_version"
+    if (
+        episode.instruction
+        and episode.steps
+        and task.instruction
+        and episode.instruction != task.instruction
+    ):
         yield "the instruction is not the task's"
 
 
@@ -163,6 +175,8 @@ def _failure_defects(episode: Episode) -> Iterator[str]:
         yield f"stop_reason is {episode.stop_reason.value}, failure_kind {episode.failure_kind}"
     if episode.failure_kind not in {None, *FailureKind}:
         yield f"failure_kind is {_quote(episode.failure_kind)}, which is none"
+    if any(failed.failure_kind not in ENVIRONMENT_FAILURES for failed in episode.tries or ()):
+        yield "tries name a failure after which there is no other try"
     if episode.trainable != (episode.failure_kind in {None, FailureKind.POLICY}):
         yield f"trainable is {episode.trainable}, failure_kind {episode.failure_kind}"
 
@@ -184,27 +198,61 @@ def _stop_defects(
 
 
 def sum_defects(episode: Episode) -> Iterator[str]:
-    """Yield the columns that are not the sums over steps and calls, and calls that belong nowhere."""
+    """Yield the columns that are not the sums over steps and calls."""
     sums = {**dict(usage(episode.calls)), "browser_seconds": browser_seconds(episode.steps)}
     yield from _differences((name, getattr(episode, name), own) for name, own in sums.items())
+
+
+def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
+    """Yield what does not fit the kind of policy: a model's columns, its replies and its prompts."""
+    by_model = episode.policy_kind is PolicyKind.MODEL
+    stated = [name for name in _OF_A_MODEL if getattr(episode, name) not in (None, ())]
+    if stated and not by_model:
+        yield f"{', '.join(stated)} are stated, but the policy is {episode.policy_kind.value}"
+    replies = {(call.step, call.reply) for call in episode.calls}
+    for step in taken:
+        if (step.raw_reply is not None) != by_model:
+            yield f"raw_reply of step {step.step} does not fit the policy, {episode.policy_kind.value}"
+        elif by_model and (step.step, step.raw_reply) not in replies:
+            yield f"raw_reply of step {step.step} is the reply of none of its calls"
+        if step.thought_source is ThoughtSource.POLICY and not by_model:
+            yield f"a model wrote the thought of step {step.step}, the policy is another"
+    for prompt in episode.prompts:
+        if prompt.prompt_sha256 != prompt_hash(prompt.text, prompt.tools):
+            yield "a system prompt is not the one that its hash names"
+        if prompt.prompt_sha256 == episode.prompt_sha256 and prompt.dialect != episode.dialect:
+            yield f"dialect is {episode.dialect}, the system prompt's is {prompt.dialect}"
+
+
+def call_defects(episode: Episode) -> Iterator[str]:
+    """Yield calls that belong nowhere, and what in them does not fit together."""
     kept = {prompt.prompt_sha256 for prompt in episode.prompts}
     used = {episode.prompt_sha256, *(call.prompt_sha256 for call in episode.calls)} - {None}
     if used - kept:
         yield "a system prompt that was used is not kept"
-    for prompt in episode.prompts:
-        if prompt.prompt_sha256 != prompt_hash(prompt.text, prompt.tools):
-            yield "a system prompt is not the one that its hash names"
     if [call.call for call in episode.calls] != list(range(len(episode.calls))):
         yield "the calls are not numbered 0, 1, 2, …"
-    replies = {(call.step, call.reply) for call in episode.calls}
-    for step in episode.steps:
-        if step.raw_reply is not None and (step.step, step.raw_reply) not in replies:
-            yield f"raw_reply of step {step.step} is the reply of none of its calls"
     for call in episode.calls:
         if episode.steps and not 0 <= call.step < len(episode.steps):
             yield f"call {call.call} is of step {call.step}, which does not exist"
         if not all(0 <= number <= call.step for number in call.image_steps):
             yield f"call {call.call} shows a picture that was not taken yet"
+        if call.messages is not None and _shown(call.messages) != [*call.image_steps]:
+            yield f"image_steps of call {call.call} are not those of its messages"
+        ids, probabilities = call.completion_token_ids, call.completion_logprobs
+        if ids is not None and probabilities is not None and len(ids) != len(probabilities):
+            yield f"call {call.call} has {len(ids)} tokens and {len(probabilities)} probabilities"
+
+
+def _shown(messages: JsonValue) -> list[JsonValue]:
+    """Return the steps whose pictures are in the messages of a call, in their order."""
+    if isinstance(messages, list):
+        return [number for item in messages for number in _shown(item)]
+    if isinstance(messages, dict):
+        if messages.get("type") == "image":
+            return [messages.get("step")]
+        return _shown(messages.get("content"))
+    return []
 
 
 def time_defects(episode: Episode) -> Iterator[str]:

@@ -18,10 +18,12 @@ from PIL import UnidentifiedImageError
 from generators.browser.picture import read_picture
 from generators.browser.protocol import SessionSpec
 from generators.verify.derived_columns import (
+    call_defects,
     capsule_defects,
     identity_defects,
     missing_keys,
     outcome_defects,
+    policy_defects,
     read_session,
     sum_defects,
     time_defects,
@@ -58,6 +60,8 @@ class Structure:
             *capsule_defects(task, episode),
             *outcome_defects(task, episode, taken),
             *sum_defects(episode),
+            *policy_defects(episode, taken),
+            *call_defects(episode),
             *time_defects(episode),
         ]
         session = read_session(episode)

@@ -1,0 +1,215 @@
+"""Sound episodes of the recorder however they ended, and the lies that are told of them.
+
+A lie changes one thing as a faulty recorder would: the hash over all steps is taken again.
+"""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+from PIL import Image
+from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_session import Page, ScriptedSessions
+
+from generators.policy.model.usage import Account
+from generators.policy.protocol import Decision, PolicyCard, PolicyInput
+from generators.rollout.limits import make_limits
+from generators.verify.structure import Structure
+from schemas.action import Answer, Click, NoAction
+from schemas.base import JsonObject, sha256_hex
+from schemas.call import Call, Prompt, prompt_hash
+from schemas.episode import (
+    Episode,
+    PolicyKind,
+    Step,
+    StopReason,
+    ThoughtSource,
+    steps_sha256,
+)
+from schemas.errors import FailureKind
+from schemas.observation import Screenshot
+from schemas.sections import LimitsSection
+from schemas.task import Task
+from schemas.verdict import Finding
+
+Lie = Callable[[Episode], Episode]
+
+PROMPT = Prompt(
+    prompt_sha256=prompt_hash("You see a page.", None),
+    dialect="plain",
+    dialect_version="1",
+    text="You see a page.",
+)
+
+
+class Caller:
+    """A model's policy: it clicks, and makes one call for each click."""
+
+    card = PolicyCard(name="caller", kind=PolicyKind.MODEL, dialect="plain", prompts=(PROMPT,))
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+
+    async def act(self, turn: PolicyInput) -> Decision:
+        number = len(turn.history)
+        call = Call(
+            step=number,
+            call=len(self._account.calls),
+            role="policy",
+            prompt_sha256=PROMPT.prompt_sha256,
+            messages=[{"role": "user", "content": [{"type": "image", "step": number}]}],
+            image_steps=(number,),
+            reply=f"click {number}",
+            prompt_tokens=100,
+            completion_tokens=10,
+            cached_tokens=50,
+            image_tokens=20,
+            completion_token_ids=(1, 2),
+            completion_logprobs=(-0.5, -0.25),
+            total_ms=1.5,
+            cost_usd=0.25,
+            at=self._account.stopwatch.now,
+        )
+        self._account.calls.append(call)
+        return Decision(
+            action=Click(x=5 + number, y=5),
+            thought="There.",
+            thought_source=ThoughtSource.POLICY,
+            raw_reply=call.reply,
+        )
+
+
+async def won(task: Task | None = None) -> Episode:
+    """Return an episode of two clicks of a model that won."""
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
+    return await attempt_it(sessions, make_policy=Caller, task=task)
+
+
+async def lost(stop: StopReason) -> Episode:
+    """Return an episode that ended otherwise than by the site's word."""
+    running = ScriptedSessions(pages(*[RUNNING] * 9))
+    match stop:
+        case StopReason.ANSWERED:
+            return await attempt_it(running, [*clicks(1), Answer(text="42")])
+        case StopReason.STEP_LIMIT:
+            limits = make_limits(scripted_task(), LimitsSection(steps=2))
+            return await attempt_it(running, clicks(9), limits=limits)
+        case StopReason.STUCK:
+            return await attempt_it(ScriptedSessions(pages(RUNNING)), [Click(x=1, y=1)] * 9)
+        case StopReason.TIME_LIMIT:
+            limits = LIMITS.model_copy(update={"seconds": 1e-9})
+            return await attempt_it(running, clicks(1), limits=limits)
+        case StopReason.TOKEN_LIMIT:
+            limits = LIMITS.model_copy(update={"tokens": 200})
+            return await attempt_it(running, make_policy=Caller, limits=limits)
+        case _:
+            return await attempt_it(running, [NoAction()])
+
+
+async def broken(kind: str) -> Episode:
+    """Return an episode that its surroundings ended."""
+    unseen = Page(colour=(0, 0, 0), value=RUNNING, breaks=FailureKind.PAGE)  # type: ignore[arg-type]
+    scripts = {
+        "the first look": [[unseen]],
+        "the look after a click": [[*pages(RUNNING), unseen]],
+        "the look after a win": [
+            [*pages(RUNNING), Page(colour=(0, 0, 0), value=[1, True], breaks=FailureKind.PAGE)]
+        ],
+        "the outcome of a click": [pages(RUNNING, RUNNING, None)],
+        "the goal": [pages(None)],
+        "one try of two": [[*pages(RUNNING), unseen], pages(RUNNING, WON)],
+    }
+    return await attempt_it(ScriptedSessions(*scripts[kind]), clicks(2))
+
+
+async def examined(episode: Episode, task: Task | None = None) -> Finding:
+    """Return what `structure` finds."""
+    return await Structure().examine(task or scripted_task(), episode)
+
+
+def defects(finding: Finding) -> list[str]:
+    """Return the defects that a finding lists."""
+    found = finding.evidence.get("defects", [])
+    assert isinstance(found, list)
+    return [str(defect) for defect in found]
+
+
+def changed(**changes: object) -> Lie:
+    return lambda episode: episode.model_copy(update=changes)
+
+
+def sealed(episode: Episode, steps: list[Step], **changes: object) -> Episode:
+    rows = tuple(steps)
+    update = {"steps": rows, "content_sha256": steps_sha256(rows), **changes}
+    return episode.model_copy(update=update)
+
+
+def step(number: int, **changes: object) -> Lie:
+    """Return the lie that changes a row, as a recorder would tell it: with the hash over all rows."""
+
+    def tell(episode: Episode) -> Episode:
+        steps = list(episode.steps)
+        steps[number] = steps[number].model_copy(update=changes)
+        return sealed(episode, steps)
+
+    return tell
+
+
+def both(*lies: Lie) -> Lie:
+    def tell(episode: Episode) -> Episode:
+        for lie in lies:
+            episode = lie(episode)
+        return episode
+
+    return tell
+
+
+def call(number: int, **changes: object) -> Lie:
+    def tell(episode: Episode) -> Episode:
+        calls = list(episode.calls)
+        calls[number] = calls[number].model_copy(update=changes)
+        return episode.model_copy(update={"calls": tuple(calls)})
+
+    return tell
+
+
+def capsule(*path: str, value: Any = None, drop: bool = False) -> Lie:
+    """Return the lie that sets, or drops, what is at `path` in the capsule."""
+
+    def tell(episode: Episode) -> Episode:
+        own: JsonObject = Episode.model_validate_json(episode.model_dump_json()).capsule
+        *above, last = path
+        within: Any = own
+        for name in above:
+            within = within[name]
+        if drop:
+            del within[last]
+        else:
+            within[last] = value
+        return episode.model_copy(update={"capsule": own})
+
+    return tell
+
+
+def drawn(
+    *,
+    size: tuple[int, int] = (100, 80),
+    row: tuple[int, int] = (100, 80),
+    form: str = "JPEG",
+    cut: int | None = None,
+) -> Lie:
+    """Return the lie that puts a picture of one colour, cut after `cut` bytes, into row 1."""
+    out = io.BytesIO()
+    Image.new("RGB", size, (20, 235, 90)).save(out, form)
+    data = out.getvalue()[:cut]
+    return step(
+        1,
+        screenshot=Screenshot(bytes=data, path="x.jpg"),
+        screenshot_sha256=sha256_hex(data),
+        width=row[0],
+        height=row[1],
+    )
+
+
+POINTLESS = {"x_norm": None, "y_norm": None, "target": None}
+BARE = {name: field.default for name, field in Step.model_fields.items() if not field.is_required()}

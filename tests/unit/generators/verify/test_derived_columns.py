@@ -1,0 +1,261 @@
+"""Every column that follows from another is held against it, each by a finding of its own."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from altered_episodes import (
+    POINTLESS,
+    PROMPT,
+    Lie,
+    both,
+    call,
+    capsule,
+    changed,
+    defects,
+    examined,
+    lost,
+    step,
+    won,
+)
+from scripted_rollouts import scripted_task
+
+from schemas.action import Answer
+from schemas.call import Call
+from schemas.episode import (
+    Episode,
+    FailedTry,
+    StopReason,
+    ThoughtSource,
+)
+from schemas.errors import FailureKind
+from schemas.verdict import Status
+
+
+def extra_call(episode: Episode) -> Episode:
+    later = Call(step=3, call=2, role="validator", at=episode.ended_at)
+    return episode.model_copy(update={"calls": (*episode.calls, later)})
+
+
+def shifted(episode: Episode) -> Episode:
+    early = episode.started_at - timedelta(days=1)
+    return step(1, at=early)(episode)
+
+
+LIES: dict[str, tuple[str, Lie]] = {
+    "task_id": ("task_id is 'x'", changed(task_id="x")),
+    "episode_id": ("episode_id is 'x'", changed(episode_id="x")),
+    "attempt": ("episode_id is", changed(attempt=1)),
+    "group_id": ("group_id is 'x'", changed(group_id="x")),
+    "site": ("site is 'x'", changed(site="x")),
+    "start_url": ("start_url is 'x'", changed(start_url="x")),
+    "seed": ("seed is 4", changed(seed=4)),
+    "no instruction": ("no instruction", changed(instruction="")),
+    "template in the capsule": ("template_id is 'x'", capsule("template_id", value="x")),
+    "site version in the capsule": ("site_version is None", capsule("site_version", drop=True)),
+    "no visit": ("visit is missing", both(capsule("visit", drop=True), changed(clock_ms=0))),
+    "no session": ("session is missing", capsule("session", drop=True)),
+    "clock_ms": ("clock_ms is 5", changed(clock_ms=5)),
+    "visit's start": ("visit's start_url", capsule("visit", "start_url", value="http://x/")),
+    "visit's seed": ("visit's seed is '4'", capsule("visit", "seed", value="4")),
+    "visit's parameters": ("visit's parameters", capsule("visit", "parameters", value={"a": 1})),
+    "session's width": ("viewport_width is 9", capsule("session", "viewport_width", value=9)),
+    "session's height": ("viewport_height is 9", capsule("session", "viewport_height", value=9)),
+    "session's scale": ("scale_factor is 2", capsule("session", "device_scale_factor", value=2.0)),
+    "session's clock": ("session's clock", capsule("session", "clock", value=None)),
+    "session's paths": ("allowed_paths", capsule("session", "allowed_paths", value=["/a"])),
+    "session's origins": (
+        "session's allowed_origins",
+        capsule("session", "allowed_origins", value=["http://scripted.localhost", "http://b"]),
+    ),
+    "reward": ("reward is 0.5", changed(reward=0.5)),
+    "step's reward": ("reward is 1.0", step(1, reward=-1.0)),
+    "reward that is none": ("no finite number", changed(reward_before=float("inf"))),
+    "done": ("done is False", changed(done=False)),
+    "answer": ("answer is '42'", changed(answer="42")),
+    "two ends": ("after the site said", step(0, terminated=True)),
+    "an answer before": ("after the answer", step(0, action=Answer(text="x"), **POINTLESS)),
+    "failed without a failure": (
+        "stop_reason is failed, failure_kind None",
+        changed(stop_reason=StopReason.FAILED),
+    ),
+    "failure without failed": (
+        "stop_reason is finished, failure_kind policy",
+        changed(failure_kind="policy", failure_message="x"),
+    ),
+    "message alone": ("stop_reason is finished, failure", changed(failure_message="x")),
+    "trainable": ("trainable is False", changed(trainable=False)),
+    "stopped by a limit": (
+        "makes it finished",
+        both(changed(stop_reason=StopReason.STEP_LIMIT), step(1, truncated=True)),
+    ),
+    "truncated at the end": ("truncated of step 1", step(1, truncated=True)),
+    "truncated before": ("truncated of step 0", step(0, truncated=True)),
+    "prompt_tokens": ("prompt_tokens is 1", changed(prompt_tokens=1)),
+    "completion_tokens": ("completion_tokens is 1", changed(completion_tokens=1)),
+    "cached_tokens": ("cached_tokens is None", changed(cached_tokens=None)),
+    "image_tokens": ("image_tokens is 1", changed(image_tokens=1)),
+    "engine_seconds": ("engine_seconds is 0.004", changed(engine_seconds=0.004)),
+    "cost_usd": ("cost_usd is 0.6", changed(cost_usd=0.6)),
+    "browser_seconds": ("browser_seconds is 7", changed(browser_seconds=7.0)),
+    "no prompt": ("is not kept", changed(prompts=())),
+    "another prompt": (
+        "not the one that its hash names",
+        changed(prompts=(PROMPT.model_copy(update={"text": "You see nothing."}),)),
+    ),
+    "calls' numbers": ("calls are not numbered", call(1, call=7)),
+    "call of no step": ("is of step 3", extra_call),
+    "call that looks ahead": ("not taken yet", call(0, messages=None, image_steps=(0, 1))),
+    "call's pictures": ("not those of its messages", call(1, image_steps=(0,))),
+    "call's tokens": ("2 tokens and 1 prob", call(1, completion_logprobs=(-0.5,))),
+    "raw_reply": ("reply of none of its calls", step(0, raw_reply="click 1")),
+    "no raw_reply": ("does not fit the policy, model", step(0, raw_reply=None)),
+    "dialect": ("dialect is None", changed(dialect=None)),
+    "no browser": ("no browser_version", changed(browser_version="")),
+    "a try that was the last": (
+        "there is no other try",
+        changed(tries=(FailedTry(failure_kind=FailureKind.POLICY, failure_message="", n_steps=1),)),
+    ),
+    "negative duration": ("negative or not finite", step(0, think_ms=-1e-7)),
+    "wall_seconds": ("wall_seconds is 99", changed(wall_seconds=99.0)),
+    "times": ("do not follow each other", shifted),
+    "long thinking": ("took longer than", step(1, think_ms=60_000.0)),
+    "call before the start": (
+        "before the start",
+        lambda episode: call(0, at=episode.started_at - timedelta(days=1))(episode),
+    ),
+}
+"""Each changes one thing of an episode that was won, and what names it."""
+
+
+@pytest.mark.parametrize(("named", "lie"), LIES.values(), ids=LIES.keys())
+async def test_each_lie_about_the_columns_is_named_by_one_finding_alone(
+    named: str, lie: Lie
+) -> None:
+    episode = await won()
+    assert (await examined(episode)).status is Status.PASSED
+
+    finding = await examined(lie(episode))
+
+    assert finding.status is Status.FAILED
+    [defect] = defects(finding)
+    assert named in defect, finding
+
+
+async def test_an_episode_of_a_task_that_states_its_goal_is_sound_and_bound_to_it() -> None:
+    task = scripted_task().model_copy(update={"instruction": "Do number 3."})
+    episode = await won(task)
+
+    assert (await examined(episode, task)).status is Status.PASSED
+    assert defects(await examined(changed(instruction="Do it.")(episode), task)) == [
+        "the instruction is not the task's"
+    ]
+
+
+def with_a_call(episode: Episode) -> Episode:
+    made = Call(step=0, call=0, role="policy", at=episode.started_at)
+    return episode.model_copy(update={"calls": (made,)})
+
+
+END_LIES: dict[str, tuple[StopReason, str, Lie]] = {
+    "answered, not finished": (
+        StopReason.ANSWERED,
+        "makes it answered",
+        changed(stop_reason=StopReason.FINISHED),
+    ),
+    "not answered": (
+        StopReason.STEP_LIMIT,
+        "did not end it so",
+        both(changed(stop_reason=StopReason.ANSWERED), step(1, truncated=False)),
+    ),
+    "not finished": (
+        StopReason.STEP_LIMIT,
+        "did not end it so",
+        both(changed(stop_reason=StopReason.FINISHED), step(1, truncated=False)),
+    ),
+    "not stuck": (
+        StopReason.STEP_LIMIT,
+        "not a repetition",
+        changed(stop_reason=StopReason.STUCK),
+    ),
+    "no step, no limit": (
+        StopReason.TIME_LIMIT,
+        "nothing was done",
+        changed(stop_reason=StopReason.STEP_LIMIT),
+    ),
+    "not truncated": (StopReason.STUCK, "truncated of step 2", step(2, truncated=False)),
+    "answer that was given": (StopReason.ANSWERED, "answer is None", changed(answer=None)),
+    "unknown failure": (
+        StopReason.FAILED,
+        "which is none",
+        changed(failure_kind="gremlins", trainable=False),
+    ),
+    "policy's own failure": (StopReason.FAILED, "trainable is False", changed(trainable=False)),
+    "a model's name": (
+        StopReason.STEP_LIMIT,
+        "model, engine are stated, but the policy is scripted",
+        changed(model="m", engine="vLLM"),
+    ),
+    "a model's calls": (StopReason.STUCK, "calls are stated", with_a_call),
+    "a model's reply": (StopReason.STUCK, "does not fit the policy", step(0, raw_reply="click")),
+    "a model's thought": (
+        StopReason.STUCK,
+        "a model wrote the thought",
+        step(0, thought="So.", thought_source=ThoughtSource.POLICY),
+    ),
+    "environment's failure": (
+        StopReason.FAILED,
+        "trainable is True",
+        changed(failure_kind="browser"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("stop", "named", "lie"), END_LIES.values(), ids=END_LIES.keys())
+async def test_an_end_that_the_steps_do_not_show_is_named(
+    stop: StopReason, named: str, lie: Lie
+) -> None:
+    finding = await examined(lie(await lost(stop)))
+
+    [defect] = defects(finding)
+    assert named in defect, finding
+
+
+@pytest.mark.parametrize(
+    ("named", "changes"),
+    [
+        ("2 actions, but the task allows 1", {"max_steps": 1}),
+        ("split", {"split": "test"}),
+        ("not the hash of its content", {"template_id": "others"}),
+        ("not the hash of its content", {"parameters": {"a": 1}}),
+    ],
+)
+async def test_the_task_is_held_against_its_own_id_and_template(
+    named: str, changes: dict[str, Any]
+) -> None:
+    task = scripted_task().model_copy(update=changes)
+    episode = capsule("template_id", value=task.template_id)(await won())
+    episode = capsule("visit", "parameters", value=task.parameters)(episode)
+
+    [defect] = defects(await examined(episode, task))
+    assert named in defect
+
+
+async def test_what_an_earlier_version_did_not_write_is_said_and_fails_nothing() -> None:
+    episode = await won()
+    for part in ("visit", "session"):
+        episode = capsule(part, "allowed_paths", drop=True)(episode)
+
+    finding = await examined(episode)
+
+    assert finding.status is Status.PASSED
+    assert "not state it: visit.allowed_paths, session.allowed_paths" in finding.reason
+
+
+async def test_a_capsule_of_other_things_is_named_and_long_values_are_quoted_short() -> None:
+    episode = changed(capsule={"visit": [], "session": "x"}, answer="a" * 10_000)(await won())
+
+    finding = await examined(episode)
+
+    assert "the capsule's visit is missing or cannot be read" in defects(finding)
+    assert max(map(len, defects(finding))) < 300
