@@ -1,6 +1,7 @@
 """Small real episodes for tests: true pictures, true hashes, ids as a run would give them.
 
-Whatever is made here passes an audit, so a test that wants something broken breaks it itself.
+Whatever is made here passes an audit, and what the teacher made is sound (see the `structure` verifier),
+so a test that wants something broken breaks it itself.
 """
 
 import io
@@ -12,12 +13,23 @@ from typing import NamedTuple
 
 from PIL import Image, ImageDraw
 
+from generators.browser.picture import read_picture
+from generators.browser.protocol import ClockSpec
+from generators.sites.protocol import Visit
 from schemas import ids
 from schemas.action import Action, Click, NoAction
-from schemas.base import sha256_hex
+from schemas.base import JsonObject, sha256_hex
 from schemas.call import Call, Prompt
 from schemas.config import RunConfig
-from schemas.episode import Episode, PolicyKind, Step, StopReason, steps_sha256
+from schemas.episode import (
+    Episode,
+    PolicyKind,
+    Step,
+    StopReason,
+    ThoughtSource,
+    browser_seconds,
+    steps_sha256,
+)
 from schemas.observation import Element, PageState, Screenshot, Target
 from schemas.sections import StorageSection, TasksSection
 from schemas.task import Task, split_of, task_id
@@ -32,6 +44,9 @@ RUN_ID = "0123456789abcdef0123456789abcdef"
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
 """When the first episode began."""
+
+CLOCK = ClockSpec(start_ms=1_767_322_800_000)
+"""The virtual time of every episode."""
 
 WIDTH, HEIGHT = 64, 48
 """Of the pictures and their viewport, px."""
@@ -81,7 +96,7 @@ def make_step(number: int, *, picture: int, action: Action, at: datetime = START
         step=number,
         screenshot=screenshot,
         screenshot_sha256=sha256_hex(screenshot.bytes),
-        screenshot_phash=f"{picture % 2**64:016x}",
+        screenshot_phash=read_picture(screenshot.bytes).difference_hash,
         width=WIDTH,
         height=HEIGHT,
         page=PageState(
@@ -93,6 +108,7 @@ def make_step(number: int, *, picture: int, action: Action, at: datetime = START
             dom_sha256=sha256_hex(str(picture).encode()),
         ),
         thought=f"Step {number}." if point else None,
+        thought_source=ThoughtSource.TEMPLATE if point else None,
         action=action,
         x_norm=action.x / WIDTH if isinstance(action, Click) else None,
         y_norm=action.y / HEIGHT if isinstance(action, Click) else None,
@@ -115,11 +131,11 @@ def make_step(number: int, *, picture: int, action: Action, at: datetime = START
     )
 
 
-def make_steps(n_steps: int, *, seed: int = 0) -> tuple[Step, ...]:
+def make_steps(n_steps: int, *, seed: int = 0, at: datetime = START) -> tuple[Step, ...]:
     """Return the rows of an episode of `n_steps` actions: one more, without an action."""
     actions: list[Action] = [Click(x=10.0 + n, y=12.0) for n in range(n_steps)]
     return tuple(
-        make_step(number, picture=seed * 1_000 + number, action=action)
+        make_step(number, picture=seed * 1_000 + number, action=action, at=at)
         for number, action in enumerate([*actions, NoAction()])
     )
 
@@ -153,6 +169,24 @@ def make_prompt(text: str = "You see a page.") -> Prompt:
     )
 
 
+def make_capsule(task: Task) -> JsonObject:
+    """Return the capsule of an episode of `task`."""
+    visit = Visit(
+        start_url=task.start_url,
+        allowed_origins=("http://miniwob.localhost",),
+        clock=CLOCK,
+        seed=str(task.seed),
+        parameters=task.parameters,
+    )
+    spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
+    return {
+        "template_id": task.template_id,
+        "site_version": task.site_version,
+        "visit": visit.model_dump(mode="json"),
+        "session": spec.model_dump(mode="json"),
+    }
+
+
 def make_episode(
     task: Task | None = None,
     *,
@@ -169,7 +203,9 @@ def make_episode(
     Without a `unit_id` the episode is alone in its unit; with a `prompt` it has engine calls.
     """
     task = task or make_task()
-    steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt)
+    started = START + timedelta(seconds=salt)
+    looked = started + timedelta(milliseconds=10)
+    steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt, at=looked)
     if stop_reason is StopReason.FINISHED and n_steps:
         *before, last, final = steps
         steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)
@@ -191,16 +227,18 @@ def make_episode(
         viewport_width=WIDTH,
         viewport_height=HEIGHT,
         device_scale_factor=1.0,
-        clock_ms=1_767_322_800_000,
+        clock_ms=CLOCK.start_ms,
         seed=task.seed,
-        capsule={"salt": salt},
+        capsule=make_capsule(task) | {"salt": salt},
         stop_reason=stop_reason,
         n_steps=n_steps,
         reward=1.0 if stop_reason is StopReason.FINISHED else None,
         done=stop_reason is StopReason.FINISHED,
         trainable=True,
-        started_at=START + timedelta(seconds=salt),
-        ended_at=START + timedelta(seconds=salt + 1),
+        browser_seconds=browser_seconds(steps),
+        wall_seconds=1.0,
+        started_at=started,
+        ended_at=started + timedelta(seconds=1),
         content_sha256=steps_sha256(steps),
         code_version="0.1.0",
         steps=steps,

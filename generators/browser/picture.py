@@ -36,7 +36,8 @@ def read_picture(picture: bytes) -> PictureFacts:
     Raises:
         UnidentifiedImageError: it is no picture.
         OSError: it is torn.
-        SyntaxError: it is damaged.
+        SyntaxError, ValueError: it is damaged.
+        DecompressionBombError: it claims to be larger than any screenshot.
     """
     with Image.open(io.BytesIO(picture)) as image:
         (width, height), format_ = image.size, image.format

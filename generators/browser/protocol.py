@@ -53,11 +53,19 @@ class SessionSpec(Record):
     clock: ClockSpec | None
     """Virtual time; None: real time."""
 
+    def has_origin(self, url: str) -> bool:
+        """Return whether this address is on an allowed origin; what is no address is not."""
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return False
+        return f"{parts.scheme}://{parts.netloc}" in self.allowed_origins
+
     def allows(self, url: str) -> bool:
         """Return whether an action may open this address."""
-        parts = urlsplit(url)
-        if f"{parts.scheme}://{parts.netloc}" not in self.allowed_origins:
+        if not self.has_origin(url):
             return False
+        parts = urlsplit(url)
         return not self.allowed_paths or any(
             posixpath.normpath(parts.path).startswith(allowed)
             if allowed.endswith("/")

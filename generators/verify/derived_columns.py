@@ -272,7 +272,8 @@ def time_defects(episode: Episode) -> Iterator[str]:
     looked = [*(step.observe_ms for step in episode.steps), 0.0]
     for number, (one, other) in enumerate(pairwise(moments)):
         if acted[number] + looked[number] > (other - one).total_seconds() * 1_000 + _MS_TOLERANCE:
-            yield f"what was done before moment {number} took longer than the time until then"
+            where = f"step {number}" if number < len(episode.steps) else "the end"
+            yield f"more was done before {where} than there was time for"
     if any(not episode.started_at <= call.at <= episode.ended_at for call in episode.calls):
         yield "a call was made before the start or after the end"
 

@@ -11,9 +11,8 @@ the document's last line, the browser names an element whose box ends before the
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
-from urllib.parse import urlsplit
 
-from PIL import UnidentifiedImageError
+from PIL import Image
 
 from generators.browser.picture import read_picture
 from generators.browser.protocol import SessionSpec
@@ -87,8 +86,11 @@ class Structure:
 
 def _row_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
     steps = episode.steps
-    if episode.content_sha256 != steps_sha256(steps):
-        yield "content_sha256 is not the hash of the steps"
+    try:
+        if episode.content_sha256 != steps_sha256(steps):
+            yield "content_sha256 is not the hash of the steps"
+    except ValueError as error:
+        yield f"the steps cannot be hashed: {error}"
     if [step.step for step in steps] != list(range(len(steps))):
         yield "the steps are not numbered 0, 1, 2, …"
     if len(taken) != episode.n_steps:
@@ -119,7 +121,7 @@ def _step_defects(
     if not all(0 <= share <= 1 for share in shares):
         yield "a share of a box is not between 0 and 1"
     url = step.page.url
-    if session and url != "about:blank" and _origin(url) not in session.allowed_origins:
+    if session and url != "about:blank" and not session.has_origin(url):
         yield f"{url} is outside the allowed origins"
 
 
@@ -129,7 +131,7 @@ def _picture_defects(episode: Episode, step: Step) -> Iterator[str]:
         yield "the picture's hash is another one"
     try:
         facts = read_picture(picture)
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         yield f"the picture does not decode: {error}"
     else:
         if facts.format != "JPEG":
@@ -164,8 +166,3 @@ def _action_defects(episode: Episode, session: SessionSpec | None, step: Step) -
     url = action.url if isinstance(action, Goto | Tab) else None
     if session and url and not session.allows(url):
         yield f"{url} is not allowed"
-
-
-def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"

@@ -9,6 +9,7 @@ from altered_episodes import (
     PROMPT,
     Lie,
     both,
+    broken,
     call,
     capsule,
     changed,
@@ -119,7 +120,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     "negative duration": ("negative or not finite", step(0, think_ms=-1e-7)),
     "wall_seconds": ("wall_seconds is 99", changed(wall_seconds=99.0)),
     "times": ("do not follow each other", shifted),
-    "long thinking": ("took longer than", step(1, think_ms=60_000.0)),
+    "long thinking": ("before step 2 than there was time for", step(1, think_ms=60_000.0)),
     "call before the start": (
         "before the start",
         lambda episode: call(0, at=episode.started_at - timedelta(days=1))(episode),
@@ -259,3 +260,14 @@ async def test_a_capsule_of_other_things_is_named_and_long_values_are_quoted_sho
 
     assert "the capsule's visit is missing or cannot be read" in defects(finding)
     assert max(map(len, defects(finding))) < 300
+
+
+@pytest.mark.parametrize("part", ["visit", "session"])
+async def test_what_is_kept_of_an_attempt_without_a_picture_can_be_read_too(part: str) -> None:
+    episode = both(capsule(part, value="x"), changed(clock_ms=0))(await broken("the goal"))
+    if part == "session":
+        episode = changed(clock_ms=episode.capsule["visit"]["clock"]["start_ms"])(episode)  # type: ignore[index, call-overload]
+
+    assert defects(await examined(episode)) == [
+        f"the capsule's {part} is missing or cannot be read"
+    ]

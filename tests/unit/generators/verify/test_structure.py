@@ -1,5 +1,7 @@
 """Rows, pictures and actions are held against one another, each by a finding of its own."""
 
+import io
+
 import pytest
 from altered_episodes import (
     BARE,
@@ -17,15 +19,18 @@ from altered_episodes import (
     step,
     won,
 )
+from factories import make_episode, make_task
+from PIL import Image
 
 from generators.verify.structure import MAX_DEFECTS
 from schemas.action import Click, Drag, Goto, NoAction, Tab, TabOperation, Wait
+from schemas.base import sha256_hex
 from schemas.episode import (
     Episode,
     StopReason,
     ThoughtSource,
 )
-from schemas.observation import Element, Target
+from schemas.observation import Element, Screenshot, Target
 from schemas.verdict import Status
 
 
@@ -33,6 +38,25 @@ def without_final_row(episode: Episode) -> Episode:
     *_, last, _ = steps = list(episode.steps)
     steps[-2:] = [last.model_copy(update={"state_changed": None})]
     return sealed(episode, steps)
+
+
+def not_a_number(episode: Episode) -> Episode:
+    first, *others = episode.steps
+    page = first.page.model_copy(update={"scroll_x": float("nan")})
+    lied = first.model_copy(update={"page": page})
+    return episode.model_copy(update={"steps": (lied, *others)})
+
+
+def huge() -> dict[str, object]:
+    """Return the columns of a picture whose header says that it is 65,500 pixels wide and high."""
+    out = io.BytesIO()
+    Image.new("RGB", (100, 80)).save(out, "JPEG")
+    head, frame, rest = out.getvalue().partition(b"\xff\xc0")
+    data = head + frame + rest[:3] + b"\xff\xdc\xff\xdc" + rest[7:]
+    return {
+        "screenshot": Screenshot(bytes=data, path="x.jpg"),
+        "screenshot_sha256": sha256_hex(data),
+    }
 
 
 def with_element(visible: float) -> Lie:
@@ -51,6 +75,7 @@ def with_element(visible: float) -> Lie:
 
 LIES: dict[str, tuple[str, Lie]] = {
     "content_sha256": ("content_sha256 is not", changed(content_sha256="0" * 64)),
+    "a number that no row holds": ("cannot be hashed", not_a_number),
     "numbers": ("not numbered 0, 1, 2", step(2, step=5)),
     "n_steps": ("n_steps is 9", changed(n_steps=9)),
     "a row between": (
@@ -66,6 +91,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     "picture's hash": ("picture's hash", step(1, screenshot_sha256="0" * 64)),
     "picture that is none": ("does not decode", drawn(cut=4)),
     "picture that is torn": ("does not decode", drawn(cut=700)),
+    "picture of a claimed size": ("does not decode", step(1, **huge())),
     "picture's format": ("is a PNG", drawn(form="PNG")),
     "picture's size": ("picture is 50×40, the row", drawn(size=(50, 40))),
     "row's size": ("row says 50×40, the viewport", drawn(size=(50, 40), row=(50, 40))),
@@ -94,6 +120,7 @@ LIES: dict[str, tuple[str, Lie]] = {
         "(5, 80) is outside the viewport",
         step(0, action=Drag(x=5, y=5, to_x=5, to_y=80)),
     ),
+    "goto no address": ("is not allowed", step(0, action=Goto(url="http://["), **POINTLESS)),
     "goto": ("is not allowed", step(0, action=Goto(url="http://b.example/"), **POINTLESS)),
     "tab": (
         "is not allowed",
@@ -172,3 +199,9 @@ async def test_many_defects_are_counted_and_some_are_listed() -> None:
 
     assert len(defects(finding)) == MAX_DEFECTS
     assert " more" in finding.reason
+
+
+async def test_what_the_tests_are_made_of_is_sound() -> None:
+    finding = await examined(make_episode(make_task()), make_task())
+
+    assert finding.status is Status.PASSED, finding
