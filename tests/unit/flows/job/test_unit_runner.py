@@ -32,7 +32,11 @@ from storage.run_file import create_run
 
 @pytest.fixture
 def config(tmp_path: Path) -> RunConfig:
-    settings = ("verify.verifiers=['structure', 'outcome']", "tasks.unit_size=2")
+    settings = (
+        "verify.verifiers=['structure', 'outcome']",
+        "accept.passed=['structure', 'outcome']",
+        "tasks.unit_size=2",
+    )
     return load(Sources(settings=settings, run=str(tmp_path / "run")), {})
 
 
@@ -185,7 +189,7 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
 
         assert report.problems == ()
         assert report.summary.episodes == sum(len(unit.attempts) for unit in plan)
-        assert report.summary.unjudged == 0
+        assert (report.summary.unjudged, report.summary.accepted) == (0, report.summary.episodes)
         assert await shop.lake.episodes(first.unit_id) == theirs
         assert {one.round for one in await _verdicts(shop, first)} == {0}
 
