@@ -9,7 +9,7 @@ from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
-from generators.verify.replay import ReplayResult, replay
+from generators.verify.replay import ReplayResult, StepReplay, replay
 from schemas.base import canonical_json
 from schemas.episode import Episode
 
@@ -45,13 +45,18 @@ async def _replay(args: Arguments) -> tuple[Episode, ReplayResult]:
         )
 
 
+def _unequal(step: StepReplay) -> str:
+    return (
+        f"another picture ({step.picture_cells:.2%} of its cells, {step.picture_levels:.1f} levels)"
+    )
+
+
 def _lines(episode: Episode, replayed: ReplayResult) -> Iterator[str]:
     yield f"episode  {episode.episode_id}  ({episode.policy}: {episode.instruction})"
-    steps = {step.step: step for step in episode.steps}
     for step in replayed.steps:
         agrees = "parts" if step.differs else "agrees"
-        picture = "same picture" if step.picture_equal else "another picture"
-        action = canonical_json(steps[step.step].action.model_dump(mode="json"))
+        picture = "same picture" if step.picture_equal else _unequal(step)
+        action = canonical_json(episode.steps[step.step].action.model_dump(mode="json"))
         yield f"step {step.step:>3}  {agrees}, {picture}  {action}"
         for difference in step.differs:
             yield f"          {difference}"

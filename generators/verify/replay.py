@@ -1,27 +1,50 @@
-"""Whether an episode is reproducible: it is re-executed from its capsule, in a fresh context.
+"""Whether an episode is reproducible: its task is visited anew, and its actions are carried out again.
 
-The replay carries out the recorded actions at the recorded places; it asks no policy and adapts nothing.
-Before each action and at the end it compares the page with the record: URL, title, form state, focus,
-scroll and, on sites that call themselves repeatable, the whole DOM; after each action it compares what
-the site reports. Pictures are compared byte by byte: the share of equal ones is the score, and one that
-differs is evidence, not a verdict. A replay that diverges is tried once more before the verifier calls
-the episode diverged; one that cannot be carried out at all is an error, not a divergence.
+The task decides where the replay goes, the episode nothing but its viewport and its actions; the replay
+asks no policy and adapts nothing. It runs in a fresh context and compares with the record
+
+* at the start: the columns and the capsule that say where the episode went, the goal and the reward
+  before the first action;
+* before each action and at the end, in a row that must be there: URL, title, form state, focus, scroll
+  and, on sites that call themselves repeatable, the whole DOM; the elements; the picture;
+* after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the
+  next observation differs;
+* at the end: the episode's reward, `done` and answer.
+
+All but the pictures must be equal. A rasteriser promises no bytes, so pictures are compared by their
+pixels (`generators/verify/pictures.py`); the share of those that are equal byte by byte is the score. A
+replay that diverges is tried again, up to `MAX_REPLAYS` times in all, before the verifier calls the
+episode diverged, and the finding says which try agreed; a replay that cannot be carried out at all is an
+error, not a divergence.
 """
 
+import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from pydantic import ValidationError
-
-from generators.browser.protocol import Session, Sessions, SessionSpec
-from generators.sites.protocol import Problem, Site, Visit
-from schemas.action import NoAction
+from generators.browser.protocol import Session, Sessions
+from generators.sites.protocol import Outcome, Problem, Site
+from generators.verify.differences import (
+    Parts,
+    compare,
+    compare_capsule,
+    compare_elements,
+    compare_records,
+    compare_way,
+)
+from generators.verify.pictures import compare_pictures
+from schemas.action import Answer, NoAction
 from schemas.base import Record
-from schemas.episode import Episode
+from schemas.episode import Episode, Step
+from schemas.observation import Effect, Observation
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
 MAX_REPLAYS = 2
 """Times an episode is replayed before it is called diverged."""
+
+_NO_EFFECT = Effect(act_ms=0.0)
+_NO_OUTCOME = Outcome(reward=None, done=False)
 
 
 class StepReplay(Record):
@@ -33,6 +56,10 @@ class StepReplay(Record):
     """The differences, each as `what: recorded → found`; empty if there is none."""
     picture_equal: bool
     """The picture equals the recorded one byte by byte."""
+    picture_cells: float
+    """Share of the picture's cells that differ from the recorded one's, 0–1."""
+    picture_levels: float
+    """Mean difference of its pixels' channels, levels of 255."""
 
 
 class ReplayResult(Record):
@@ -48,7 +75,7 @@ class ReplayResult(Record):
     @property
     def reproduced(self) -> bool:
         """The replay agrees with the record in everything that is compared."""
-        return self.supported and not any(step.differs for step in self.steps)
+        return self.supported and bool(self.steps) and not any(step.differs for step in self.steps)
 
     @property
     def score(self) -> float | None:
@@ -69,69 +96,159 @@ async def replay(
     site = sites.get(task.site)
     if site is None:
         return ReplayResult(supported=False, because=f"unknown site '{task.site}'")
-    capsule = _read_capsule(episode)
-    if capsule is None:
-        because = "the capsule does not hold a visit in virtual time"
-        return ReplayResult(supported=False, because=because)
-    visit, spec = capsule
+    visit = await site.visit(task)
+    if visit.clock is None:
+        return ReplayResult(supported=False, because=f"time is real on site '{task.site}'")
+    match episode.capsule:
+        case {"visit": dict() as visited, "session": dict() as opened}:
+            pass
+        case _:
+            because = "the capsule lacks the visit or the session"
+            return ReplayResult(supported=False, because=because)
+    spec = visit.session_spec(
+        viewport_width=episode.viewport_width,
+        viewport_height=episode.viewport_height,
+        device_scale_factor=episode.device_scale_factor,
+    )
+    parts: Parts = {"visit": (visited, visit), "session": (opened, spec)}
+    start = [*compare_way(task, episode, visit), *compare_capsule(task, episode, parts)]
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
         problem = await site.begin(visit, session)
-        steps = await _replay_steps(episode, site, session, problem)
-    diverged = next((step for step in steps if step.differs), None)
-    because = (
-        f"all {len(steps)} states agree"
-        if diverged is None
-        else f"diverged at step {diverged.step} because {'; '.join(diverged.differs)}"
-    )
-    return ReplayResult(supported=True, steps=tuple(steps), because=because)
+        execution = _Execution(episode, site, session, problem, start)
+        await execution.run()
+    steps = await _steps(episode, execution.rows)
+    return ReplayResult(supported=True, steps=steps, because=_because(steps))
 
 
-async def _replay_steps(
-    episode: Episode, site: Site, session: Session, problem: Problem
-) -> list[StepReplay]:
-    before = await site.outcome(problem, session)
-    start = [*_compare("goal", episode.instruction, problem.goal)]
-    start += _compare("reward before", episode.reward_before, before.reward)
-    out: list[StepReplay] = []
-    for step in episode.steps:
-        seen = await session.observe()
-        differs, start = start, []
+@dataclass(slots=True)
+class _Row:
+    """One step of a replay."""
+
+    seen: Observation
+    differs: list[str]
+
+
+@dataclass(slots=True)
+class _Execution:
+    """An episode's actions, carried out again up to the first step that differs."""
+
+    episode: Episode
+    site: Site
+    session: Session
+    problem: Problem
+    start: list[str]
+    """What differs before the first observation; it counts to the first step."""
+    rows: list[_Row] = field(default_factory=list)
+    """The steps that were replayed."""
+
+    async def run(self) -> None:
+        """Replay the steps."""
+        last = await self.site.outcome(self.problem, self.session)
+        self.start += compare("goal", self.episode.instruction, self.problem.goal)
+        self.start += compare("reward_before", self.episode.reward_before, last.reward)
+        for step in self.episode.steps:
+            await self._observe(step)
+            if any(row.differs for row in self.rows):
+                return
+            if not isinstance(step.action, NoAction):
+                last = await self._act(step)
+            else:
+                self._compare_effect(step, _NO_EFFECT, _NO_OUTCOME)
+            if self.rows[-1].differs:
+                return
+        if self.rows:
+            self._compare_end(last)
+
+    async def _observe(self, step: Step) -> None:
+        """Compare the page, and whether it changed since the step before."""
+        seen = await self.session.observe()
+        if self.rows:
+            self._compare_change(step, seen)
+        differs = self.start if not self.rows else []
+        differs += compare("width", step.width, seen.width)
+        differs += compare("height", step.height, seen.height)
         for name, recorded in step.page:
-            if name != "dom_sha256" or site.repeatable:
-                differs += _compare(name, recorded, getattr(seen.page, name))
-        if not differs and not isinstance(step.action, NoAction):
-            effect = await session.act(step.action)
-            after = await site.outcome(problem, session)
-            differs += _compare("error", step.action_error, effect.error)
-            differs += _compare("reward", step.reward, after.reward)
-            differs += _compare("done", step.terminated, after.done)
-        equal = seen.screenshot.bytes == step.screenshot.bytes
-        out.append(StepReplay(step=step.step, differs=tuple(differs), picture_equal=equal))
-        if differs:
-            break
-    return out
+            if name != "dom_sha256" or self.site.repeatable:
+                differs += compare(name, recorded, getattr(seen.page, name))
+        differs += compare_elements(step.elements, seen.elements)
+        self.rows.append(_Row(seen, differs))
+
+    def _compare_change(self, step: Step, seen: Observation) -> None:
+        """Compare whether the page before `step` differs from the one before it.
+
+        Where the page's state is the same, pictures decide, and a rasteriser's differences may make two
+        of them unequal in one of the executions alone; then either is right.
+        """
+        row, before = self.rows[-1], self.episode.steps[len(self.rows) - 1]
+        changed = any(
+            getattr(row.seen.page, name) != getattr(seen.page, name)
+            for name in ("url", "form_sha256", "dom_sha256")
+        )
+        recorded = changed or before.screenshot.bytes != step.screenshot.bytes
+        found = changed or row.seen.screenshot.bytes != seen.screenshot.bytes
+        if before.state_changed != recorded:
+            row.differs += compare("state_changed", before.state_changed, found)
+
+    async def _act(self, step: Step) -> Outcome:
+        effect = await self.session.act(step.action)
+        outcome = await self.site.outcome(self.problem, self.session)
+        self._compare_effect(step, effect, outcome)
+        return outcome
+
+    def _compare_effect(self, step: Step, effect: Effect, outcome: Outcome) -> None:
+        differs = self.rows[-1].differs
+        differs += compare("action_error", step.action_error, effect.error)
+        differs += compare_records("target", step.target, effect.target)
+        differs += compare("result_text", step.result_text, effect.result_text)
+        differs += compare("reward", step.reward, outcome.reward)
+        differs += compare("terminated", step.terminated, outcome.done)
+        final = len(self.rows) == len(self.episode.steps)
+        differs += compare("final row", isinstance(step.action, NoAction), final)
+
+    def _compare_end(self, last: Outcome) -> None:
+        """Compare what the episode says of its end with the last outcome and the last answer."""
+        steps, differs = self.episode.steps, self.rows[-1].differs
+        answers = [step.action.text for step in steps if isinstance(step.action, Answer)]
+        differs += compare("state_changed", steps[-1].state_changed, None)
+        differs += compare("episode.reward", self.episode.reward, last.reward)
+        differs += compare("episode.done", self.episode.done, last.done)
+        differs += compare("episode.answer", self.episode.answer, answers[-1] if answers else None)
 
 
-def _compare(what: str, recorded: object, found: object) -> list[str]:
-    return [] if recorded == found else [f"{what}: {recorded!r} → {found!r}"]
+async def _steps(episode: Episode, rows: list[_Row]) -> tuple[StepReplay, ...]:
+    """Return the replayed steps, their pictures compared."""
+    stored = [step.screenshot.bytes for step in episode.steps]
+    pictures = await asyncio.to_thread(compare_pictures, stored, [row.seen for row in rows])
+    return tuple(
+        StepReplay(
+            step=number,
+            differs=(*row.differs, *([f"picture: {said.because}"] if said.because else [])),
+            picture_equal=said.equal,
+            picture_cells=said.cells,
+            picture_levels=said.levels,
+        )
+        for number, (row, said) in enumerate(zip(rows, pictures, strict=True))
+    )
 
 
-def _read_capsule(episode: Episode) -> tuple[Visit, SessionSpec] | None:
-    """Return the visit and session of the capsule; None if one is missing, or if time was real."""
-    try:
-        visit = Visit.model_validate(episode.capsule.get("visit"))
-        spec = SessionSpec.model_validate(episode.capsule.get("session"))
-    except ValidationError:
-        return None
-    return (visit, spec) if spec.clock is not None else None
+def _because(steps: tuple[StepReplay, ...]) -> str:
+    """Return in a sentence whether the steps agree."""
+    if not steps:
+        return "diverged because the episode has no steps"
+    diverged = next((step for step in steps if step.differs), None)
+    if diverged is not None:
+        return f"diverged at step {diverged.step} because {'; '.join(diverged.differs)}"
+    unequal = sum(not step.picture_equal for step in steps)
+    some = f", {len(steps) - unequal} of their pictures byte by byte" if unequal else ""
+    return f"all {len(steps)} states agree{some}"
 
 
 class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "1"
+    version = "2"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites
@@ -140,18 +257,26 @@ class Replay:
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `passed` for reproduced, `failed` for diverged, or `unsupported`."""
         replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
-        tries = 1
-        while replayed.supported and not replayed.reproduced and tries < MAX_REPLAYS:
+        parted: list[str] = []
+        while replayed.supported and not replayed.reproduced and len(parted) + 1 < MAX_REPLAYS:
+            parted.append(replayed.because)
             replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
-            tries += 1
+        tries = len(parted) + 1
         decided = Status.PASSED if replayed.reproduced else Status.FAILED
+        again = f", in try {tries} of {MAX_REPLAYS}" if replayed.reproduced and parted else ""
+        unequal = [step for step in replayed.steps if not step.picture_equal]
         return Finding(
             status=decided if replayed.supported else Status.UNSUPPORTED,
             score=replayed.score,
-            reason=replayed.because,
+            reason=replayed.because + again,
             evidence={
                 "tries": tries,
+                "max_tries": MAX_REPLAYS,
+                "parted": [*parted],
                 "states": len(replayed.steps),
-                "pictures_differ_at": [s.step for s in replayed.steps if not s.picture_equal],
+                "pictures_differ_at": [step.step for step in unequal],
+                "pictures_differ_by": [
+                    {"cells": step.picture_cells, "levels": step.picture_levels} for step in unequal
+                ],
             },
         )

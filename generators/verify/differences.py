@@ -1,0 +1,65 @@
+"""What a replay and the record differ in, as sentences `what: recorded → found`."""
+
+from collections.abc import Iterator, Mapping
+
+from generators.sites.protocol import Visit
+from schemas.base import JsonObject, Record
+from schemas.episode import Episode
+from schemas.observation import Element
+from schemas.task import Task
+from schemas.truncation import truncate
+
+ADDED_KEYS = frozenset({"allowed_paths"})
+"""Keys of a visit and a session that capsules of earlier versions lack."""
+
+Parts = Mapping[str, tuple[JsonObject, Record]]
+"""What a capsule records, and the record that it should be of, by the capsule's key."""
+
+SHOWN_BYTES = 300
+"""The bound of each value that a difference shows, UTF-8."""
+
+
+def compare_way(task: Task, episode: Episode, visit: Visit) -> Iterator[str]:
+    """Compare the columns that say where the episode went with where the task leads."""
+    yield from compare("site", episode.site, task.site)
+    yield from compare("start_url", episode.start_url, visit.start_url)
+    yield from compare("seed", episode.seed, task.seed)
+    yield from compare("clock_ms", episode.clock_ms, visit.clock and visit.clock.start_ms)
+
+
+def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]:
+    """Compare the capsule with what the task and the columns make."""
+    capsule = episode.capsule
+    yield from compare("capsule.template_id", capsule.get("template_id"), task.template_id)
+    yield from compare("capsule.site_version", capsule.get("site_version"), task.site_version)
+    for part, (recorded, record) in parts.items():
+        found = record.model_dump(mode="json")
+        for key in sorted({*recorded, *found}):
+            if key in recorded or key not in ADDED_KEYS:
+                said = recorded.get(key, "missing"), found.get(key, "missing")
+                yield from compare(f"capsule.{part}.{key}", *said)
+
+
+def compare_elements(recorded: tuple[Element, ...], found: tuple[Element, ...]) -> Iterator[str]:
+    """Yield how many elements differ in number, and how the first that differs does."""
+    yield from compare("number of elements", len(recorded), len(found))
+    for number, (one, other) in enumerate(zip(recorded, found, strict=False)):
+        if one != other:
+            yield from compare_records(f"elements[{number}]", one, other)
+            return
+
+
+def compare_records(what: str, recorded: Record | None, found: Record | None) -> Iterator[str]:
+    """Compare two records field by field, or what there is of them."""
+    if recorded is None or found is None:
+        yield from compare(what, recorded, found)
+        return
+    for name, value in recorded:
+        yield from compare(f"{what}.{name}", value, getattr(found, name))
+
+
+def compare(what: str, recorded: object, found: object) -> Iterator[str]:
+    """Yield what is recorded and what was found, cut to their bounds, unless they are equal."""
+    if recorded != found:
+        shown = (truncate(repr(value), SHOWN_BYTES) for value in (recorded, found))
+        yield f"{what}: {' → '.join(shown)}"

@@ -1,0 +1,107 @@
+"""Whether stored pictures are those of a replay: what differs, and whose picture is nearest.
+
+A stored picture that equals the replayed one of its step byte by byte is not decoded. Of any other, two
+things are asked:
+
+* *How much differs?* Both pictures are averaged over cells of `CELL` × `CELL` pixels, which evens out what
+  an encoder or a letter's smoothed edge changes; a cell differs if the mean of a channel does by more
+  than `TOLERANCE` levels. At most `MAX_CELLS` of the cells may differ, and the mean difference of all
+  pixels may be `MAX_LEVELS`: so a blank picture, a foreign one and a drawing that is elsewhere are
+  found. A picture of another size, or one that does not decode, differs in all cells.
+* *Whose is it?* The mean difference is the distance of two pictures. No other picture of the replay may
+  be nearer than that of the same step, unless the replay took it of the same page (equal state, equal
+  elements) and no cell of the two differs.
+"""
+
+import io
+from collections.abc import Sequence
+
+from PIL import Image, ImageChops
+
+from schemas.base import Record
+from schemas.observation import Observation
+
+CELL = 4
+"""Width and height of a cell, picture px."""
+
+TOLERANCE = 24
+"""Levels, of 255, by which the mean of a cell's channel may differ."""
+
+MAX_CELLS = 0.0002
+"""The largest share of cells that may differ."""
+
+MAX_LEVELS = 2.0
+"""The largest mean difference of all pixels' channels, levels of 255."""
+
+
+class PictureDifference(Record):
+    """How the stored picture of a step compares with the replay's pictures."""
+
+    equal: bool
+    """It equals the replayed one byte by byte."""
+    cells: float
+    """Share of its cells that differ from the replayed one's, 0–1."""
+    levels: float
+    """Mean difference of the pixels' channels, levels of 255."""
+    because: str | None = None
+    """Why it is not a picture of this step; None if it may be."""
+
+
+def compare_pictures(
+    stored: Sequence[bytes], replayed: Sequence[Observation]
+) -> tuple[PictureDifference, ...]:
+    """Return how the stored picture of each step that was replayed compares with the replay's."""
+    return tuple(_compare(stored[number], replayed, number) for number in range(len(replayed)))
+
+
+def _compare(stored: bytes, replayed: Sequence[Observation], number: int) -> PictureDifference:
+    own = replayed[number].screenshot.bytes
+    if stored == own:
+        return PictureDifference(equal=True, cells=0.0, levels=0.0)
+    picture, shown = _decode(stored), _decode(own)
+    cells, levels = _cells(picture, shown), _levels(picture, shown)
+    because = None
+    if cells > MAX_CELLS:
+        because = f"{cells:.2%} of its cells differ, at most {MAX_CELLS:.2%} may"
+    elif levels > MAX_LEVELS:
+        because = f"it differs by {levels:.1f} levels, at most {MAX_LEVELS:g} may be"
+    else:
+        for at, other in enumerate(replayed):
+            seen = _decode(other.screenshot.bytes)
+            if _levels(picture, seen) < levels and not (
+                _same_page(other, replayed[number]) and _cells(seen, shown) == 0
+            ):
+                because = f"it is nearer to that of step {at} than to its own"
+                break
+    return PictureDifference(equal=False, cells=cells, levels=levels, because=because)
+
+
+def _decode(picture: bytes) -> Image.Image | None:
+    """Return a picture; None if it does not decode."""
+    try:
+        with Image.open(io.BytesIO(picture)) as image:
+            return image.convert("RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def _cells(one: Image.Image | None, other: Image.Image | None) -> float:
+    """Return the share of cells that differ, 0–1."""
+    if one is None or other is None or one.size != other.size:
+        return 1.0
+    difference = ImageChops.difference(one.reduce(CELL), other.reduce(CELL))
+    red, green, blue = difference.split()
+    counts = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
+    return sum(counts[TOLERANCE + 1 :]) / sum(counts)
+
+
+def _levels(one: Image.Image | None, other: Image.Image | None) -> float:
+    """Return the mean difference of all channels, 0–255; 255 if there is nothing to compare."""
+    if one is None or other is None or one.size != other.size:
+        return 255.0
+    counts = ImageChops.difference(one, other).histogram()
+    return sum(count * (at % 256) for at, count in enumerate(counts)) / sum(counts)
+
+
+def _same_page(one: Observation, other: Observation) -> bool:
+    return one.page == other.page and one.elements == other.elements
