@@ -11,6 +11,12 @@ things are asked:
 * *Whose is it?* The mean difference is the distance of two pictures. No other picture of the replay may
   be nearer than that of the same step, unless the replay took it of the same page (equal state, equal
   elements) and no cell of the two differs.
+
+The bounds were chosen by measurement at 500 × 400 px. Noise: all 1,113 pictures of the replays of 280
+episodes, of 82 templates with drawings among them, were equal byte by byte; pictures encoded again at a
+quality of 75 to 95 differ in one cell at most, and by 1.3 levels. Lies: the first pictures of two
+episodes of one template differ in two cells at least. Two pictures of one episode may differ in no cell
+where something moved by a pixel or two; then whose is nearer decides.
 """
 
 import io
@@ -27,7 +33,7 @@ CELL = 4
 TOLERANCE = 24
 """Levels, of 255, by which the mean of a cell's channel may differ."""
 
-MAX_CELLS = 0.0002
+MAX_CELLS = 0.0001
 """The largest share of cells that may differ."""
 
 MAX_LEVELS = 2.0

@@ -193,7 +193,7 @@ def test_a_few_pixels_of_a_smoothed_edge_are_none() -> None:
         pytest.param(Image.new("RGB", (WIDTH, HEIGHT), WHITE), id="blank"),
         pytest.param(Image.new("RGB", (WIDTH, HEIGHT)), id="black"),
         pytest.param(drawn(25), id="a drawing elsewhere"),
-        pytest.param(drawn(20, "Click the banner"), id="another word"),
+        pytest.param(drawn(20, "Click the buttom"), id="another letter"),
         pytest.param(drawn(20).resize((WIDTH // 2, HEIGHT // 2)), id="another size"),
     ],
 )
