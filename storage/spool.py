@@ -4,18 +4,26 @@ A worker puts an episode here as soon as it ends, unless it exists already. From
 survives `kill -9` of every process, and a second rollout of it changes nothing. A unit is built from
 the spool and **not** from a worker's memory, so two workers that both finished an episode build the
 same unit, from the episode that was put first. When a unit is committed its objects are removed.
+
+An object begins with the digest of all that follows in it, so that an episode that was altered while it
+waited is never committed. Objects of earlier versions have none, and are taken as they are.
 """
 
+import re
 from collections import defaultdict
 
 from pydantic import ValidationError
 
+from schemas.base import sha256_hex
 from schemas.episode import Episode
 from schemas.errors import Damaged
 from storage.objects.protocol import ObjectStore
 
 PREFIX = "spool/"
 """The prefix of every key of the spool."""
+
+_DIGEST = '{"sha256":"%s",'
+_BEGINNING = re.compile((_DIGEST % "([0-9a-f]{64})").encode())
 
 
 class Spool:
@@ -30,7 +38,8 @@ class Spool:
         Raises:
             Unwritable: the store cannot be written.
         """
-        data = episode.model_dump_json().encode()
+        told = episode.model_dump_json().encode().removeprefix(b"{")
+        data = (_DIGEST % sha256_hex(told)).encode() + told
         return await self._store.put_new(spool_key(episode.unit_id, episode.episode_id), data)
 
     async def get(self, unit_id: str, episode_id: str) -> Episode:
@@ -67,8 +76,13 @@ def read_spooled(data: bytes, key: str) -> Episode:
     """Return the episode in `data`, which was read from `key`.
 
     Raises:
-        Damaged: it is not an episode, or is another one.
+        Damaged: it is not an episode, was altered, or is another one.
     """
+    if beginning := _BEGINNING.match(data):
+        told = data[beginning.end() :]
+        if sha256_hex(told).encode() != beginning[1]:
+            raise Damaged(f"{key}: was altered: it does not have the digest that it begins with")
+        data = b"{" + told
     try:
         episode = Episode.model_validate_json(data)
     except ValidationError as error:

@@ -77,3 +77,38 @@ async def test_another_episode_under_its_name_is_named() -> None:
 
     with pytest.raises(Damaged, match=f"{key}: holds another episode"):
         await Spool(store).get(episode.unit_id, episode.episode_id)
+
+
+@pytest.mark.parametrize("place", [3, 20, 80, -2])
+async def test_an_altered_spool_object_is_named(place: int) -> None:
+    store = MemoryStore()
+    episode = make_episode()
+    await Spool(store).put(episode)
+    key = spool_key(episode.unit_id, episode.episode_id)
+    data = bytearray(await store.get(key))
+    data[place] ^= 1
+    await store.put(key, bytes(data))
+
+    with pytest.raises(Damaged, match=key):
+        await Spool(store).get(episode.unit_id, episode.episode_id)
+
+
+async def test_a_value_changed_in_the_spool_is_named() -> None:
+    store = MemoryStore()
+    episode = make_episode()
+    await Spool(store).put(episode)
+    key = spool_key(episode.unit_id, episode.episode_id)
+    told = (await store.get(key)).replace(b'"reward":1.0', b'"reward":0.5')
+    await store.put(key, told)
+
+    with pytest.raises(Damaged, match=f"{key}: was altered"):
+        await Spool(store).get(episode.unit_id, episode.episode_id)
+
+
+async def test_an_episode_that_an_earlier_version_spooled_is_read() -> None:
+    store = MemoryStore()
+    episode = make_episode()
+    key = spool_key(episode.unit_id, episode.episode_id)
+    await store.put(key, episode.model_dump_json().encode())
+
+    assert await Spool(store).get(episode.unit_id, episode.episode_id) == episode
