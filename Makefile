@@ -22,6 +22,8 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties
+# The suites of lies and of forgers, which grow with the second number.
+ADVERSARIAL := tests/adversarial/test_*.py
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
@@ -32,7 +34,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: engine-cpu test-vllm
+.PHONY: adversarial engine-cpu test-vllm
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -97,6 +99,9 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CHAOS_ROUNDS (20) in a browser
 	@STEPMILL_CHAOS_KILLS=$(CHAOS_KILLS) STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) \
 	  $(PYTEST) -n $(WORKERS) --dist worksteal $(CHAOS)
+
+adversarial: setup ## 40 episodes of every kind of lie, every forger on every template: more than an hour
+	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) $(SPREAD) $(ADVERSARIAL)
 
 bench: setup ## every benchmark into bench/results/; fails when a figure misses its limit
 	@failed=; for script in bench/*.py; do \

@@ -1,4 +1,6 @@
-"""How much the tests try: the sizes that prove a rule, and `make chaos`'s, which look for more."""
+"""How much the tests try: the sizes that prove a rule, and those of `make chaos` and
+`make adversarial`, which look for more.
+"""
 
 import os
 

@@ -1,14 +1,16 @@
-"""`make chaos` runs every test that tries more where there is time."""
+"""`make chaos` and `make adversarial` run every test that tries more where there is time."""
 
 import re
 
 from source_tree import ROOT
 
 
-def test_what_grows_with_the_rounds_is_in_make_chaos() -> None:
+def test_what_grows_with_the_rounds_is_run_at_its_full_size() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
-    [chaos] = re.findall(r"^CHAOS := (.*)$", makefile, re.MULTILINE)
-    run = {path for pattern in chaos.split() for path in ROOT.glob(pattern)}
+    lists = dict(re.findall(r"^(CHAOS|ADVERSARIAL) := (.*)$", makefile, re.MULTILINE))
+    assert len(lists) == 2
+    patterns = " ".join(lists.values()).split()
+    run = {path for pattern in patterns for path in ROOT.glob(pattern)}
     growing = {
         path
         for path in (ROOT / "tests").rglob("test_*.py")

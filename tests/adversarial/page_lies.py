@@ -1,0 +1,225 @@
+"""Lies about the page: what was under the pointer and around it, what it said, and its state."""
+
+from collections.abc import Callable
+
+from adversarial.retelling import Kinds, Truth, adder, amend, clicking, hit, outside, restep
+
+from schemas.action import Click, Key, target_point
+from schemas.base import sha256_hex
+from schemas.episode import Episode, Step
+from schemas.observation import Element, PageState
+
+KINDS: Kinds = {}
+lie = adder(KINDS)
+
+
+# What was under the pointer, and what else was there.
+
+
+def _targeted(truth: Truth, **columns: object) -> Episode | None:
+    at = truth.choose(lambda step: step.target)
+    if at is None:
+        return None
+    target = truth.episode.steps[at].target
+    assert target is not None
+    return amend(truth.episode, at, target=target.model_copy(update=columns))
+
+
+@lie("replay")
+def target_of_another_element(truth: Truth) -> Episode | None:
+    def others(step: Step) -> list[Element]:
+        point = target_point(step.action)
+        return hit(step, lambda one: outside(point, one.bbox) > 0) if point else []
+
+    at = truth.choose(others)
+    if at is None:
+        return None
+    step = truth.episode.steps[at]
+    told = clicking(step, truth.random.choice(others(step)))
+    return amend(truth.episode, at, target=told.target)
+
+
+@lie("replay")
+def target_dropped(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.target)
+    return None if at is None else amend(truth.episode, at, target=None)
+
+
+@lie("replay")
+def target_s_tag_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, tag="video")
+
+
+@lie("replay")
+def target_s_name_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, name="Buy", text="Buy")
+
+
+@lie("replay")
+def target_s_box_widened(truth: Truth) -> Episode | None:
+    return _targeted(truth, bbox=(0.0, 0.0, 500.0, 400.0))
+
+
+def _elemental(truth: Truth, tell: Callable[[list[Element]], list[Element]]) -> Episode | None:
+    at = truth.choose(lambda step: step.elements, truth.episode.steps)
+    if at is None:
+        return None
+    told = tuple(tell(list(truth.episode.steps[at].elements)))
+    assert told != truth.episode.steps[at].elements
+    return amend(truth.episode, at, elements=told)
+
+
+@lie("replay")
+def elements_emptied(truth: Truth) -> Episode | None:
+    return _elemental(truth, lambda _: [])
+
+
+@lie("replay")
+def element_dropped(truth: Truth) -> Episode | None:
+    return _elemental(truth, lambda found: found[:-1])
+
+
+@lie("replay")
+def element_made_up(truth: Truth) -> Episode | None:
+    return _elemental(truth, lambda found: [*found, found[0].model_copy(update={"name": "Buy"})])
+
+
+@lie("replay")
+def elements_moved(truth: Truth) -> Episode | None:
+    def moved(one: Element) -> Element:
+        left, top, width, height = one.bbox
+        return one.model_copy(update={"bbox": (left + 30, top + 30, width, height)})
+
+    return _elemental(truth, lambda found: [moved(one) for one in found])
+
+
+@lie("replay")
+def elements_reordered(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: len(set(step.elements)) > 1, truth.episode.steps)
+    if at is None:
+        return None
+    return amend(truth.episode, at, elements=truth.episode.steps[at].elements[::-1])
+
+
+@lie("replay")
+def element_told_as_covered(truth: Truth) -> Episode | None:
+    return _elemental(
+        truth,
+        lambda found: [found[0].model_copy(update={"covered": not found[0].covered}), *found[1:]],
+    )
+
+
+@lie("replay")
+def form_value_made_up(truth: Truth) -> Episode | None:
+    return _elemental(
+        truth, lambda found: [one.model_copy(update={"value": "made up"}) for one in found]
+    )
+
+
+@lie("replay")
+def elements_renamed(truth: Truth) -> Episode | None:
+    return _elemental(
+        truth, lambda found: [one.model_copy(update={"name": one.name + "!"}) for one in found]
+    )
+
+
+@lie("replay")
+def elements_of_another_seed(truth: Truth) -> Episode | None:
+    other = truth.sibling.episode.steps[0].elements
+    if other == truth.episode.steps[0].elements:
+        return None
+    return amend(truth.episode, 0, elements=other)
+
+
+# What the page said.
+
+
+@lie("replay")
+def result_text_made_up(truth: Truth) -> Episode | None:
+    return amend(truth.episode, 0, result_text="alert: saved")
+
+
+@lie("replay")
+def action_error_made_up(truth: Truth) -> Episode | None:
+    return amend(truth.episode, 0, action_error="there is nothing at this point")
+
+
+@lie("replay")
+def action_error_dropped(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.action_error and isinstance(step.action, Key))
+    return None if at is None else amend(truth.episode, at, action_error=None)
+
+
+@lie("structure")
+def action_outside_the_viewport_told_as_done(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.action_error and isinstance(step.action, Click))
+    return None if at is None else amend(truth.episode, at, action_error=None)
+
+
+@lie("replay")
+def action_error_altered(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.action_error)
+    return None if at is None else amend(truth.episode, at, action_error="the page was busy")
+
+
+# The state of the page.
+
+
+def _paged(truth: Truth, **columns: object) -> Episode | None:
+    at = truth.random.randrange(len(truth.episode.steps))
+    page = truth.episode.steps[at].page
+    told = PageState.model_validate(page.model_dump() | columns)
+    return None if told == page else restep(truth.episode, at, page=told)
+
+
+@lie("replay")
+def page_of_another_step(truth: Truth) -> Episode | None:
+    steps = truth.episode.steps
+    at = truth.random.randrange(len(steps))
+    others = [step.page for step in steps if step.page != steps[at].page]
+    return restep(truth.episode, at, page=truth.random.choice(others)) if others else None
+
+
+@lie("replay")
+def url_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, url=truth.episode.start_url + "#top")
+
+
+@lie("structure")
+def url_of_another_origin(truth: Truth) -> Episode | None:
+    return _paged(truth, url="https://example.org/")
+
+
+@lie("replay")
+def title_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, title="Checkout")
+
+
+@lie("replay")
+def form_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, form_sha256=sha256_hex(b"a form"))
+
+
+@lie("replay")
+def form_dropped(truth: Truth) -> Episode | None:
+    return _paged(truth, form_sha256=None)
+
+
+@lie("replay")
+def focus_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, focus="input#made-up[] 7")
+
+
+@lie("replay")
+def scroll_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, scroll_y=120.0)
+
+
+@lie("replay")
+def dom_altered(truth: Truth) -> Episode | None:
+    return _paged(truth, dom_sha256=sha256_hex(b"a document"))
+
+
+@lie("replay")
+def dom_dropped(truth: Truth) -> Episode | None:
+    return _paged(truth, dom_sha256=None)

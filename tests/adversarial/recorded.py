@@ -1,0 +1,216 @@
+"""Episodes recorded on the real pages, the default panel, and an oracle that carries episodes out."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from random import Random
+
+from adversarial.retelling import Told, Truth
+from stub_engine import WrittenEngine
+
+from generators.browser.chromium import Chromium
+from generators.policy.factory import PolicyFactory
+from generators.policy.model.setup import EngineSet
+from generators.policy.model.usage import Account
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
+from generators.policy.teacher.policy import TeacherPolicy
+from generators.rollout.episode_recorder import Attempt
+from generators.rollout.limits import Limits
+from generators.rollout.rollout import rollout
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import NAME, MiniWob
+from generators.tasks.site_templates import make_template_task, site_offers
+from generators.verify.panel import Panel
+from generators.verify.verifiers import make_verifiers
+from schemas.acceptance import acceptance, latest_verdicts
+from schemas.action import Action, Answer, Click, Key, NoAction
+from schemas.config import RunConfig
+from schemas.episode import PolicyKind
+from schemas.ids import unit_id
+from schemas.sections import (
+    AcceptSection,
+    BrowserSection,
+    EngineKind,
+    EngineSection,
+    PolicyName,
+    PolicySection,
+)
+from schemas.verdict import Status
+
+AT_ONCE = 6
+"""Sessions at a time."""
+
+RULE = AcceptSection()
+RUN_ID = "0123456789abcdef0123456789abcdef"
+WIDTH, HEIGHT = 500, 400
+
+
+@dataclass
+class Stumbling:
+    """The teacher, after two actions that cannot be carried out."""
+
+    _teacher: TeacherPolicy = field(default_factory=TeacherPolicy)
+    _first: list[Action] = field(default_factory=lambda: [Click(x=900, y=9), Key(key="Nothing")])
+
+    @property
+    def card(self) -> PolicyCard:
+        return self._teacher.card
+
+    async def act(self, given: PolicyInput) -> Decision:
+        if self._first:
+            return Decision(action=self._first.pop())
+        return await self._teacher.act(given)
+
+
+@dataclass
+class Losing:
+    """Clicks what the goal does not name, and gives up."""
+
+    _clicks: int = 2
+
+    @property
+    def card(self) -> PolicyCard:
+        return PolicyCard(name="losing", kind=PolicyKind.SCRIPTED)
+
+    async def act(self, given: PolicyInput) -> Decision:
+        wrong = [
+            one.bbox
+            for one in given.observation.elements
+            if one.interactive and one.visible == 1 and one.name not in given.instruction
+        ]
+        if not self._clicks or not wrong:
+            return Decision(action=Answer())
+        self._clicks -= 1
+        left, top, width, height = wrong[-1]
+        return Decision(action=Click(x=left + width / 2, y=top + height / 2))
+
+
+def asked(seed: str) -> Callable[[Account], Policy]:
+    """Return what makes a model's policy whose engine says what the teacher decides."""
+    engine = WrittenEngine()
+    section = PolicySection(name=PolicyName.MODEL, dialect="holotron")
+    config = RunConfig(
+        policies=(section,),
+        engine=EngineSection(kind=EngineKind.OPENAI, urls=("http://127.0.0.1:1/v1",)),
+        browser=BrowserSection(viewport=(WIDTH, HEIGHT)),
+    )
+    factory = PolicyFactory(
+        config,
+        EngineSet(engine),
+        queue_reply=lambda session, text: engine.says(text, session=session),
+    )
+    offer = site_offers()[NAME]
+    task = make_template_task(offer, "click-test", seed=0, source=NAME)
+    return lambda account: factory.make(section, seed=seed, task=task, account=account)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the default panel and the default rule make of an episode."""
+
+    what: str
+    """Which episode, and what was said of it."""
+    accepted: bool
+    by: str
+    """The verifier that rejected it; with the status where it did not decide; empty: none."""
+    true: bool = False
+    """Carrying it out showed all that it tells."""
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """A browser in which episodes are recorded and judged."""
+
+    site: MiniWob
+    browser: Chromium
+    panel: Panel
+    slots: asyncio.Semaphore
+
+    async def record(
+        self, template: str, seed: int, make_policy: Callable[[Account], Policy]
+    ) -> Told:
+        """Return what a policy made of a task."""
+        offer = site_offers()[self.site.name]
+        task = make_template_task(offer, template, seed=seed, source=offer.name)
+        attempt = Attempt(
+            run_id=RUN_ID,
+            unit_id=unit_id(RUN_ID, [task.task_id], 1),
+            task=task,
+            attempt=0,
+            viewport_width=WIDTH,
+            viewport_height=HEIGHT,
+            device_scale_factor=1.0,
+            code_version="test",
+        )
+        async with self.slots:
+            episode = await rollout(
+                attempt,
+                site=self.site,
+                sessions=self.browser,
+                make_policy=make_policy,
+                limits=Limits(steps=30, seconds=120, stuck_steps=10),
+            )
+        return Told(task, episode)
+
+    async def judge(self, told: Told, name: str = "", *, unless_true: bool = False) -> Judged:
+        """Return what is made of an episode; with `unless_true` it is carried out if accepted."""
+        async with self.slots:
+            verdicts = await self.panel.judge(told.task, told.episode)
+            verdict = acceptance(RULE, latest_verdicts(verdicts), template_id=told.task.template_id)
+            last = verdicts[-1]
+            how = "" if last.status is Status.FAILED else f": {last.status.value}"
+            return Judged(
+                what=f"{name} {told.task.template_id} {told.task.seed}: {last.reason}",
+                accepted=verdict.accepted,
+                by="" if last.status is Status.PASSED else last.verifier + how,
+                true=verdict.accepted and unless_true and await self._is_true(told),
+            )
+
+    async def _is_true(self, told: Told) -> bool:
+        """Return whether carrying out the actions shows everything as it is told."""
+        episode = told.episode
+        visit = await self.site.visit(told.task)
+        spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
+        async with self.browser.session(spec) as session:
+            await session.open(visit.start_url)
+            problem = await self.site.begin(visit, session)
+            for step in episode.steps:
+                seen = await session.observe()
+                shown = (seen.screenshot, seen.page, seen.elements)
+                if shown != (step.screenshot, step.page, step.elements):
+                    return False
+                if isinstance(step.action, NoAction):
+                    continue
+                effect = await session.act(step.action)
+                after = await self.site.outcome(problem, session)
+                happened = (effect.error, effect.target, effect.result_text, after.reward)
+                if happened != (step.action_error, step.target, step.result_text, step.reward):
+                    return False
+        return True
+
+
+@asynccontextmanager
+async def recording() -> AsyncIterator[Recorder]:
+    """Start a browser, and the site in front of it."""
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
+        site = MiniWob(gateway)
+        verifiers = make_verifiers(
+            RULE.passed, sites={site.name: site}, sessions=browser, min_reward=RULE.min_reward
+        )
+        yield Recorder(site, browser, Panel(verifiers), asyncio.Semaphore(AT_ONCE))
+
+
+def truths(told: list[Told], name: str) -> list[Truth]:
+    """Return the episodes as what lies of a kind are told of, each beside two others."""
+    out: list[Truth] = []
+    for number, one in enumerate(told):
+        after = [*told[number + 1 :], *told[:number]]
+        template, seed = one.task.template_id, one.task.seed
+        siblings = [two for two in after if two.task.template_id == template]
+        siblings = [two for two in siblings if two.task.seed != seed]
+        strangers = [two for two in after if two.task.template_id != template]
+        if siblings and strangers:
+            draw = Random(f"{name} {template} {seed} {number}")
+            out.append(Truth(one.task, one.episode, siblings[0], strangers[0], draw))
+    return out
