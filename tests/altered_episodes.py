@@ -11,7 +11,7 @@ from PIL import Image
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 from scripted_session import Page, ScriptedSessions
 
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.rollout.limits import make_limits
 from generators.verify.structure import Structure

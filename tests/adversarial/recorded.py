@@ -12,7 +12,7 @@ from stub_engine import WrittenEngine
 from generators.browser.chromium import Chromium
 from generators.policy.factory import PolicyFactory
 from generators.policy.model.setup import EngineSet
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.rollout.episode_recorder import Attempt

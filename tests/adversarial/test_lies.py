@@ -14,7 +14,7 @@ from adversarial.recorded import Judged, Losing, Recorder, Stumbling, asked, rec
 from adversarial.retelling import Kind, Told
 from effort import THOROUGH, TIMEOUT
 
-from generators.policy.model.usage import Account
+from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
 from generators.policy.teacher.policy import TeacherPolicy
 
