@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, cast
 
 import pytest
-from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 from scripted_session import Page, ScriptedSession, ScriptedSessions
 from scripted_site import ScriptedSite
 
@@ -213,6 +213,8 @@ async def test_what_differs_is_named_with_its_step(said: str, number: int, damag
     assert found.because.startswith(f"diverged at step {number} because ")
     assert said.removesuffix(" (final)") in found.because
     assert [len(step.differs) for step in found.steps if step.differs] == [1]
+    # Only the observation after an action tells whether the page changed.
+    assert len(found.steps) == min(3, number + 1 + said.startswith("state_changed"))
 
 
 async def test_a_true_episode_is_reproduced() -> None:
@@ -396,3 +398,59 @@ async def test_a_picture_of_another_step_or_of_nothing_parts(taken: int | None, 
     assert found.evidence["pictures_differ_at"] == [1]
     (by,) = cast("list[dict[str, float]]", found.evidence["pictures_differ_by"])
     assert (by["cells"] == 1, by["levels"] > 10) == (taken is None, True)
+
+
+class Drawing(ScriptedSession):
+    """A page whose state is always the same, whatever its picture shows."""
+
+    async def observe(self) -> Observation:
+        seen = await super().observe()
+        same = {"form_sha256": "0", "dom_sha256": "0"}
+        return seen.model_copy(update={"page": seen.page.model_copy(update=same)})
+
+
+class DrawingSessions(ScriptedSessions):
+    """Sessions over pages of one state."""
+
+    @contextlib.asynccontextmanager
+    async def session(self, spec: SessionSpec) -> AsyncIterator[ScriptedSession]:
+        async with super().session(spec):
+            yield Drawing(self._scripts[0], spec)
+
+
+async def redrawn(script: list[Page], damage: Damage) -> ReplayResult:
+    """Record and damage an episode of a drawing, and replay it."""
+    episode = await attempt_it(DrawingSessions(script), clicks(2), limits=LIMITS)
+    sites = {"scripted": ScriptedSite()}
+    return await replay(
+        scripted_task(), damage(episode), sites=sites, sessions=DrawingSessions(script)
+    )
+
+
+async def test_whether_a_page_of_one_state_changed_is_seen_by_its_picture() -> None:
+    still, moving = pages(RUNNING), pages(RUNNING, RUNNING, WON)
+
+    for script, changed in ((still, False), (moving, True)):
+        assert (await redrawn(script, in_step(0, state_changed=changed))).reproduced
+        lying = await redrawn(script, in_step(0, state_changed=not changed))
+        assert f"state_changed: {not changed} → {changed}" in lying.because
+
+
+@pytest.mark.parametrize("changed", [False, True])
+async def test_where_only_a_recorded_picture_is_unequal_either_is_right(changed: object) -> None:
+    def noisy(episode: Episode) -> Episode:
+        picture = episode.steps[1].screenshot.bytes + b"x"
+        return in_step(0, state_changed=changed)(shown(1, picture)(episode))
+
+    assert (await redrawn(pages(RUNNING), noisy)).reproduced
+
+
+async def test_nothing_is_done_on_a_page_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    episode = on_page(0, title="x")(await recorded())
+
+    async def act(self: Furnished, action: Action) -> Effect:
+        raise AssertionError(f"{self} was asked for {action}")
+
+    monkeypatch.setattr(Furnished, "act", act)
+
+    assert "title: 'x'" in (await replayed(episode)).because
