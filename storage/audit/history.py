@@ -214,7 +214,15 @@ def _check_schema(history: History, body: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fields(schema: str) -> dict[str, object]:
-    return {item["name"]: item["type"] for item in json.loads(schema)["fields"]}
+    """Return the types of a schema's columns, by name.
+
+    Raises:
+        ValueError: it is not a schema.
+    """
+    try:
+        return {item["name"]: item["type"] for item in json.loads(schema)["fields"]}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not a schema: {schema[:60]}") from error
 
 
 async def _load_checkpoint(store: ObjectStore, history: History, number: int, notes: Notes) -> None:

@@ -257,8 +257,13 @@ def rewrite(run: MadeRun, key: str, change: Callable[[str], str]) -> str:
         (0, lambda text: text.replace('\\"type\\":\\"integer\\"', '\\"type\\":\\"long\\"', 1)),
         (0, lambda text: text.replace('\\"name\\":\\"step\\"', '\\"name\\":\\"stop\\"')),
         (0, lambda text: text.replace('"partitionColumns":[]', '"partitionColumns":["step"]')),
+        (0, lambda text: text.replace('\\"type\\":\\"integer\\"', '\\"tipe\\":\\"integer\\"', 1)),
+        (0, lambda text: text.replace('\\"fields\\":[', '\\"fields\\":[7,', 1)),
     ],
-    ids=["size", "rows", "range", "no token", "commit info alone", "type", "name", "partitions"],
+    ids=[
+        *("size", "rows", "range", "no token", "commit info alone", "type", "name", "partitions"),
+        *("a column without a type", "a column that is none"),
+    ],
 )
 async def test_an_altered_log_entry_is_found(
     run: MadeRun, number: int, change: Callable[[str], str]
