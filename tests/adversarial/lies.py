@@ -11,7 +11,6 @@ from adversarial import action_lies, call_lies, column_lies, page_lies, step_lie
 from adversarial.retelling import (
     Kinds,
     Truth,
-    acting,
     adder,
     amend,
     column,
@@ -21,8 +20,7 @@ from adversarial.retelling import (
     retell,
 )
 
-from schemas.action import Click
-from schemas.episode import Episode, FailedTry, Step
+from schemas.episode import Episode, FailedTry
 from schemas.errors import FailureKind
 
 LIES: Kinds = (
@@ -36,7 +34,6 @@ LIES: Kinds = (
 """Every kind that matters, with the verifier that rejects it."""
 
 OPEN: dict[str, str] = {
-    "letter_painted_over": "a letter is as small as what a rasteriser may draw otherwise",
     "parse_error_made_up": "it is not held against the policy's kind",
     "actor_altered": "nobody but the policy can act yet, and the column is not looked at",
     "reply_that_says_something_else": "no verifier parses a reply in its dialect",
@@ -112,25 +109,6 @@ def earlier_try_made_up(truth: Truth) -> Episode:
 def of_another_run(truth: Truth) -> Episode:
     """The ids are made from the run's, and fit; the audit knows the run's id."""
     return retell(truth.episode, run_id="f" * 32)
-
-
-@untold("")
-def point_nudged_on_its_button(truth: Truth) -> Episode | None:
-    """A button does the same wherever it is hit."""
-
-    def clicked(step: Step) -> bool:
-        return (
-            isinstance(step.action, Click)
-            and step.target is not None
-            and (step.target.tag == "button")
-        )
-
-    at = truth.choose(clicked)
-    if at is None:
-        return None
-    action = truth.episode.steps[at].action
-    assert isinstance(action, Click)
-    return acting(truth.episode, at, action.model_copy(update={"x": action.x + 1}))
 
 
 @untold("")

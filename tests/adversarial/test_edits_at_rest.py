@@ -26,7 +26,7 @@ from storage.spool import Spool, spool_key
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
-PLACES = 40 if THOROUGH else 2
+PLACES = 40 if THOROUGH else 1
 """In each object, where a byte is changed."""
 
 Objects = dict[str, bytes]
