@@ -15,7 +15,7 @@ from random import Random
 from PIL import Image
 
 from schemas.action import Action, Answer, Click, NoAction, target_point
-from schemas.base import JsonObject, sha256_hex
+from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256
 from schemas.ids import episode_id, group_id
 from schemas.observation import Box, Element, Screenshot, Target
@@ -182,13 +182,13 @@ def column(episode: Episode, **columns: object) -> Episode:
 
 def encapsulate(episode: Episode, part: str | None = None, **entries: object) -> Episode:
     """Return the episode with entries of its capsule, or of a part of that, replaced."""
-    capsule: JsonObject = dict(episode.capsule)
+    capsule: dict[str, object] = dict(episode.capsule)
     if part is None:
-        capsule |= entries  # type: ignore[arg-type]  # whatever JSON a lie holds
+        capsule |= entries
     else:
         inner = capsule[part]
         assert isinstance(inner, dict)
-        capsule[part] = inner | entries  # type: ignore[operator]  # the same
+        capsule[part] = inner | entries
     return column(episode, capsule=capsule)
 
 

@@ -264,10 +264,11 @@ def letter_painted_over(truth: Truth) -> Episode | None:
     truth.random.shuffle(corners)
     for x, y in corners:
         box = (x, y, x + 8, y + 8)
-        colours = sorted(image.crop(box).getcolors() or [])
-        dark = sum(n for n, colour in colours if abs(sum(colour) - sum(colours[-1][1])) > 300)
+        counts = image.crop(box).convert("L").histogram()
+        ground = counts.index(max(counts))
+        dark = sum(count for level, count in enumerate(counts) if abs(level - ground) > 100)
         if dark >= 12:
-            image.paste(colours[-1][1], box)
+            image.paste((ground, ground, ground), box)
             return _pictured(truth, at, painted(image, quality=95))
     return None
 

@@ -183,7 +183,7 @@ def _filed_under(truth: Truth, other: Told, **columns: object) -> Told:
         "start_url": task.start_url,
         "seed": task.seed,
     }
-    return Told(task, retell(truth.episode, **of_task | columns))
+    return Told(task, retell(truth.episode, None, **of_task | columns))
 
 
 @lie("structure")
