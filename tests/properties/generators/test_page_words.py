@@ -173,7 +173,7 @@ class TalkativeSession(ScriptedSession):
     async def evaluate(self, expression: str) -> JsonValue:
         if "getUtterance" in expression:
             return self._said.goal
-        if "REWARD" not in expression:
+        if "typeof stepmillProblem" not in expression:
             return True
         self._asked += 1
         if self._asked > 1 and self._said.thrown is not None:

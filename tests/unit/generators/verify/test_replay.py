@@ -1,10 +1,23 @@
 """A replay compares every column that it can execute again, and names the one that differs."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
-from typing import Any, cast
+from collections.abc import AsyncIterator
+from typing import cast
 
 import pytest
+from damaged_episodes import (
+    BUTTON,
+    Damage,
+    Furnished,
+    in_capsule,
+    in_episode,
+    in_step,
+    on_element,
+    on_page,
+    on_target,
+    recorded,
+    replayed,
+)
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 from scripted_session import Page, ScriptedSession, ScriptedSessions
 from scripted_site import ScriptedSite
@@ -15,100 +28,9 @@ from generators.verify.replay import MAX_REPLAYS, Replay, ReplayResult, replay
 from schemas.action import Action, Answer, Click, NoAction
 from schemas.base import JsonObject
 from schemas.episode import Episode
-from schemas.observation import Effect, Element, Observation
+from schemas.observation import Effect, Observation
 from schemas.task import Task
 from schemas.verdict import Finding, Status
-
-BUTTON = Element(
-    role="button",
-    name="Go",
-    tag="button",
-    text="Go",
-    bbox=(1.0, 2.0, 30.5, 20.0),
-    interactive=True,
-    visible=1.0,
-    covered=False,
-)
-
-
-class Furnished(ScriptedSession):
-    """A scripted session with an element on its pages and dialogs at its actions."""
-
-    async def observe(self) -> Observation:
-        seen = await super().observe()
-        return seen.model_copy(update={"elements": (BUTTON, BUTTON)})
-
-    async def act(self, action: Action) -> Effect:
-        effect = await super().act(action)
-        return effect.model_copy(update={"result_text": "Hello"})
-
-
-class FurnishedSessions(ScriptedSessions):
-    """Sessions over the same pages each time, the first of them won by the second click."""
-
-    def __init__(self) -> None:
-        super().__init__(pages(RUNNING, RUNNING, WON))
-
-    @contextlib.asynccontextmanager
-    async def session(self, spec: SessionSpec) -> AsyncIterator[ScriptedSession]:
-        async with super().session(spec):
-            yield Furnished(self._scripts[0], spec)
-
-
-async def recorded(*actions: Action) -> Episode:
-    return await attempt_it(FurnishedSessions(), actions or clicks(2))
-
-
-async def replayed(
-    episode: Episode, *, site: ScriptedSite | None = None, task: Task | None = None
-) -> ReplayResult:
-    sites = {"scripted": site or ScriptedSite()}
-    return await replay(task or scripted_task(), episode, sites=sites, sessions=FurnishedSessions())
-
-
-Damage = Callable[[Episode], Episode]
-
-
-def in_step(number: int, **changes: Any) -> Damage:
-    def damage(episode: Episode) -> Episode:
-        steps = list(episode.steps)
-        steps[number] = steps[number].model_copy(update=changes)
-        return episode.model_copy(update={"steps": tuple(steps)})
-
-    return damage
-
-
-def on_page(number: int, **changes: Any) -> Damage:
-    return lambda episode: in_step(
-        number, page=episode.steps[number].page.model_copy(update=changes)
-    )(episode)
-
-
-def on_target(number: int, **changes: Any) -> Damage:
-    def damage(episode: Episode) -> Episode:
-        target = episode.steps[number].target
-        assert target is not None
-        return in_step(number, target=target.model_copy(update=changes))(episode)
-
-    return damage
-
-
-def on_element(**changes: Any) -> Damage:
-    return in_step(1, elements=(BUTTON, BUTTON.model_copy(update=changes)))
-
-
-def in_episode(**changes: Any) -> Damage:
-    return lambda episode: episode.model_copy(update=changes)
-
-
-def in_capsule(part: str, **changes: Any) -> Damage:
-    def damage(episode: Episode) -> Episode:
-        inner = episode.capsule[part]
-        assert isinstance(inner, dict)
-        return in_episode(capsule=episode.capsule | {part: inner | changes})(episode)
-
-    return damage
-
 
 DAMAGES: dict[str, tuple[int, Damage]] = {
     "site: 'other' → 'scripted'": (0, in_episode(site="other")),
