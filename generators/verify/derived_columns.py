@@ -12,6 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from generators.browser.protocol import SessionSpec
 from generators.sites.protocol import Visit
+from generators.verify.differences import ADDED_KEYS
 from schemas.action import Answer
 from schemas.call import prompt_hash, usage
 from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource, browser_seconds
@@ -131,9 +132,10 @@ def missing_keys(episode: Episode) -> str:
     """Return the keys that an earlier version did not write into the capsule; empty if none."""
     parts = {name: episode.capsule.get(name) for name in ("visit", "session")}
     return ", ".join(
-        f"{name}.allowed_paths"
+        f"{name}.{key}"
         for name, part in parts.items()
-        if isinstance(part, dict) and "allowed_paths" not in part
+        if isinstance(part, dict)
+        for key in sorted(ADDED_KEYS - part.keys())
     )
 
 
