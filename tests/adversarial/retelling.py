@@ -14,11 +14,12 @@ from random import Random
 
 from PIL import Image
 
+from generators.browser.picture import read_picture
 from schemas.action import Action, Answer, Click, NoAction, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, steps_sha256
 from schemas.ids import episode_id, group_id
-from schemas.observation import Box, Element, Screenshot, Target
+from schemas.observation import Box, Element, Screenshot, Target, visible_state
 from schemas.task import Task
 
 
@@ -123,13 +124,13 @@ def _follow(steps: Sequence[Step], episode: Episode) -> tuple[Step, ...]:
             at = max(at, before.at + timedelta(milliseconds=spent))
         after = steps[number + 1] if number + 1 < len(steps) else None
         acts = not isinstance(step.action, NoAction)
-        changed = _state(after) != _state(step) if after and acts else None
+        changed = visible_state(after) != visible_state(step) if after and acts else None
         out.append(
             step.model_copy(
                 update={
                     "step": number,
                     "screenshot_sha256": sha256_hex(step.screenshot.bytes),
-                    "screenshot_phash": difference_hash(step.screenshot.bytes),
+                    "screenshot_phash": read_picture(step.screenshot.bytes).difference_hash,
                     "x_norm": point and point[0] / episode.viewport_width,
                     "y_norm": point and point[1] / episode.viewport_height,
                     "state_changed": changed,
@@ -138,22 +139,6 @@ def _follow(steps: Sequence[Step], episode: Episode) -> tuple[Step, ...]:
             )
         )
     return tuple(out)
-
-
-def difference_hash(picture: bytes) -> str:
-    """Return the 64-bit difference hash of a picture, in hex."""
-    width, height = 9, 8
-    with Image.open(io.BytesIO(picture)) as image:
-        image.draft("L", (width * 8, height * 8))
-        grey = image.convert("L").resize((width, height), Image.Resampling.BILINEAR).tobytes()
-    rows = [grey[start : start + width] for start in range(0, len(grey), width)]
-    bits = "".join(str(int(a < b)) for row in rows for a, b in itertools.pairwise(row))
-    return f"{int(bits, 2):016x}"
-
-
-def _state(step: Step) -> tuple[object, ...]:
-    page = step.page
-    return (step.screenshot.bytes, page.dom_sha256, page.form_sha256, page.url)
 
 
 def replaced(episode: Episode, number: int, **columns: object) -> tuple[Step, ...]:
