@@ -41,7 +41,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),
-        *("limits.live_episodes", "verify.verifiers", "accept.min_reward"),
+        *("limits.live_episodes", "verify.verifiers"),
     ),
     "generators/engine/vllm/command.py": _all("engine", "model command args"),
     "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
@@ -61,7 +61,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
     "generators/tasks/loader.py": _all("tasks", "source include exclude seeds"),
-    "schemas/acceptance.py": _all("accept", "passed min_scores"),
+    "schemas/acceptance.py": _all("accept", "passed min_reward min_scores"),
     "schemas/config.py": ("policies",),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),

@@ -1,13 +1,20 @@
-"""Whether a run's rule accepts an episode, given the verdicts: accepted, rejected or not judged yet.
+"""Whether a run's rule accepts an episode, given its verdicts: accepted, rejected or not judged yet.
 
 The functions are pure, so that the progress of a run, the published dataset and a later reading of the
 same tables agree. Only the highest round of each verifier counts, and of several versions of a verifier
 the one that judged last. Not judged is not zero: if a required verifier has not seen an episode,
-abstained or broke on it, the episode is `unjudged`, unless another verifier failed it.
+abstained or broke on it, the episode is `unjudged`, unless another part of the rule rejects it.
+
+Verdicts hold facts and the rule holds thresholds. A verdict of `outcome` says which reward the site
+reported, and the template's own threshold if it has one; the rule compares the two, or the reward with
+`accept.min_reward`, whenever the verdict is read. So every row of one reading has the same thresholds,
+whenever its episode was judged. Verdicts of earlier versions of `outcome` passed or failed by the
+threshold of their day: one that the rule of today might overturn leaves its episode unjudged.
 """
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from typing import NamedTuple
 
 from schemas.sections import AcceptSection
 from schemas.task import split_of
@@ -19,6 +26,8 @@ _REPLAY_LABELS = {
     Status.UNSUPPORTED: "unsupported",
 }
 _JUDGES = ("judge", "panel")
+_OUTCOME = "outcome"
+_AGAIN = "`stepmill verify` judges it again"
 
 
 class AcceptanceStatus(StrEnum):
@@ -32,6 +41,14 @@ class AcceptanceStatus(StrEnum):
     """No part has failed, but a required verdict is missing."""
 
 
+class _Reason(NamedTuple):
+    """A part of the rule that is not met."""
+
+    text: str
+    final: bool
+    """No later verdict of the same verifiers can change it."""
+
+
 def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
     """Return the verdict that counts of each verifier on one episode."""
     out: dict[str, Verdict] = {}
@@ -43,27 +60,27 @@ def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
     return out
 
 
-def acceptance_status(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> AcceptanceStatus:
-    """Return what the rule makes of an episode with these verdicts (see `latest_verdicts`)."""
-    reasons = _reasons(rule, verdicts)
-    if any(final for _, final in reasons):
+def acceptance_status(rule: AcceptSection, verdicts: Iterable[Verdict]) -> AcceptanceStatus:
+    """Return what the rule makes of an episode, given every verdict on it."""
+    reasons = _reasons(rule, latest_verdicts(verdicts))
+    if any(reason.final for reason in reasons):
         return AcceptanceStatus.REJECTED
     return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
 
 
-def acceptance(
-    rule: AcceptSection, verdicts: Mapping[str, Verdict], *, template_id: str
-) -> Acceptance:
-    """Return the columns that the rule gives an episode with these verdicts (see `latest_verdicts`)."""
-    reasons = tuple(text for text, _ in _reasons(rule, verdicts))
-    replay = verdicts.get("replay")
-    judge = next((verdicts[name] for name in _JUDGES if name in verdicts), None)
+def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, template_id: str) -> Acceptance:
+    """Return the columns that the rule gives an episode, given every verdict on it."""
+    every = tuple(verdicts)
+    latest = latest_verdicts(every)
+    reasons = tuple(reason.text for reason in _reasons(rule, latest))
+    replay = latest.get("replay")
+    judge = next((latest[name] for name in _JUDGES if name in latest), None)
     confirmations = (("replayed", replay), ("judged", judge))
-    duplicate = verdicts.get("duplicates")
+    duplicate = latest.get("duplicates")
     original = duplicate.evidence.get("duplicate_of") if duplicate else None
-    outcome = verdicts.get("outcome")
-    min_reward = outcome.evidence.get("min_reward") if outcome else None
-    why = outcome.evidence.get("min_reward_reason") if outcome else None
+    outcome = latest.get(_OUTCOME) if _OUTCOME in rule.passed else None
+    own, why = (None, None) if outcome is None else _own_threshold(outcome)
+    tries = [agreed for one in every if one.verifier == "replay" for agreed in _tries(one)]
     return Acceptance(
         accepted=not reasons,
         rejected_because=reasons,
@@ -75,25 +92,83 @@ def acceptance(
         judge_score=judge.score if judge else None,
         duplicate_of=original if isinstance(original, str) else None,
         split=split_of(template_id),
-        min_reward=float(min_reward) if isinstance(min_reward, int | float) else None,
-        min_reward_reason=why if isinstance(why, str) else None,
+        min_reward=None if outcome is None else rule.min_reward if own is None else own,
+        min_reward_reason=why,
+        replays=len(tries) or None,
+        replays_agreed=sum(tries) if tries else None,
     )
 
 
-def _reasons(rule: AcceptSection, verdicts: Mapping[str, Verdict]) -> list[tuple[str, bool]]:
-    """Return the parts of the rule that are not met, each with whether that is final."""
-    out: list[tuple[str, bool]] = []
+def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason]:
+    """Return the parts of the rule that are not met."""
+    out: list[_Reason] = []
     for name in rule.passed:
-        verdict = verdicts.get(name)
+        verdict = latest.get(name)
         if verdict is None:
-            out.append((f"{name}: not judged", False))
+            out.append(_Reason(f"{name}: not judged", final=False))
+        elif name == _OUTCOME and (reason := _outcome_reason(rule, verdict)) is not None:
+            out.append(reason)
         elif verdict.status is not Status.PASSED:
             final = verdict.status in (Status.FAILED, Status.UNSUPPORTED)
-            out.append((f"{name}: {verdict.status.value}: {verdict.reason}", final))
+            out.append(_Reason(f"{name}: {verdict.status.value}: {verdict.reason}", final=final))
     for name, min_score in sorted(rule.min_scores.items()):
-        verdict = verdicts.get(name)
+        verdict = latest.get(name)
         if verdict is None or verdict.score is None:
-            out.append((f"{name}: no score", False))
+            out.append(_Reason(f"{name}: no score", final=False))
         elif verdict.score < min_score:
-            out.append((f"{name}: score {verdict.score:g} is below {min_score:g}", True))
+            text = f"{name}: score {verdict.score:g} is below {min_score:g}"
+            out.append(_Reason(text, final=True))
     return out
+
+
+def _outcome_reason(rule: AcceptSection, outcome: Verdict) -> _Reason | None:
+    """Return why the reward of a verdict of `outcome` is not enough; None if it is, or was none."""
+    reward = _number(outcome, "reward")
+    own, _ = _own_threshold(outcome)
+    min_reward = rule.min_reward if own is None else own
+    before = _number(outcome, "min_reward") if own is None else None
+    named = f"{_OUTCOME}: judged by version {outcome.verifier_version}"
+    match outcome.status:
+        case Status.PASSED if reward is None:
+            return _Reason(f"{named}, which tells no reward: {_AGAIN}", final=False)
+        case Status.PASSED if reward is not None and reward < min_reward:
+            if before is not None and "min_reward_reason" not in outcome.evidence:
+                text = f"{named}, which does not tell whose threshold {before} is: {_AGAIN}"
+                return _Reason(text, final=False)
+            whose = "`accept.min_reward`" if own is None else "the threshold of its template"
+            text = f"reward {reward} is below {min_reward:g}, {whose}"
+            return _Reason(f"{_OUTCOME}: below the threshold: {text}", final=True)
+        case Status.FAILED if reward is not None and outcome.evidence.get("done") is True:
+            if before is not None and min_reward <= reward < before:
+                text = f"{named}, for which reward {reward} had to be {before:g}: {_AGAIN}"
+                return _Reason(text, final=False)
+    return None
+
+
+def _own_threshold(outcome: Verdict) -> tuple[float | None, str | None]:
+    """Return the template's own threshold and why it has one; None twice if it has none.
+
+    Earlier versions put the run's threshold into the same place, without a reason.
+    """
+    own, why = _number(outcome, "min_reward"), outcome.evidence.get("min_reward_reason")
+    return (own, why) if own is not None and isinstance(why, str) else (None, None)
+
+
+def _tries(replay: Verdict) -> list[bool]:
+    """Return whether each execution that a verdict of `replay` rests on agreed.
+
+    Earlier versions told only how many there were, of which the last one decided. One that broke left
+    nothing else behind.
+    """
+    match replay.evidence.get("tries"):
+        case list() as tries:
+            return [isinstance(one, dict) and one.get("agreed") is True for one in tries]
+        case int() as count if count > 0:
+            return [*[False] * (count - 1), replay.status is Status.PASSED]
+    return [False] if replay.status is Status.ERROR else []
+
+
+def _number(verdict: Verdict, name: str) -> float | None:
+    """Return a number of a verdict's evidence; None if it is not there."""
+    value = verdict.evidence.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -241,7 +241,7 @@ class VerifySection(Record):
 
     verifiers: tuple[str, ...] = ("structure", "outcome", "replay")
     """The verifiers that examine every episode, in order; a later one examines only episodes that
-    no earlier one failed."""
+    no earlier one failed and that the rule of `[accept]` does not reject already."""
 
 
 class AcceptSection(Record):
@@ -250,10 +250,13 @@ class AcceptSection(Record):
     passed: tuple[str, ...] = ("structure", "outcome", "replay")
     """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
-    """The lowest raw reward that `outcome` passes, where a template has no threshold of its own.
+    """The lowest raw reward that is accepted, where a template has no threshold of its own and `passed`
+    names `outcome`.
 
-    A template whose score is continuous has one, and it holds instead, whether it is lower or higher.
-    It applies when an episode is judged; after a change, `verify` judges stored episodes again.
+    A template whose score is continuous has one, and it holds instead, whether it is lower or higher; a
+    command says so where this key is changed. It applies when verdicts are read, so that one table has one
+    threshold. Episodes that only a lower one accepts may lack the verdicts of later verifiers: they are
+    `unjudged` until the next `generate` or `verify` with that threshold asks for them.
     """
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The lowest accepted score by verifier, as `{ replay = 0.9 }`; an episode without that score is not

@@ -57,7 +57,7 @@ class Verdict(Record):
     verifier_version: str
     """The verifier's version."""
     round: Annotated[int, Int32]
-    """From 0; the highest round counts."""
+    """From 0; the highest round counts, and all of them are kept."""
     status: Status
     """`passed`, `failed`, `abstained`, `error` or `unsupported`."""
     score: float | None = None
@@ -117,6 +117,12 @@ class Acceptance(Record):
     split: str
     """`train`, `validation` or `test`, by the task's template."""
     min_reward: float | None = None
-    """The lowest raw reward that counted as success; None without a verdict of `outcome`."""
+    """The lowest raw reward that counts as success; None if the rule does not ask for `outcome`, or
+    without its verdict."""
     min_reward_reason: str | None = None
-    """Why its template has a threshold of its own; None where the run's `accept.min_reward` held."""
+    """Why its template has a threshold of its own; None where the rule's `accept.min_reward` holds."""
+    replays: Annotated[int | None, Int32] = None
+    """How often the episode was executed again, all tries of all rounds and versions, broken ones too;
+    None if never."""
+    replays_agreed: Annotated[int | None, Int32] = None
+    """How many of these agreed with the record; None if there was none."""

@@ -34,17 +34,20 @@ class Pretender(ScriptedSite):
 class ScriptedWorkshop(RunResources):
     """A workshop whose browsers are lists of pages."""
 
+    site: Site = Pretender()
+    """What stands where MiniWoB++ would be."""
+
     def __init__(self, config: RunConfig) -> None:
         super().__init__(config)
-        sites: dict[str, Site] = {"miniwob": Pretender()}
+        sites: dict[str, Site] = {"miniwob": self.site}
         self.sites = sites
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
                 sites=sites,
                 sessions=SlottedSessions(self._replays, self.slots),
-                min_reward=config.accept.min_reward,
-            )
+            ),
+            config.accept,
         )
 
     async def start(self, *, rollouts: bool) -> PolicyRuntime | None:

@@ -6,6 +6,7 @@ import os
 from pydantic import JsonValue
 
 from flows.cli.parser import Arguments
+from flows.cli.summary import unjudged_lines
 from flows.job.config_loader import Sources, load
 from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import StoredRun, open_stored_run
@@ -45,7 +46,7 @@ def run(args: Arguments) -> int:
     if args.json:
         print_result({"run": args.run, **report.model_dump(mode="json")})
     else:
-        print_lines(_lines(report))
+        print_lines([*unjudged_lines(report.unjudged, args.run), *_lines(report)])
     return ExitCode.DONE if report.lines or report.files else ExitCode.SHORT
 
 

@@ -2,7 +2,7 @@
 
 from flows import signals
 from flows.cli.parser import Arguments
-from flows.cli.summary import publication_lines
+from flows.cli.summary import publication_lines, unjudged_lines
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
 from flows.orchestration import observed_flow
@@ -18,7 +18,7 @@ def run(args: Arguments) -> int:
     if args.json:
         print_result(report.model_dump(mode="json") | {"run": args.run})
     else:
-        print_lines(publication_lines(report))
+        print_lines([*unjudged_lines(report.unjudged, args.run), *publication_lines(report)])
     return ExitCode.DONE if report.accepted else ExitCode.SHORT
 
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 
 from flows.cli.parser import Arguments
-from flows.cli.summary import total_lines, yield_table
+from flows.cli.summary import total_lines, unjudged_lines, yield_table
 from flows.job.config_loader import Sources
 from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, summarise
@@ -56,6 +56,7 @@ def _lines(url: str, summary: Summary, made: Completion | None) -> Iterator[str]
     if not summary.episodes:
         return
     yield from total_lines(summary)
+    yield from unjudged_lines(summary.unjudged, url)
     reasons = ", ".join(f"{count} {reason}" for reason, count in summary.stop_reasons.items())
     yield from (f"ended    {reasons}", "", *yield_table(summary.groups, policies=True))
 

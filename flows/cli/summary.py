@@ -13,6 +13,12 @@ def report_lines(report: Report) -> Iterator[str]:
     """Yield the report of a command on a run."""
     yield f"run      {report.run}  (version {report.summary.version})"
     yield from total_lines(report.summary)
+    yield from unjudged_lines(report.summary.unjudged, report.run)
+    for verifier, count in report.left_out.items():
+        yield (
+            f"left out {count} episodes of which `{verifier}` has said as often as it may what it "
+            "makes of them: its last verdict counts"
+        )
     if report.rolled_out:
         rate = report.rolled_out / report.seconds
         yield (
@@ -34,6 +40,15 @@ def publication_lines(publication: PublishReport) -> Iterator[str]:
     yield f"dataset  {publication.destination}  ({rows}; {publication.bytes / 1e6:.1f} MB)"
     yield ""
     yield from publication.loading
+
+
+def unjudged_lines(count: int, run: str) -> Iterator[str]:
+    """Yield how many episodes of a run the rule cannot decide about, and what makes the verdicts."""
+    if count:
+        yield (
+            f"unjudged {count} episodes lack a verdict that this rule asks for: "
+            f"`stepmill verify {run}` with the same settings asks for it"
+        )
 
 
 def total_lines(summary: Summary) -> Iterator[str]:

@@ -17,12 +17,14 @@ from flows.resources.browsers import Browsers
 from generators.policy.factory import PolicyFactory
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
+from schemas.acceptance import acceptance, latest_verdicts
 from schemas.base import Record
 from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.errors import FailureKind, Refusal
+from schemas.sections import AcceptSection
 from schemas.task import Task
-from schemas.verdict import Status, Verdict
+from schemas.verdict import Acceptance, Status, Verdict
 
 GOOD_YIELD = 0.95
 """The share of passed episodes from which a template counts as mastered."""
@@ -125,16 +127,15 @@ async def evaluate(
         ("outcome", "replay"),
         sites=browsers.sites,
         sessions=browsers.replays,
-        min_reward=config.accept.min_reward,
     )
-    panel, shares = Panel(verifiers), list[TemplateCheck]()
+    rule = AcceptSection(passed=("outcome",), min_reward=config.accept.min_reward)
+    panel, shares = Panel(verifiers, rule), list[TemplateCheck]()
 
     async def work() -> None:
         for planned in attempts:
             episode = await setup.roll_out(RUN_ID, planned)
             verdicts = await panel.judge(planned.task, episode)
-            found = {verdict.verifier: verdict for verdict in verdicts}
-            shares.append(check_of(planned.task, episode, found))
+            shares.append(check_of(planned.task, episode, verdicts, rule))
             on_episode(shares[-1])
 
     try:
@@ -149,18 +150,21 @@ async def evaluate(
     return PolicyEvaluation(templates=sum_by_template(shares), seconds=time.perf_counter() - begun)
 
 
-def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> TemplateCheck:
-    """Return the counts of one judged episode."""
-    outcome, replay = verdicts.get("outcome"), verdicts.get("replay")
-    unjudged = any(verdict.status is Status.ERROR for verdict in verdicts.values())
+def check_of(
+    task: Task, episode: Episode, verdicts: Sequence[Verdict], rule: AcceptSection
+) -> TemplateCheck:
+    """Return the counts of one judged episode; `rule` says which outcome is a success."""
+    judged = acceptance(rule, verdicts, template_id=task.template_id)
+    replay = latest_verdicts(verdicts).get("replay")
+    unjudged = any(verdict.status is Status.ERROR for verdict in verdicts)
     broken = episode.failure_kind not in (None, FailureKind.POLICY.value)
-    problem = _problem(episode, outcome, replay)
+    problem = _problem(episode, judged, replay)
     states, differing = _pictures(replay)
     return TemplateCheck(
         template=task.template_id,
         episodes=1,
-        passed=_passed(outcome),
-        reproduced=_passed(replay),
+        passed=int(judged.accepted),
+        reproduced=int(replay is not None and replay.status is Status.PASSED),
         broken=int(unjudged or broken),
         states=states,
         pictures_equal=states - differing,
@@ -169,18 +173,16 @@ def check_of(task: Task, episode: Episode, verdicts: dict[str, Verdict]) -> Temp
     )
 
 
-def _problem(episode: Episode, outcome: Verdict | None, replay: Verdict | None) -> str | None:
+def _problem(episode: Episode, judged: Acceptance, replay: Verdict | None) -> str | None:
     """Return why an episode did not pass or was not reproduced; None if it was."""
     if episode.failure_message is not None:
         return episode.failure_message
-    if outcome is not None and outcome.status is not Status.PASSED:
+    if not judged.accepted:
         thoughts = [step.thought for step in episode.steps if step.thought]
-        return "; ".join([outcome.reason, *(f'last thought: "{text}"' for text in thoughts[-1:])])
+        return "; ".join(
+            [*judged.rejected_because, *(f'last thought: "{text}"' for text in thoughts[-1:])]
+        )
     return replay.reason if replay is not None and replay.status is not Status.PASSED else None
-
-
-def _passed(verdict: Verdict | None) -> int:
-    return int(verdict is not None and verdict.status is Status.PASSED)
 
 
 def _pictures(replay: Verdict | None) -> tuple[int, int]:

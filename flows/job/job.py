@@ -13,7 +13,7 @@ from functools import partial
 from typing_extensions import override
 
 from flows.job.context import JobContext, UnitReport, UnitState
-from flows.job.judging import KnownVerdicts, UnitJudge, latest_by_episode
+from flows.job.judging import KnownVerdicts, UnitJudge, by_episode
 from flows.job.progress import Progress
 from flows.job.publish_job import Publisher
 from flows.job.report import Report
@@ -138,6 +138,7 @@ class RunJob:
             seconds=progress.seconds,
             rolled_out=progress.rolled_out,
             steps=progress.steps,
+            left_out=dict(progress.left_out),
             units_failed=len(failed),
             planned=progress.episodes_total,
             publications=tuple(publications),
@@ -213,7 +214,7 @@ class GenerateJob(RunJob):
             except StepmillError as error:
                 LOG.warning("the verdicts of earlier commands are not shown: %s", error)
                 return
-            for episode_id, known in latest_by_episode(verdicts).items():
+            for episode_id, known in by_episode(verdicts).items():
                 self._context.progress.count_judged_before(episode_id, known)
 
     @override
@@ -224,7 +225,7 @@ class GenerateJob(RunJob):
         """
         problems = []
         for unit_id in self._runner.foreign if self._runner is not None else ():
-            known = latest_by_episode(await self._context.lake.verdicts(units={unit_id}))
+            known = by_episode(await self._context.lake.verdicts(units={unit_id}))
             unit = await self._judge.judge_owed(unit_id, known)
             if unit.state is UnitState.FAILED:
                 problems.append(_failure(unit))

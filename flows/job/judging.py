@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from flows.job.context import JobContext, UnitReport, UnitState
 from generators.verify.panel import RETRIED_STATUSES, Panel
-from schemas.acceptance import latest_verdicts
 from schemas.base import content_hash
 from schemas.episode import Episode
 from schemas.errors import StepmillError
@@ -23,20 +22,20 @@ from schemas.verdict import Verdict
 from storage.lake.judged_units import JudgedMark
 from storage.lake.lake import Lake
 
-KnownVerdicts = Mapping[str, Verdict]
-"""The verdicts on one episode that count, by verifier (see `acceptance.latest_verdicts`)."""
+KnownVerdicts = Sequence[Verdict]
+"""Every verdict on one episode."""
 
 
 _RoundKey = tuple[str, str, int]
 """Verifier, version, round."""
 
 
-def latest_by_episode(verdicts: Iterable[Verdict]) -> dict[str, dict[str, Verdict]]:
-    """Return the verdicts that count, by episode and verifier."""
+def by_episode(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    """Return the verdicts by episode."""
     grouped: defaultdict[str, list[Verdict]] = defaultdict(list)
     for verdict in verdicts:
         grouped[verdict.episode_id].append(verdict)
-    return {episode_id: latest_verdicts(own) for episode_id, own in grouped.items()}
+    return dict(grouped)
 
 
 def assign_rounds(
@@ -56,9 +55,12 @@ def assign_rounds(
 
 
 def panel_id(panel: Panel) -> str:
-    """Return the id of a panel: two panels that ask for other verdicts have different ids."""
+    """Return the id of a panel: two panels that ask for other verdicts have different ids.
+
+    The rule is part of it, because a verifier is not asked about what the rule rejects already.
+    """
     asked = [[verifier.name, verifier.version] for verifier in panel.verifiers]
-    return content_hash(["panel", asked])
+    return content_hash(["panel", asked, panel.rule.model_dump(mode="json")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +68,14 @@ class JudgedCheck:
     """Decides whether a unit owes verdicts."""
 
     panel: Panel
-    """The verifiers."""
+    """The verifiers, and the rule that decides how far they are asked."""
     episodes: Collection[str]
     """The ids of the unit's episodes."""
 
     def mark(self, verdicts: Sequence[Verdict]) -> JudgedMark | None:
         """Return the mark of a unit that has exactly these `verdicts`; None while it owes some."""
-        known = latest_by_episode(verdicts)
-        if any(
-            self.panel.needs_verdicts(known.get(episode_id, {})) for episode_id in self.episodes
-        ):
+        known = by_episode(verdicts)
+        if any(self.panel.needs_verdicts(known.get(one, ())) for one in self.episodes):
             return None
         return JudgedMark(panel_id(self.panel), len(verdicts))
 
@@ -148,8 +148,8 @@ class UnitJudge:
         self, task: Task, episode: Episode, known: KnownVerdicts, *, again: bool = False
     ) -> tuple[Verdict, ...]:
         """Return the panel's new verdicts on one episode, and count it by all of its verdicts."""
-        new = await self._context.panel.judge(task, episode, {} if again else known)
-        self._context.progress.count_judged(episode.episode_id, {**known, **latest_verdicts(new)})
+        new = await self._context.panel.judge(task, episode, known, again=again)
+        self._context.progress.count_judged(episode.episode_id, [*known, *new])
         return tuple(new)
 
     async def _judge(
@@ -165,9 +165,11 @@ class UnitJudge:
                         self._unless_stopped(tasks[episode.task_id], episode, before, again=again)
                     )
                     for episode in episodes
-                    for before in [known.get(episode.episode_id, {})]
+                    for before in [known.get(episode.episode_id, ())]
                     if again or panel.needs_verdicts(before)
                 ]
+                if again:
+                    self._count_left_out(known.get(episode.episode_id, ()) for episode in episodes)
             new = [verdict for task in judging for verdict in task.result()]
             check = JudgedCheck(panel, {episode.episode_id for episode in episodes})
             await commit_verdicts(lake, unit_id, new, again=again, check=check)
@@ -176,6 +178,11 @@ class UnitJudge:
         stopped = self._context.stopping.asked
         state = UnitState.INTERRUPTED if stopped else UnitState.DONE
         return UnitReport(unit_id=unit_id, state=state)
+
+    def _count_left_out(self, known: Iterable[KnownVerdicts]) -> None:
+        """Count the episodes that a verifier is not asked about again."""
+        for verdicts in known:
+            self._context.progress.left_out.update(self._context.panel.spent(verdicts))
 
     async def _unless_stopped(
         self, task: Task, episode: Episode, known: KnownVerdicts, *, again: bool

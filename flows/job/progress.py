@@ -5,7 +5,8 @@ the summary at the end is read from the tables.
 """
 
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable
 
 from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import Record
@@ -91,6 +92,8 @@ class ProgressCounter:
         """Committed units."""
         self.units_failed = 0
         """Units that failed."""
+        self.left_out: Counter[str] = Counter()
+        """Episodes that a verifier is not asked about again, by verifier."""
         self.rolled_out = 0
         """Episodes of this command."""
         self.steps = 0
@@ -111,12 +114,12 @@ class ProgressCounter:
         self.rolled_out += 1
         self.steps += episode.n_steps
 
-    def count_judged(self, episode_id: str, verdicts: Mapping[str, Verdict]) -> None:
-        """Count an episode by its verdicts (see `acceptance.latest_verdicts`)."""
+    def count_judged(self, episode_id: str, verdicts: Iterable[Verdict]) -> None:
+        """Count an episode by every verdict on it."""
         self._judged_here += episode_id not in self._statuses
         self._statuses[episode_id] = acceptance_status(self._rule, verdicts)
 
-    def count_judged_before(self, episode_id: str, verdicts: Mapping[str, Verdict] | None) -> None:
+    def count_judged_before(self, episode_id: str, verdicts: Iterable[Verdict] | None) -> None:
         """Count an episode that an earlier command judged; None: its verdicts were not read yet."""
         known = None if verdicts is None else acceptance_status(self._rule, verdicts)
         self._statuses[episode_id] = known

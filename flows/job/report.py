@@ -37,6 +37,9 @@ class Report(Record):
     """Episodes this command made."""
     steps: int
     """Actions this command took."""
+    left_out: dict[str, int] = Field(default_factory=dict)
+    """Episodes that a verifier was not asked about again, by verifier: it has judged them as often as it
+    may."""
     units_failed: int
     """Units that failed; the same command again resumes them."""
     planned: int
@@ -74,6 +77,7 @@ class Report(Record):
             "replayed": self.summary.replayed,
             "reproduced": self.summary.reproduced,
             "units_failed": self.units_failed,
+            "left_out": dict(self.left_out),
             "problems": list(self.problems),
             "interrupted": self.interrupted,
             "templates": [

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from flows.job.judging import KnownVerdicts, latest_by_episode, panel_id
+from flows.job.judging import KnownVerdicts, by_episode, panel_id
 from flows.job.plan import PlannedUnit
 from flows.job.progress import ProgressCounter
 from generators.verify.panel import Panel
@@ -35,7 +35,7 @@ class ResumeState:
     judged: AbstractSet[str]
     """Committed units that are known to owe nothing; their verdicts were not read."""
     known: Mapping[str, KnownVerdicts]
-    """Verdicts that count, by episode, of the other committed units."""
+    """Every verdict, by episode, of the other committed units."""
 
     @property
     def pending(self) -> tuple[str, ...]:
@@ -54,14 +54,14 @@ async def read_resume_state(
     committed = await _committed(lake, plan)
     judged = await lake.judged_units(panel_id(panel)) if plan else set()
     not_judged = {unit: episodes for unit, episodes in committed.items() if unit not in judged}
-    known = latest_by_episode(await lake.verdicts(units=not_judged)) if not_judged else {}
+    known = by_episode(await lake.verdicts(units=not_judged)) if not_judged else {}
     spooled = await spool.listing()
     return ResumeState(
         missing=tuple(unit for unit in plan if unit.unit_id not in committed),
         to_judge=tuple(
             unit_id
             for unit_id, episodes in not_judged.items()
-            if any(panel.needs_verdicts(known.get(episode_id, {})) for episode_id in episodes)
+            if any(panel.needs_verdicts(known.get(episode_id, ())) for episode_id in episodes)
         ),
         stale_spool=tuple(unit_id for unit_id in spooled if unit_id in committed),
         spooled={unit_id: ids for unit_id, ids in spooled.items() if unit_id not in committed},

@@ -13,8 +13,8 @@ from pyarrow.dataset import Dataset
 from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
-from flows.job.judging import latest_by_episode
-from schemas.acceptance import AcceptanceStatus, acceptance_status
+from flows.job.judging import by_episode
+from schemas.acceptance import AcceptanceStatus, acceptance_status, latest_verdicts
 from schemas.base import Record
 from schemas.episode import StopReason
 from schemas.sections import AcceptSection
@@ -133,15 +133,16 @@ async def summarise(
     if episodes is None:
         episodes = await read_episodes(snapshot)
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
-    known = latest_by_episode(verdicts)
+    known = by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}
     statuses = {
-        row["episode_id"]: acceptance_status(rule, known.get(row["episode_id"], {}))
+        row["episode_id"]: acceptance_status(rule, known.get(row["episode_id"], ()))
         for row in episodes
     }
     calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
     accepted = list(statuses.values()).count(AcceptanceStatus.ACCEPTED)
-    replays = [found["replay"] for found in known.values() if "replay" in found]
+    latest = (latest_verdicts(own) for own in known.values())
+    replays = [found["replay"] for found in latest if "replay" in found]
     return Summary(
         version=snapshot.version,
         tasks=len({row["task_id"] for row in episodes}),

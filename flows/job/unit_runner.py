@@ -184,7 +184,7 @@ class UnitRunner:
             if context.stopping.asked:
                 return FinishedAttempt(episode.content_sha256, None)
             task = with_goal(planned.task, episode.instruction)
-            verdicts = await self._judge.judge_episode(task, episode, {})
+            verdicts = await self._judge.judge_episode(task, episode, ())
             return FinishedAttempt(episode.content_sha256, verdicts)
 
     async def _store(self, made: Episode) -> Episode:

@@ -15,8 +15,8 @@ from schemas.errors import BadConfig
 _BUCKET = ("storage.endpoint_url", "storage.region")
 """The keys that say how a bucket is reached."""
 
-_RULE = ("accept.passed", "accept.min_scores")
-"""The acceptance rule of commands that read verdicts; `min_reward` counts when verdicts are made."""
+_RULE = ("accept",)
+"""The acceptance rule, for commands that read verdicts."""
 
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 

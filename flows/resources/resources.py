@@ -60,10 +60,10 @@ class RunResources:
                 config.verify.verifiers,
                 sites=self.sites,
                 sessions=SlottedSessions(self._replays, self.slots),
-                min_reward=config.accept.min_reward,
-            )
+            ),
+            config.accept,
         )
-        """The verifiers of the run."""
+        """The verifiers of the run, under its rule."""
 
     async def __aenter__(self) -> Self:
         """Close everything that is opened from here on at the end."""

@@ -1,20 +1,31 @@
-"""The panel: all verifiers of a run, run in order on one episode.
+"""The panel: all verifiers of a run, run in order on one episode until the rule rejects it.
 
-A verifier runs only on episodes that no earlier one failed. The panel keeps an existing verdict unless
-it decided nothing (`error`, `abstained`) or comes from another version of the verifier; then the verifier
-runs again, in the next round. If a verifier breaks, the panel records `error`, and the run continues.
+A verifier runs only on episodes that no earlier one failed and that the rule does not reject already, by
+what the earlier ones said; so a threshold that is lowered owes the later verdicts, and one that is raised
+owes nothing. The panel keeps an existing verdict unless it comes from another version of the verifier or
+decided nothing; then the verifier runs again, in the next round. If a verifier breaks, the panel records
+`error`, and the run continues.
+
+Rounds are bounded. A verifier that is asked until it says what one hopes for proves little, so one version
+of it judges an episode `MAX_ROUNDS` times at most, abstentions included. An `error` says nothing about
+the episode, so it does not count, and a repaired machine can always go on; but it is a row like any other.
 """
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from generators.verify.protocol import Verifier
+from schemas.acceptance import AcceptanceStatus, acceptance_status, latest_verdicts
 from schemas.episode import Episode
 from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.sections import AcceptSection
 from schemas.task import Task
 from schemas.verdict import Finding, Status, Verdict
+
+MAX_ROUNDS = 3
+"""Times that one version of a verifier judges an episode, whoever asks."""
 
 RETRIED_STATUSES = (Status.ERROR, Status.ABSTAINED)
 """Statuses that decide nothing: the verifier runs again in a later round."""
@@ -23,42 +34,79 @@ LOG = logging.getLogger(__name__)
 
 
 class Panel:
-    """Runs verifiers in their order."""
+    """Runs verifiers in their order, as far as a rule needs them."""
 
-    def __init__(self, verifiers: Sequence[Verifier]) -> None:
+    def __init__(self, verifiers: Sequence[Verifier], rule: AcceptSection) -> None:
         self.verifiers = tuple(verifiers)
         """In the order in which they run."""
+        self.rule = rule
+        """Which episodes are accepted."""
 
-    def needs_verdicts(self, known: Mapping[str, Verdict]) -> bool:
-        """Return whether an episode needs verdicts beyond those in `known`."""
+    def needs_verdicts(self, known: Collection[Verdict]) -> bool:
+        """Return whether an episode needs verdicts beyond those that it has."""
+        latest, counted = latest_verdicts(known), list[Verdict]()
         for verifier in self.verifiers:
-            verdict = known.get(verifier.name)
-            if verdict is None or not _is_final(verifier, verdict):
-                return True
-            if verdict.status is Status.FAILED:
+            if self._is_decided(counted):
                 return False
+            if _is_owed(verifier, known):
+                return True
+            counted.append(latest[verifier.name])
         return False
 
+    def spent(self, known: Collection[Verdict]) -> tuple[str, ...]:
+        """Return the verifiers that are not asked about an episode again, however often one asks."""
+        return tuple(one.name for one in self.verifiers if _rounds(one, known) >= MAX_ROUNDS)
+
     async def judge(
-        self, task: Task, episode: Episode, known: Mapping[str, Verdict] | None = None
+        self,
+        task: Task,
+        episode: Episode,
+        known: Collection[Verdict] = (),
+        *,
+        again: bool = False,
     ) -> list[Verdict]:
-        """Return the new verdicts on an episode that already has those in `known`."""
-        out: list[Verdict] = []
+        """Return the new verdicts on an episode that already has those in `known`.
+
+        With `again` every verifier that is not spent gives a new one.
+        """
+        latest, counted, out = latest_verdicts(known), list[Verdict](), list[Verdict]()
         for verifier in self.verifiers:
-            verdict = (known or {}).get(verifier.name)
-            if verdict is None or not _is_final(verifier, verdict):
-                round_ = 0
-                if verdict is not None and verdict.verifier_version == verifier.version:
-                    round_ = verdict.round + 1
+            if self._is_decided(counted):
+                break
+            verdict = latest.get(verifier.name)
+            asks = again and _rounds(verifier, known) < MAX_ROUNDS
+            if verdict is None or asks or _is_owed(verifier, known):
+                same = verdict is not None and verdict.verifier_version == verifier.version
+                round_ = verdict.round + 1 if verdict is not None and same else 0
                 verdict = await _examine(verifier, task, episode, round_=round_)
                 out.append(verdict)
-            if verdict.status is Status.FAILED:
-                break
+            counted.append(verdict)
         return out
 
+    def _is_decided(self, counted: Collection[Verdict]) -> bool:
+        """Return whether no later verifier is asked, given what the earlier ones said."""
+        if any(verdict.status is Status.FAILED for verdict in counted):
+            return True
+        return acceptance_status(self.rule, counted) is AcceptanceStatus.REJECTED
 
-def _is_final(verifier: Verifier, verdict: Verdict) -> bool:
-    return verdict.verifier_version == verifier.version and verdict.status not in RETRIED_STATUSES
+
+def _rounds(verifier: Verifier, known: Collection[Verdict]) -> int:
+    """Return how often this version of a verifier has judged an episode."""
+    source = (verifier.name, verifier.version)
+    return sum(
+        (one.verifier, one.verifier_version) == source and one.status is not Status.ERROR
+        for one in known
+    )
+
+
+def _is_owed(verifier: Verifier, known: Collection[Verdict]) -> bool:
+    """Return whether a verifier has to judge an episode, for the first time or again."""
+    verdict = latest_verdicts(known).get(verifier.name)
+    if verdict is None or verdict.verifier_version != verifier.version:
+        return True
+    if verdict.status is Status.ABSTAINED:
+        return _rounds(verifier, known) < MAX_ROUNDS
+    return verdict.status is Status.ERROR
 
 
 async def _examine(verifier: Verifier, task: Task, episode: Episode, *, round_: int) -> Verdict:

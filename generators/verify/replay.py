@@ -14,12 +14,13 @@ asks no policy and adapts nothing. It runs in a fresh context and compares with 
 All but the pictures must be equal. A rasteriser promises no bytes, so pictures are compared by their
 pixels (`generators/verify/pictures.py`); the share of those that are equal byte by byte is the score. A
 replay that diverges is tried again, up to `MAX_REPLAYS` times in all, before the verifier calls the
-episode diverged, and the finding says which try agreed; a replay that cannot be carried out at all is an
-error, not a divergence.
+episode diverged. The finding has every try: whether it agreed, and where it parted. A replay that cannot be
+carried out at all is an error, not a divergence; where one parted and the next one breaks, the verifier
+abstains, so that the first is not lost.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generators.browser.protocol import Session, Sessions
@@ -34,8 +35,9 @@ from generators.verify.differences import (
 )
 from generators.verify.pictures import compare_pictures
 from schemas.action import Answer, NoAction
-from schemas.base import Record
+from schemas.base import JsonObject, Record
 from schemas.episode import Episode, Step
+from schemas.errors import RolloutFailure
 from schemas.observation import Effect, Observation
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -244,39 +246,75 @@ def _because(steps: tuple[StepReplay, ...]) -> str:
     return f"all {len(steps)} states agree{some}"
 
 
+def _try(replayed: ReplayResult) -> JsonObject:
+    """Return what a finding says of one try."""
+    parted = next((step.step for step in replayed.steps if step.differs), None)
+    return {"agreed": replayed.reproduced, "parted_at": parted, "because": replayed.because}
+
+
 class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "2"
+    version = "3"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites
         self._sessions = sessions
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return `passed` for reproduced, `failed` for diverged, or `unsupported`."""
-        replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
-        parted: list[str] = []
-        while replayed.supported and not replayed.reproduced and len(parted) + 1 < MAX_REPLAYS:
-            parted.append(replayed.because)
-            replayed = await replay(task, episode, sites=self._sites, sessions=self._sessions)
-        tries = len(parted) + 1
-        decided = Status.PASSED if replayed.reproduced else Status.FAILED
-        again = f", in try {tries} of {MAX_REPLAYS}" if replayed.reproduced and parted else ""
+        """Return `passed` for reproduced, `failed` for diverged, or `unsupported`.
+
+        Raises:
+            RolloutFailure: the first replay could not be carried out.
+        """
+        replayed = await self._replay(task, episode)
+        tries, broke = [_try(replayed)] if replayed.supported else [], False
+        while replayed.supported and not replayed.reproduced and len(tries) < MAX_REPLAYS:
+            try:
+                replayed = await self._replay(task, episode)
+            except RolloutFailure as failure:
+                because = f"broke: {failure.message}"
+                tries.append({"agreed": False, "parted_at": None, "because": because})
+                broke = True
+                break
+            tries.append(_try(replayed))
+        site = self._sites.get(task.site)
         unequal = [step for step in replayed.steps if not step.picture_equal]
         return Finding(
-            status=decided if replayed.supported else Status.UNSUPPORTED,
+            status=_status(replayed, broke=broke),
             score=replayed.score,
-            reason=replayed.because + again,
+            reason=_reason(replayed, tries),
             evidence={
-                "tries": tries,
+                "tries": [*tries],
                 "max_tries": MAX_REPLAYS,
-                "parted": [*parted],
                 "states": len(replayed.steps),
                 "pictures_differ_at": [step.step for step in unequal],
                 "pictures_differ_by": [
                     {"cells": step.picture_cells, "levels": step.picture_levels} for step in unequal
                 ],
+                "site_version": None if site is None else site.version,
+                "browser_version": self._sessions.version,
             },
         )
+
+    async def _replay(self, task: Task, episode: Episode) -> ReplayResult:
+        return await replay(task, episode, sites=self._sites, sessions=self._sessions)
+
+
+def _status(replayed: ReplayResult, *, broke: bool) -> Status:
+    """Return what the last try decides; nothing, if the one after it broke."""
+    if not replayed.supported:
+        return Status.UNSUPPORTED
+    if broke:
+        return Status.ABSTAINED
+    return Status.PASSED if replayed.reproduced else Status.FAILED
+
+
+def _reason(replayed: ReplayResult, tries: Sequence[JsonObject]) -> str:
+    """Return the last try in a sentence, and which one it was if it was not the first."""
+    number = f"in try {len(tries)} of {MAX_REPLAYS}"
+    if replayed.reproduced:
+        return replayed.because + (f", {number}" if tries[1:] else "")
+    last = str(tries[-1]["because"]) if tries else replayed.because
+    return last if last == replayed.because else f"{replayed.because}; {number}: {last}"

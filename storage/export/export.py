@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record, sha256_hex
 from schemas.episode import Episode
 from schemas.errors import BadConfig, Damaged
@@ -31,7 +32,7 @@ from storage.publish.plan.row_index import RowIndex
 from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
 from storage.publish.plan.selection import Candidate, Selection, select
 
-LAYOUT = 3
+LAYOUT = 4
 """Incremented when the same episodes are written differently."""
 
 _PIECE_EPISODES = 64
@@ -57,6 +58,8 @@ class ExportReport(Record):
     """The version of the run exported."""
     episodes: int
     """Episodes read."""
+    unjudged: int
+    """Episodes of the version that lack a verdict that the rule asks for."""
     counts: dict[str, int]
     """The format's own counts."""
     lines: int
@@ -133,9 +136,10 @@ def export(
     folder = OutputFolder(to, made_of)
     manifest = folder.existing()
     written = manifest is None
+    with table_errors(f"version {tables.version} of the run"):
+        selection = select(tables, rule, include_rejected=include_rejected)
     if manifest is None:
         with table_errors(f"version {tables.version} of the run"):
-            selection = select(tables, rule, include_rejected=include_rejected)
             reader = EpisodeReader(tables)
         with folder.writing():
             counts: Counter[str] = Counter()
@@ -153,6 +157,7 @@ def export(
         format=format_.name.value,
         version=tables.version,
         episodes=manifest.episodes,
+        unjudged=selection.count(AcceptanceStatus.UNJUDGED),
         counts=manifest.counts,
         lines=sum(file.lines for file in manifest.lines),
         files=manifest.files,

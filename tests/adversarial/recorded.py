@@ -23,7 +23,7 @@ from generators.sites.miniwob import NAME, MiniWob
 from generators.tasks.site_templates import make_template_task, site_offers
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
-from schemas.acceptance import acceptance, latest_verdicts
+from schemas.acceptance import acceptance
 from schemas.action import Action, Answer, Click, Key, NoAction
 from schemas.config import RunConfig
 from schemas.episode import PolicyKind
@@ -157,13 +157,14 @@ class Recorder:
         """Return what is made of an episode; with `unless_true` it is carried out if accepted."""
         async with self.slots:
             verdicts = await self.panel.judge(told.task, told.episode)
-            verdict = acceptance(RULE, latest_verdicts(verdicts), template_id=told.task.template_id)
+            verdict = acceptance(RULE, verdicts, template_id=told.task.template_id)
             last = verdicts[-1]
-            how = "" if last.status is Status.FAILED else f": {last.status.value}"
+            decided = last.status in (Status.PASSED, Status.FAILED)  # the rule may reject a pass
+            how = "" if decided else f": {last.status.value}"
             return Judged(
-                what=f"{name} {told.task.template_id} {told.task.seed}: {last.reason}",
+                what=f"{name} {told.task.template_id} {told.task.seed}: {'; '.join(verdict.rejected_because) or last.reason}",
                 accepted=verdict.accepted,
-                by="" if last.status is Status.PASSED else last.verifier + how,
+                by="" if verdict.accepted else last.verifier + how,
                 true=verdict.accepted and unless_true and await self._is_true(told),
             )
 
@@ -195,10 +196,8 @@ async def recording() -> AsyncIterator[Recorder]:
     """Start a browser, and the site in front of it."""
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
         site = MiniWob(gateway)
-        verifiers = make_verifiers(
-            RULE.passed, sites={site.name: site}, sessions=browser, min_reward=RULE.min_reward
-        )
-        yield Recorder(site, browser, Panel(verifiers), asyncio.Semaphore(AT_ONCE))
+        verifiers = make_verifiers(RULE.passed, sites={site.name: site}, sessions=browser)
+        yield Recorder(site, browser, Panel(verifiers, RULE), asyncio.Semaphore(AT_ONCE))
 
 
 def truths(told: list[Told], name: str) -> list[Truth]:

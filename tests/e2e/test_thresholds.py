@@ -1,5 +1,6 @@
 """A template with a continuous score: its threshold in the run, on every published row, on the card."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,12 @@ def test_every_row_and_the_card_say_what_counted_as_success_and_why(tmp_path: Pa
     assert "a raw reward of 0.5 or more counts as success." in card
     for name, one in own.items():
         assert f"| {name} | {one.reward:g} | {one.reason.partition(';')[0][:20]}" in card
-    reasons = [row["reason"] for row in Place(str(run)).rows("verdicts", "reason")]
-    assert sum("the threshold of circle-center itself" in reason for reason in reasons) == 1
+    found = Place(str(run)).rows("verdicts", "verifier", "evidence")
+    told = [json.loads(row["evidence"]) for row in found if row["verifier"] == "outcome"]
+    assert {(one["min_reward"], one["min_reward_reason"]) for one in told} == {
+        (None, None),
+        *((one.reward, one.reason) for one in own.values()),
+    }
 
 
 def _rows(to: Path, config: str) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from generators.verify.verifiers import make_verifiers
 from schemas.action import Click
 from schemas.episode import StopReason
 from schemas.errors import FailureKind, RolloutFailure
+from schemas.sections import AcceptSection
 from schemas.task import Task
 from schemas.verdict import Status
 
@@ -83,8 +84,8 @@ async def test_a_site_is_attempted_judged_and_replayed() -> None:
     async with browsing({"/": PAGE}) as (chromium, _):
         episode = await attempt_it(chromium, [Click(x=30, y=30)], site=site, task=task)
         names = ("outcome", "replay")
-        verifiers = make_verifiers(names, sites={"button": site}, sessions=chromium, min_reward=1.0)
-        verdicts = await Panel(verifiers).judge(task, episode)
+        verifiers = make_verifiers(names, sites={"button": site}, sessions=chromium)
+        verdicts = await Panel(verifiers, AcceptSection()).judge(task, episode)
 
     assert episode.stop_reason is StopReason.FINISHED
     assert episode.instruction == "Press the button, for number 3."

@@ -129,10 +129,11 @@ def _acceptance(selection: Selection, rule: AcceptSection) -> Iterator[str]:
         yield "Only the accepted ones are here."
     passed = ", ".join(markdown(name) for name in rule.passed) or "none"
     yield f"An episode is accepted when these verifiers passed it: {passed};"
-    yield from _thresholds(selection, rule)
+    yield _threshold(rule)
     for name, minimum in sorted(rule.min_scores.items()):
         yield f"The score of {markdown(name)} must be at least {minimum:g}."
     yield from _own_thresholds(selection)
+    yield from _replays(selection)
     reasons = Counter(
         ": ".join(reason.split(": ")[:2])  # the verifier and how it stood in the way
         for item in selection.candidates
@@ -146,22 +147,11 @@ def _acceptance(selection: Selection, rule: AcceptSection) -> Iterator[str]:
             yield f"| {markdown(reason)} | {count:,} |"
 
 
-def _thresholds(selection: Selection, rule: AcceptSection) -> Iterator[str]:
-    """Yield the thresholds by which episodes were judged whose template has none of its own."""
-    judged = Counter(
-        item.acceptance.min_reward
-        for item in selection.candidates
-        if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is None
-    )
-    if len(judged) > 1:
-        shown = ", ".join(
-            f"{minimum:g} ({count:,} episodes)" for minimum, count in sorted(judged.items())
-        )
-        yield "a raw reward counted as success from here on, by when an episode was judged:"
-        yield f"{shown}; see `min_reward` in each row."
-        return
-    [minimum] = judged or [rule.min_reward]
-    yield f"a raw reward of {minimum:g} or more counts as success."
+def _threshold(rule: AcceptSection) -> str:
+    """Return which reward the rule asks for, where a template has no threshold of its own."""
+    if "outcome" not in rule.passed:
+        return "no reward is asked for, because `outcome` is not among them."
+    return f"a raw reward of {rule.min_reward:g} or more counts as success."
 
 
 def _own_thresholds(selection: Selection) -> Iterator[str]:
@@ -181,6 +171,20 @@ def _own_thresholds(selection: Selection) -> Iterator[str]:
     for template, minimum, why in sorted(own):
         reason = markdown(why, max_chars=MAX_REASON_CHARS)
         yield f"| {markdown(template)} | {minimum:g} | {reason} |"
+
+
+def _replays(selection: Selection) -> Iterator[str]:
+    """Yield how often the published episodes were executed again, and how many did not always agree."""
+    found = [item.acceptance for item in selection.published if item.acceptance.replays]
+    if not found:
+        return
+    executions = sum(one.replays or 0 for one in found)
+    often = sum((one.replays or 0) > 1 for one in found)
+    parted = sum((one.replays or 0) > (one.replays_agreed or 0) for one in found)
+    yield ""
+    yield f"{len(found):,} of these episodes were executed again, {executions:,} times in all: {often:,} of"
+    yield f"them more than once, and for {parted:,} not every execution agreed. The last round counts;"
+    yield "`replays` and `replays_agreed` of each row say how many there were and how many agreed."
 
 
 def _yields(selection: Selection) -> Iterator[str]:

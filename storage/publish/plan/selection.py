@@ -2,13 +2,13 @@
 
 `select` joins every committed episode with its task and its verdicts and asks the run's rule whether
 it accepts the episode. It reads narrow columns only: no pictures, and only the evidence of `outcome`,
-which has the threshold, and of `duplicates`, which has the original. The order depends on the episodes
+which has the reward, of `replay`, which has its tries, and of `duplicates`, which has the original. The order depends on the episodes
 alone: units by when their last episode ended, then task and attempt. Units that are committed later
 ended later, so a later version adds its episodes at the end, however the tables were compacted.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status, latest_verdicts
+from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
@@ -35,7 +35,7 @@ _BATCH_ROWS = 4_096
 ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
 """Columns of `episodes` that say where an episode comes from."""
 
-_EVIDENCE_OF = ("outcome", "duplicates")
+_EVIDENCE_OF = ("outcome", "replay", "duplicates")
 """Verifiers whose evidence becomes columns."""
 
 _EPISODE_COLUMNS = (
@@ -151,7 +151,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
     candidates = []
     for row in _rows(table):
         template_id = templates[row["episode_id"]]
-        judgement = judgements.get(row["episode_id"]) or _judge(rule, {}, template_id)
+        judgement = judgements.get(row["episode_id"]) or _judge(rule, (), template_id)
         candidates.append(_candidate(row, template_id, judgement, ended[row["unit_id"]]))
         if include_rejected or judgement.acceptance.accepted:
             for name in ORIGINS:
@@ -199,15 +199,13 @@ def _judgements(
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
     return {
-        episode: _judge(
-            rule, latest_verdicts(from_row(Verdict, row) for row in rows), templates[episode]
-        )
+        episode: _judge(rule, [from_row(Verdict, row) for row in rows], templates[episode])
         for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
         if episode in templates
     }
 
 
-def _judge(rule: AcceptSection, verdicts: Mapping[str, Verdict], template_id: str) -> _Judgement:
+def _judge(rule: AcceptSection, verdicts: Sequence[Verdict], template_id: str) -> _Judgement:
     return _Judgement(
         acceptance_status(rule, verdicts), acceptance(rule, verdicts, template_id=template_id)
     )

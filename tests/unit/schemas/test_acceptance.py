@@ -32,14 +32,14 @@ def _verdict(
         status=status,
         score=score,
         reason=f"{verifier} says {status}.",
-        evidence=evidence or {},
+        evidence={"reward": 1.0, "done": True} if evidence is None else evidence,
         seconds=0.0,
         judged_at=START + timedelta(hours=hours),
     )
 
 
 def _status(*verdicts: Verdict, rule: AcceptSection = RULE) -> AcceptanceStatus:
-    return acceptance_status(rule, latest_verdicts(verdicts))
+    return acceptance_status(rule, verdicts)
 
 
 def test_what_every_required_verifier_passed_is_accepted() -> None:
@@ -85,6 +85,122 @@ def test_a_least_score_is_part_of_the_rule(score: float | None, expected: Accept
     assert _status(_verdict("judge", score=score), rule=rule) is expected
 
 
+OWN: JsonObject = {"reward": 0.9, "done": True, "min_reward": 0.8, "min_reward_reason": "Pixels."}
+"""What `outcome` says where the template has a threshold of its own."""
+
+NONE: JsonObject = {"reward": 0.9, "done": True, "min_reward": None, "min_reward_reason": None}
+"""What it says where the template has none."""
+
+
+@pytest.mark.parametrize(
+    ("evidence", "min_reward", "expected", "column"),
+    [
+        (NONE, 1.0, "outcome: below the threshold: reward 0.9 is below 1, `accept.min_reward`", 1),
+        (NONE, 0.9, None, 0.9),
+        (NONE, 0.5, None, 0.5),
+        (OWN, 1.0, None, 0.8),
+        (OWN, 0.0, None, 0.8),
+        (
+            OWN | {"reward": 0.7999},
+            *(0.5, "outcome: below the threshold: reward 0.7999 is below 0.8, the threshold of "),
+            0.8,
+        ),
+    ],
+)
+def test_the_reward_is_compared_when_the_verdict_is_read(
+    evidence: JsonObject, min_reward: float, expected: str | None, column: float
+) -> None:
+    rule = AcceptSection(passed=("outcome",), min_reward=min_reward)
+    outcome = _verdict("outcome", version="3", evidence=evidence)
+
+    found = acceptance(rule, [outcome], template_id="t")
+
+    assert found.accepted == (expected is None)
+    assert [why[: len(expected or "")] for why in found.rejected_because] == (
+        [] if expected is None else [expected]
+    )
+    assert (found.min_reward, found.min_reward_reason) == (
+        column,
+        evidence["min_reward_reason"],
+    )
+    if expected is not None:
+        assert _status(outcome, rule=rule) is AcceptanceStatus.REJECTED
+
+
+def test_a_rule_without_an_outcome_has_no_threshold() -> None:
+    rule = AcceptSection(passed=("structure",))
+    verdicts = [_verdict("structure"), _verdict("outcome", evidence=NONE)]
+
+    found = acceptance(rule, verdicts, template_id="t")
+
+    assert (found.accepted, found.min_reward) == (True, None)
+    assert acceptance(RULE, verdicts[:1], template_id="t").min_reward is None
+
+
+@pytest.mark.parametrize(
+    ("status", "evidence", "min_reward", "expected"),
+    [
+        # Version 2 put the threshold that it used where version 3 has the template's own.
+        (Status.PASSED, NONE | {"min_reward": 0.5}, 0.5, AcceptanceStatus.ACCEPTED),
+        (Status.PASSED, NONE | {"min_reward": 0.5}, 1.0, AcceptanceStatus.REJECTED),
+        (Status.PASSED, OWN, 1.0, AcceptanceStatus.ACCEPTED),
+        (Status.FAILED, NONE | {"min_reward": 1.0}, 1.0, AcceptanceStatus.REJECTED),
+        (Status.FAILED, NONE | {"min_reward": 1.0}, 0.9, AcceptanceStatus.UNJUDGED),
+        (Status.FAILED, NONE | {"min_reward": 1.0}, 0.95, AcceptanceStatus.REJECTED),
+        (
+            Status.FAILED,
+            NONE | {"min_reward": 1.0, "done": False},
+            *(0.5, AcceptanceStatus.REJECTED),
+        ),
+        (Status.FAILED, OWN | {"reward": 0.7}, 0.5, AcceptanceStatus.REJECTED),
+        # Before that it did not say whose threshold it was, and before that no reward.
+        (Status.PASSED, {"reward": 0.96, "min_reward": 0.95}, 1.0, AcceptanceStatus.UNJUDGED),
+        (Status.PASSED, {"reward": 0.96, "min_reward": 0.95}, 0.96, AcceptanceStatus.ACCEPTED),
+        (Status.PASSED, {}, 0.0, AcceptanceStatus.UNJUDGED),
+        (Status.PASSED, {"reward": True}, 0.0, AcceptanceStatus.UNJUDGED),
+    ],
+)
+def test_an_old_verdict_is_read_by_todays_rule_as_far_as_it_suffices(
+    status: Status, evidence: JsonObject, min_reward: float, expected: AcceptanceStatus
+) -> None:
+    rule = AcceptSection(passed=("outcome",), min_reward=min_reward)
+    outcome = _verdict("outcome", status, version="2", evidence=evidence)
+
+    assert _status(outcome, rule=rule) is expected
+    if expected is AcceptanceStatus.UNJUDGED:
+        [why] = acceptance(rule, [outcome], template_id="t").rejected_because
+        assert "judged by version 2" in why
+        assert "`stepmill verify` judges it again" in why
+
+
+@pytest.mark.parametrize(
+    ("status", "evidence", "expected"),
+    [
+        (Status.PASSED, {"tries": [{"agreed": False}, {"agreed": True}]}, (2, 1)),
+        (Status.FAILED, {"tries": [{"agreed": False}, {"agreed": False}]}, (2, 0)),
+        (Status.ABSTAINED, {"tries": [{"agreed": False}, {"agreed": False}]}, (2, 0)),
+        (Status.ERROR, {"failure_kind": "browser"}, (1, 0)),
+        (Status.UNSUPPORTED, {"tries": []}, (None, None)),
+        (Status.PASSED, {"tries": 2}, (2, 1)),  # as earlier versions told it
+        (Status.FAILED, {"tries": 2}, (2, 0)),
+        (Status.PASSED, {}, (None, None)),
+    ],
+)
+def test_every_execution_of_every_round_is_counted(
+    status: Status, evidence: JsonObject, expected: tuple[int | None, int | None]
+) -> None:
+    one = _verdict("replay", status, evidence=evidence)
+    agreed = _verdict("replay", version="9", evidence={"tries": [{"agreed": True}]}, hours=1)
+
+    def columns(*verdicts: Verdict) -> tuple[int | None, int | None]:
+        found = acceptance(RULE, verdicts, template_id="t")
+        return found.replays, found.replays_agreed
+
+    assert columns(one) == expected
+    assert columns(one, agreed) == columns(agreed, one)
+    assert columns(one, agreed) == tuple((count or 0) + 1 for count in expected)
+
+
 def test_the_highest_round_counts_whatever_the_order() -> None:
     early = _verdict("outcome", Status.ERROR, round_=0)
     late = _verdict("outcome", Status.PASSED, round_=1, hours=1)
@@ -100,9 +216,7 @@ def test_the_version_judged_last_counts() -> None:
 
 
 def test_trajectories_say_why_they_were_rejected() -> None:
-    columns = acceptance(
-        RULE, latest_verdicts([_verdict("structure", Status.FAILED)]), template_id="click-test"
-    )
+    columns = acceptance(RULE, [_verdict("structure", Status.FAILED)], template_id="click-test")
 
     assert not columns.accepted
     assert columns.rejected_because == (
@@ -121,9 +235,7 @@ def test_trajectories_say_why_they_were_rejected() -> None:
     ],
 )
 def test_a_replay_is_told_in_its_own_words(status: Status, word: str | None) -> None:
-    columns = acceptance(
-        RULE, latest_verdicts([_verdict("replay", status, score=0.5)]), template_id="click-test"
-    )
+    columns = acceptance(RULE, [_verdict("replay", status, score=0.5)], template_id="click-test")
 
     assert columns.replay == word
 
@@ -132,7 +244,7 @@ def test_assurance_is_the_strongest_there_is() -> None:
     replayed, judged = _verdict("replay"), _verdict("judge", score=0.9)
 
     def assurance(*verdicts: Verdict) -> str:
-        return acceptance(RULE, latest_verdicts(verdicts), template_id="t").assurance
+        return acceptance(RULE, verdicts, template_id="t").assurance
 
     assert assurance(replayed, judged) == "replayed"
     assert assurance(judged) == "judged"
@@ -142,4 +254,4 @@ def test_assurance_is_the_strongest_there_is() -> None:
 def test_a_duplicate_names_its_original() -> None:
     found = _verdict("duplicates", Status.FAILED, evidence={"duplicate_of": "first"})
 
-    assert acceptance(RULE, latest_verdicts([found]), template_id="t").duplicate_of == "first"
+    assert acceptance(RULE, [found], template_id="t").duplicate_of == "first"

@@ -22,7 +22,7 @@ from schemas.base import JsonObject
 from schemas.config import RunConfig
 from schemas.episode import Episode
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, StepmillError
-from schemas.sections import TasksSection
+from schemas.sections import AcceptSection, TasksSection
 from schemas.verdict import Status, Verdict
 
 
@@ -32,11 +32,11 @@ def share(
     replay: Status | None = None,
     evidence: JsonObject | None = None,
 ) -> TemplateCheck:
-    verdicts: dict[str, Verdict] = {"outcome": make_verdict(episode, status=outcome)}
+    verdicts: list[Verdict] = [make_verdict(episode, status=outcome)]
     if replay is not None:
         said = make_verdict(episode, verifier="replay", status=replay)
-        verdicts["replay"] = said.model_copy(update={"evidence": evidence or {}})
-    return check_of(make_task(7), episode, verdicts)
+        verdicts.append(said.model_copy(update={"evidence": evidence or {}}))
+    return check_of(make_task(7), episode, verdicts, AcceptSection(passed=("outcome",)))
 
 
 def test_a_reproduced_episode_counts_its_pictures() -> None:
@@ -50,7 +50,7 @@ def test_a_reproduced_episode_counts_its_pictures() -> None:
 def test_an_episode_that_did_not_pass_says_why_and_what_was_thought_last() -> None:
     one = share(make_episode(n_steps=2), Status.FAILED)
     assert (one.passed, one.reproduced, one.broken) == (0, 0, 0)
-    assert one.problems == ('seed 7: The site said so.; last thought: "Step 1."',)
+    assert one.problems == ('seed 7: outcome: failed: The site said so.; last thought: "Step 1."',)
 
 
 def test_an_episode_that_parts_in_replay_passed_but_is_not_reproduced() -> None:

@@ -1,7 +1,8 @@
 from factories import make_episode, make_task, make_verdict
 
-from flows.job.judging import assign_rounds, latest_by_episode
+from flows.job.judging import assign_rounds, by_episode
 from flows.job.unit_runner import with_goal
+from schemas.acceptance import latest_verdicts
 from schemas.verdict import Status
 
 
@@ -36,9 +37,9 @@ def test_the_highest_round_of_an_episode_counts() -> None:
         make_verdict(episode, round_=0, status=Status.ERROR),
     ]
 
-    found = latest_by_episode(verdicts)
+    found = latest_verdicts(by_episode(verdicts)[episode.episode_id])
 
-    assert found[episode.episode_id]["outcome"].status is Status.PASSED
+    assert found["outcome"].status is Status.PASSED
 
 
 def test_a_task_gets_the_goal_that_its_page_stated() -> None:

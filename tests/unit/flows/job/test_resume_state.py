@@ -81,7 +81,7 @@ async def test_a_marked_unit_counts_as_judged_before_its_verdicts_are_read(
     assert before.percent == 100.0
     assert "at least 0 accepted" in before.sentence
     for one in said:
-        progress.count_judged_before(one.episode_id, {one.verifier: one})
+        progress.count_judged_before(one.episode_id, [one])
     assert progress.progress(busy=0, sessions=1).unknown == 0
 
 

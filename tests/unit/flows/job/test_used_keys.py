@@ -38,7 +38,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
     ),
     "audit": (("audit", "RUN"), "publish.include_rejected=true", "publish.to=['TO']"),
     "compact": (("compact", "RUN"), "browser.sessions=2", "storage.shard_mb=4"),
-    "show": (("show", "RUN"), "accept.min_reward=0.5", "accept.passed=['outcome']"),
+    "show": (("show", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (
         ("tasks", "check", f"--include={TEMPLATE}", "--seeds=1"),
@@ -130,8 +130,8 @@ def test_a_table_is_looked_into_and_every_unused_key_is_named() -> None:
 def test_a_key_below_a_used_one_is_used() -> None:
     check_settings("show", ["accept.min_scores.replay=0.5", "accept={passed=['outcome']}"])
     check_settings("export --format chat", ["policy.dialect_options.tune=1"])
-    with pytest.raises(BadConfig, match=r"does not use accept\.min_reward"):
-        check_settings("show", ["accept={min_reward=1.0}"])
+    with pytest.raises(BadConfig, match=r"does not use publish\.license"):
+        check_settings("show", ["publish={license='mit'}"])
 
 
 def test_a_key_that_does_not_exist_is_answered_with_the_nearest(made: MadeRun) -> None:

@@ -28,6 +28,7 @@ from generators.verify.replay import MAX_REPLAYS, Replay, ReplayResult, replay
 from schemas.action import Action, Answer, Click, NoAction
 from schemas.base import JsonObject
 from schemas.episode import Episode
+from schemas.errors import FailureKind
 from schemas.observation import Effect, Observation
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -241,6 +242,13 @@ async def examined(episode: Episode, *scripts: list[Page]) -> tuple[Finding, int
     return await verifier.examine(scripted_task(), episode), sessions.opened
 
 
+def tries_of(found: Finding) -> list[JsonObject]:
+    """Return what a finding says of each try."""
+    tries = found.evidence["tries"]
+    assert isinstance(tries, list)
+    return [one for one in tries if isinstance(one, dict)]
+
+
 GOOD = pages(RUNNING, RUNNING, WON)
 PARTING = pages(RUNNING, [0.5, True])
 
@@ -253,13 +261,15 @@ async def test_a_replay_that_agrees_is_not_tried_again() -> None:
     found, times = await examined(await plain(), GOOD)
 
     assert (found.status, found.reason, times) == (Status.PASSED, "all 3 states agree", 1)
+    agreed = {"agreed": True, "parted_at": None, "because": "all 3 states agree"}
     assert found.evidence == {
-        "tries": 1,
+        "tries": [agreed],
         "max_tries": MAX_REPLAYS,
-        "parted": [],
         "states": 3,
         "pictures_differ_at": [],
         "pictures_differ_by": [],
+        "site_version": "1",
+        "browser_version": "scripted",
     }
 
 
@@ -269,15 +279,33 @@ async def test_a_pass_in_a_later_try_says_in_which_and_why_the_first_parted() ->
     parted = "diverged at step 0 because reward: 0.0 → 0.5; terminated: False → True"
     assert (found.status, times) == (Status.PASSED, 2)
     assert found.reason == f"all 3 states agree, in try 2 of {MAX_REPLAYS}"
-    assert (found.evidence["tries"], found.evidence["parted"]) == (2, [parted])
+    assert found.evidence["tries"] == [
+        {"agreed": False, "parted_at": 0, "because": parted},
+        {"agreed": True, "parted_at": None, "because": "all 3 states agree"},
+    ]
 
 
 async def test_a_replay_is_tried_so_often_and_no_more() -> None:
     found, times = await examined(await plain(), *[PARTING] * MAX_REPLAYS, GOOD)
 
     assert (found.status, times) == (Status.FAILED, MAX_REPLAYS)
-    assert (found.evidence["tries"], found.evidence["states"]) == (MAX_REPLAYS, 1)
+    first, second = tries_of(found)
+    assert (first["parted_at"], second["parted_at"], found.evidence["states"]) == (0, 0, 1)
     assert found.reason.endswith("terminated: False → True")
+
+
+async def test_a_try_that_breaks_after_one_that_parted_hides_it_not() -> None:
+    """An error holds no evidence: asked again, the episode could be reproduced as in one try."""
+    breaking = [page.model_copy(update={"breaks": FailureKind.BROWSER}) for page in GOOD]
+
+    found, times = await examined(await plain(), PARTING, breaking, GOOD)
+
+    assert (found.status, times) == (Status.ABSTAINED, 2)
+    first, second = tries_of(found)
+    assert (first["agreed"], first["parted_at"]) == (False, 0)
+    assert second == {"agreed": False, "parted_at": None, "because": "broke: the page breaks"}
+    assert found.reason.startswith("diverged at step 0")
+    assert found.reason.endswith("; in try 2 of 2: broke: the page breaks")
 
 
 async def test_what_is_not_supported_is_not_tried_again() -> None:

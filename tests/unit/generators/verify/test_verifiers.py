@@ -1,5 +1,6 @@
 """Each verifier finds what it is for, and says nothing else."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,15 +10,17 @@ from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
 from generators.sites.protocol import Threshold
-from generators.verify.panel import Panel
+from generators.verify.outcome import OutcomeVerifier
+from generators.verify.panel import MAX_ROUNDS, Panel
+from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
-from generators.verify.verifiers import OutcomeVerifier, make_verifiers
-from schemas.acceptance import latest_verdicts
+from generators.verify.verifiers import make_verifiers
 from schemas.base import canonical_json
 from schemas.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
+from schemas.sections import AcceptSection
 from schemas.task import Task
-from schemas.verdict import Finding, Status
+from schemas.verdict import Finding, Status, Verdict
 
 SITES = {"scripted": ScriptedSite()}
 
@@ -34,24 +37,32 @@ def with_steps(episode: Episode, number: int, **changes: Any) -> Episode:
     )
 
 
+class Own(ScriptedSite):
+    """A site with a template that has a threshold of its own."""
+
+    def threshold(self, template_id: str) -> Threshold | None:
+        return Threshold(reward=0.8, reason="Pixels.") if template_id == "pages" else None
+
+
 @pytest.mark.parametrize(
     ("reward", "over", "status"),
     [
         (1.0, True, Status.PASSED),
-        (0.9, True, Status.FAILED),
+        (0.9, True, Status.PASSED),
+        (-1.0, True, Status.PASSED),
         (1.0, False, Status.FAILED),
-        (-1.0, True, Status.FAILED),
         (None, True, Status.UNSUPPORTED),
         (float("nan"), True, Status.FAILED),
         (float("inf"), True, Status.FAILED),
     ],
 )
-async def test_only_done_with_enough_reward_is_a_success(
-    reward: float | None, over: object, status: Status
+@pytest.mark.parametrize("site", [ScriptedSite(), Own()])
+async def test_whatever_is_done_with_a_finite_reward_is_an_outcome(
+    site: ScriptedSite, reward: float | None, over: object, status: Status
 ) -> None:
     episode = whole().model_copy(update={"reward": reward, "done": over})
 
-    finding = await OutcomeVerifier({}, min_reward=1.0).examine(make_task(), episode)
+    finding = await OutcomeVerifier({"scripted": site}).examine(scripted_task(), episode)
 
     assert finding.status is status
     canonical_json(finding.evidence)
@@ -68,42 +79,23 @@ async def test_an_attempt_that_failed_is_no_success_whatever_its_reward(
 ) -> None:
     episode = whole().model_copy(update={"reward": reward, "done": True, **changes})
 
-    finding = await OutcomeVerifier({}, min_reward=1.0).examine(make_task(), episode)
+    finding = await OutcomeVerifier({}).examine(make_task(), episode)
 
     assert finding.status is Status.FAILED
     assert finding.reason.startswith("the attempt failed (")
 
 
-async def test_a_family_may_name_its_own_threshold() -> None:
-    class Lenient(ScriptedSite):
-        def threshold(self, template_id: str) -> Threshold | None:
-            return Threshold(reward=0.8, reason="Pixels.") if template_id == "pages" else None
+async def test_an_outcome_holds_the_sites_own_threshold_and_no_other() -> None:
+    episode = whole().model_copy(update={"reward": 0.5, "done": True})
 
-    episode = whole().model_copy(update={"reward": 0.85, "done": True})
-    verifier = OutcomeVerifier({"scripted": Lenient()}, min_reward=1.0)
+    own = await OutcomeVerifier({"scripted": Own()}).examine(scripted_task(), episode)
+    none = await OutcomeVerifier({"scripted": ScriptedSite()}).examine(scripted_task(), episode)
+    gone = await OutcomeVerifier({}).examine(scripted_task(), episode)
 
-    assert (await verifier.examine(scripted_task(), episode)).status is Status.PASSED
-
-
-@pytest.mark.parametrize(("asked", "reward"), [(1.0, 0.85), (0.5, 0.75)])
-async def test_a_familys_own_threshold_holds_whatever_the_run_asks_for_and_is_named(
-    asked: float, reward: float
-) -> None:
-    class Own(ScriptedSite):
-        def threshold(self, template_id: str) -> Threshold | None:
-            return Threshold(reward=0.8, reason="Pixels.") if template_id == "pages" else None
-
-    episode = whole().model_copy(update={"reward": reward, "done": True})
-    own = await OutcomeVerifier({"scripted": Own()}, min_reward=asked).examine(
-        scripted_task(), episode
-    )
-    runs = await OutcomeVerifier({}, min_reward=asked).examine(scripted_task(), episode)
-
-    assert (own.status is Status.PASSED) == (reward >= 0.8)
-    assert (runs.status is Status.PASSED) == (reward >= asked)
-    assert "0.8, the threshold of pages itself" in own.reason
-    assert (own.evidence["min_reward"], own.evidence["min_reward_reason"]) == (0.8, "Pixels.")
-    assert (runs.evidence["min_reward"], runs.evidence["min_reward_reason"]) == (asked, None)
+    facts = {"reward": 0.5, "done": True}
+    assert own.evidence == {**facts, "min_reward": 0.8, "min_reward_reason": "Pixels."}
+    assert none.evidence == {**facts, "min_reward": None, "min_reward_reason": None}
+    assert gone == none
 
 
 async def recorded() -> Episode:
@@ -136,7 +128,7 @@ async def test_a_replay_that_parts_once_and_then_agrees_is_reproduced() -> None:
     finding = await Replay(SITES, sessions=sessions).examine(scripted_task(), await recorded())
 
     assert finding.status is Status.PASSED
-    assert finding.evidence["tries"] == 2
+    assert "in try 2 of 2" in finding.reason
 
 
 async def test_a_picture_that_differs_is_evidence_and_no_verdict() -> None:
@@ -190,10 +182,13 @@ class Says:
         return Finding(status=status, reason="because")
 
 
+NO_RULE = AcceptSection(passed=())
+
+
 async def test_a_later_verifier_sees_only_what_no_earlier_one_failed() -> None:
     first, second = Says("a", Status.FAILED), Says("b", Status.PASSED)
 
-    verdicts = await Panel([first, second]).judge(make_task(), whole())
+    verdicts = await Panel([first, second], NO_RULE).judge(make_task(), whole())
 
     assert [(v.verifier, v.status) for v in verdicts] == [("a", Status.FAILED)]
     assert second.asked == 0
@@ -201,28 +196,99 @@ async def test_a_later_verifier_sees_only_what_no_earlier_one_failed() -> None:
 
 async def test_a_verifier_that_breaks_says_error_and_is_asked_again_in_the_next_round() -> None:
     flaky = Says("a", Status.ERROR, Status.PASSED)
-    panel = Panel([flaky])
+    panel = Panel([flaky], NO_RULE)
     first = await panel.judge(make_task(), whole())
     assert [(v.round, v.status, v.reason) for v in first] == [(0, Status.ERROR, "it broke")]
-    assert panel.needs_verdicts(latest_verdicts(first))
+    assert panel.needs_verdicts(first)
 
-    second = await panel.judge(make_task(), whole(), latest_verdicts(first))
+    second = await panel.judge(make_task(), whole(), first)
 
     assert [(v.round, v.status) for v in second] == [(1, Status.PASSED)]
-    assert not panel.needs_verdicts(latest_verdicts([*first, *second]))
-    assert await panel.judge(make_task(), whole(), latest_verdicts([*first, *second])) == []
+    assert not panel.needs_verdicts([*first, *second])
+    assert await panel.judge(make_task(), whole(), [*first, *second]) == []
 
 
 async def test_another_version_of_a_verifier_is_asked_anew() -> None:
-    said = latest_verdicts(await Panel([Says("a", Status.PASSED)]).judge(make_task(), whole()))
+    said = await Panel([Says("a", Status.PASSED)], NO_RULE).judge(make_task(), whole())
     newer = Says("a", Status.FAILED)
     newer.version = "2"
 
-    verdicts = await Panel([newer]).judge(make_task(), whole(), said)
+    verdicts = await Panel([newer], NO_RULE).judge(make_task(), whole(), said)
 
     assert [(v.verifier_version, v.round, v.status) for v in verdicts] == [("2", 0, Status.FAILED)]
 
 
+async def judged(panel: Panel, times: int, known: Sequence[Verdict] = ()) -> list[Verdict]:
+    """Return all verdicts on an episode that a panel was asked about this often."""
+    out = list(known)
+    for _ in range(times):
+        out += await panel.judge(make_task(), whole(), out, again=True)
+    return out
+
+
+async def test_a_version_judges_an_episode_three_times_however_often_it_is_asked() -> None:
+    fickle = Says("a", *[Status.FAILED] * 5, Status.PASSED)
+    panel = Panel([fickle], NO_RULE)
+
+    verdicts = await judged(panel, 2)
+    assert panel.spent(verdicts) == ()
+    verdicts = await judged(panel, 9, verdicts)
+
+    assert [one.round for one in verdicts] == list(range(MAX_ROUNDS)) == [0, 1, 2]
+    assert panel.spent(verdicts) == ("a",)
+    assert not panel.needs_verdicts(verdicts)
+    fickle.version = "2"
+    assert panel.spent(verdicts) == ()
+    assert panel.needs_verdicts(verdicts)
+
+
+async def test_the_last_verdict_of_a_spent_verifier_decides_about_the_later_ones() -> None:
+    lost, later = Says("a", Status.PASSED, Status.PASSED, Status.FAILED), Says("b", Status.PASSED)
+
+    verdicts = await judged(Panel([lost, later], NO_RULE), 9)
+
+    assert [(one.verifier, one.round) for one in verdicts] == [
+        *[("a", 0), ("b", 0), ("a", 1), ("b", 1), ("a", 2)]
+    ]
+
+
+async def test_abstentions_are_bounded_and_errors_are_not() -> None:
+    abstaining, breaking = Says("a", Status.ABSTAINED), Says("b", Status.ERROR)
+
+    verdicts = list[Verdict]()
+    for _ in range(9):
+        panel = Panel([abstaining, breaking], NO_RULE)
+        assert panel.needs_verdicts(verdicts)
+        verdicts += await panel.judge(make_task(), whole(), verdicts)
+
+    assert (abstaining.asked, breaking.asked) == (MAX_ROUNDS, 9)
+    assert not Panel([abstaining], NO_RULE).needs_verdicts(verdicts)
+    assert Panel([breaking], NO_RULE).spent(verdicts) == ()
+
+
+async def test_what_the_rule_rejects_is_not_examined_further() -> None:
+    """The threshold decides who is asked: a lower one owes what a higher one did not."""
+    episode = whole().model_copy(update={"reward": 0.7, "done": True})
+    replay = Says("replay", Status.PASSED)
+    verifiers: list[Verifier] = [OutcomeVerifier({}), replay]
+
+    def panel(min_reward: float) -> Panel:
+        return Panel(verifiers, AcceptSection(passed=("outcome", "replay"), min_reward=min_reward))
+
+    known = await panel(1.0).judge(make_task(), episode)
+    assert [(v.verifier, v.status) for v in known] == [("outcome", Status.PASSED)]
+    assert not panel(1.0).needs_verdicts(known)
+    assert panel(0.5).needs_verdicts(known)
+
+    known += await panel(0.5).judge(make_task(), episode, known)
+
+    assert [v.verifier for v in known] == ["outcome", "replay"]
+    assert not panel(0.5).needs_verdicts(known)
+    assert not panel(1.0).needs_verdicts(known)
+    assert await panel(1.0).judge(make_task(), episode, known) == []
+    assert replay.asked == 1
+
+
 def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
     with pytest.raises(NotFound, match="unknown verifier 'replays'; did you mean 'replay'"):
-        make_verifiers(["replays"], sites={}, sessions=ScriptedSessions([]), min_reward=1.0)
+        make_verifiers(["replays"], sites={}, sessions=ScriptedSessions([]))

@@ -25,6 +25,7 @@ from memory_run import (
 from schemas.base import JsonObject
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
+from schemas.verdict import Status
 from storage.publish.card.card import MAX_TEMPLATES
 from storage.publish.plan.manifest import read_manifest
 
@@ -160,18 +161,19 @@ def test_hostile_rows_are_published_as_they_are(tmp_path: Path) -> None:
 
 
 def _judged_by(run: MemoryRun, number: int, template: str, evidence: JsonObject) -> None:
+    facts: JsonObject = {"reward": 1.0, "done": True}
     for episode in commit_unit(run, number, template, tasks=1, attempts=2):
         found = make_verdict(episode, round_=1)
-        run.judge([found.model_copy(update={"evidence": evidence})])
+        run.judge([found.model_copy(update={"evidence": facts | evidence})])
 
 
 def test_a_templates_own_threshold_is_on_the_card_and_on_its_rows(tmp_path: Path) -> None:
     run, why = MemoryRun(), f"Pixels | {'are whole numbers; ' * 8}that is it."
-    _judged_by(run, 1, TRAIN, {"min_reward": 0.5, "min_reward_reason": None})
+    _judged_by(run, 1, TRAIN, {"min_reward": None, "min_reward_reason": None})
     _judged_by(run, 2, "bisect-angle", {"min_reward": 0.95, "min_reward_reason": why})
     card = _card(run, tmp_path)
 
-    assert "a raw reward of 0.5 or more counts as success.\n" in card
+    assert "a raw reward of 1 or more counts as success.\n" in card
     [line] = [line for line in card.splitlines() if line.startswith("| bisect-angle | 0.95 |")]
     assert "that is it" in line
     assert "its own threshold holds, whatever the run's" in card
@@ -179,21 +181,51 @@ def test_a_templates_own_threshold_is_on_the_card_and_on_its_rows(tmp_path: Path
         columns=["min_reward", "min_reward_reason"]
     )
     assert sorted(map(tuple, (row.values() for row in rows.to_pylist()))) == [
-        (0.5, None),
-        (0.5, None),
         (0.95, why),
         (0.95, why),
+        (1.0, None),
+        (1.0, None),
     ]
 
 
-def test_episodes_judged_by_several_thresholds_are_told_apart(tmp_path: Path) -> None:
+def test_the_threshold_of_an_earlier_judging_is_no_rows_and_not_on_the_card(tmp_path: Path) -> None:
     run = MemoryRun()
     _judged_by(run, 1, TRAIN, {"min_reward": 1.0, "min_reward_reason": None})
-    _judged_by(run, 2, TEST, {"min_reward": 0.5})
+    _judged_by(run, 2, TEST, {"min_reward": 0.5, "min_reward_reason": None})
     card = _card(run, tmp_path)
 
-    assert "0.5 (2 episodes), 1 (2 episodes); see `min_reward` in each row." in card
-    assert "whatever the run's" not in card
+    assert "a raw reward of 1 or more counts as success.\n" in card
+    assert "0.5" not in card.partition("## Yield")[0]
+    rows = ds.dataset(tmp_path / "data" / "trajectories").to_table(columns=["min_reward"])
+    assert set(rows["min_reward"].to_pylist()) == {1.0}
+
+
+def test_how_often_replays_were_tried_is_on_the_card_and_on_their_rows(tmp_path: Path) -> None:
+    run = MemoryRun()
+    parted: JsonObject = {"agreed": False, "parted_at": 1, "because": "another page"}
+    agreed: JsonObject = {"agreed": True, "parted_at": None, "because": "all agree"}
+    tries: list[list[JsonObject]] = [[agreed], [parted, agreed], [parted, parted]]
+    first, *others = commit_unit(run, 1, TRAIN, tasks=2, attempts=2)[:3]
+    for episode, told in zip((first, *others), tries, strict=True):
+        found = make_verdict(episode, verifier="replay", version="3")
+        status = Status.PASSED if told[-1] == agreed else Status.FAILED
+        run.judge([found.model_copy(update={"evidence": {"tries": [*told]}, "status": status})])
+    last = make_verdict(others[1], verifier="replay", version="3", round_=1)
+    run.judge([last.model_copy(update={"evidence": {"tries": [agreed]}})])
+    card = _card(run, tmp_path)
+
+    assert "3 of these episodes were executed again, 6 times in all: 2 of\n" in card
+    assert "them more than once, and for 2 not every execution agreed." in card
+    rows = ds.dataset(tmp_path / "data" / "trajectories").to_table().to_pylist()
+    told_of = {
+        row["episode_id"]: (row["replay"], row["replays"], row["replays_agreed"]) for row in rows
+    }
+    assert [told_of[one.episode_id] for one in (first, *others)] == [
+        ("reproduced", 1, 1),
+        ("reproduced", 2, 1),
+        ("reproduced", 3, 1),
+    ]
+    assert list(told_of.values()).count(("reproduced", None, None)) == 1
 
 
 def test_the_manifest_says_run_version_and_counts(tmp_path: Path) -> None:
