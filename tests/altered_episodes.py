@@ -10,14 +10,19 @@ from typing import Any
 from PIL import Image
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
 from scripted_session import Page, ScriptedSessions
+from stub_engine import SESSION, WrittenEngine, clicked
 
+from generators.engine.protocol import Reply
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.setup import EngineSet, ModelConfigs
+from generators.policy.model.surfer import SurferPolicy
 from generators.policy.model.try_account import Account
-from generators.policy.protocol import Decision, PolicyCard, PolicyInput
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.rollout.limits import make_limits
 from generators.verify.structure import Structure
 from schemas.action import Answer, Click, NoAction
 from schemas.base import JsonObject, sha256_hex
-from schemas.call import Call, Prompt, prompt_hash
+from schemas.config import RunConfig
 from schemas.episode import (
     Episode,
     PolicyKind,
@@ -28,61 +33,101 @@ from schemas.episode import (
 )
 from schemas.errors import FailureKind
 from schemas.observation import Screenshot
-from schemas.sections import LimitsSection
+from schemas.sections import (
+    BrowserSection,
+    EngineKind,
+    EngineSection,
+    LimitsSection,
+    PolicyName,
+    PolicySection,
+    PriceSection,
+)
 from schemas.task import Task
 from schemas.verdict import Finding
 
 Lie = Callable[[Episode], Episode]
 
-PROMPT = Prompt(
-    prompt_sha256=prompt_hash("You see a page.", None),
-    dialect="plain",
-    dialect_version="1",
-    text="You see a page.",
+VIEWPORT = (100, 80)
+"""Of every episode here, CSS px."""
+
+
+class Thinker:
+    """It clicks, and says why."""
+
+    card = PolicyCard(name="thinker", kind=PolicyKind.SCRIPTED)
+
+    async def act(self, turn: PolicyInput) -> Decision:
+        return Decision(
+            action=Click(x=5 + len(turn.history), y=5),
+            thought="There.",
+            thought_source=ThoughtSource.TEMPLATE,
+        )
+
+
+PRICED = EngineSection(
+    kind=EngineKind.OPENAI,
+    urls=("http://127.0.0.1:1/v1",),
+    usd_per_million=PriceSection(prompt=2_000.0, completion=500.0),
 )
 
 
-class Caller:
-    """A model's policy: it clicks, and makes one call for each click."""
+def model_policy(
+    *replies: str | Reply, name: PolicyName = PolicyName.MODEL, **settings: object
+) -> Callable[[Account], Policy]:
+    """Return what makes a model's policy, whose engine says `replies`; those of other roles too."""
+    engine = WrittenEngine(bound=True)
+    section = PolicySection.model_validate({"name": name, "logprobs": "raw", **settings})
+    browser = BrowserSection().model_copy(update={"viewport": VIEWPORT})
+    models = ModelConfigs(
+        RunConfig(policies=(section,), engine=PRICED, browser=browser), EngineSet(engine)
+    ).of(section)
+    for reply in replies:
+        role, _, text = reply.rpartition("|") if isinstance(reply, str) else ("", "", reply)
+        engine.says(counted(text), session=f"{SESSION}/{role}" if role else SESSION)
 
-    card = PolicyCard(name="caller", kind=PolicyKind.MODEL, dialect="plain", prompts=(PROMPT,))
-
-    def __init__(self, account: Account) -> None:
-        self._account = account
-
-    async def act(self, turn: PolicyInput) -> Decision:
-        number = len(turn.history)
-        call = Call(
-            step=number,
-            call=len(self._account.calls),
-            role="policy",
-            prompt_sha256=PROMPT.prompt_sha256,
-            messages=[{"role": "user", "content": [{"type": "image", "step": number}]}],
-            image_steps=(number,),
-            reply=f"click {number}",
-            prompt_tokens=100,
-            completion_tokens=10,
-            cached_tokens=50,
-            image_tokens=20,
-            completion_token_ids=(1, 2),
-            completion_logprobs=(-0.5, -0.25),
-            total_ms=1.5,
-            cost_usd=0.25,
-            at=self._account.stopwatch.now,
+    def make(account: Account) -> Policy:
+        if models.roles is None:
+            return ModelPolicy(models.model, account, budget=models.budget, session=SESSION)
+        return SurferPolicy(
+            models.model, models.roles, account, budget=models.budget, session=SESSION
         )
-        self._account.calls.append(call)
-        return Decision(
-            action=Click(x=5 + number, y=5),
-            thought="There.",
-            thought_source=ThoughtSource.POLICY,
-            raw_reply=call.reply,
-        )
+
+    return make
+
+
+def counted(text: str | Reply) -> Reply:
+    """Return a reply with everything that a server may count."""
+    if isinstance(text, Reply):
+        return text
+    return Reply(
+        text=text,
+        finish_reason="stop",
+        endpoint="http://written",
+        model="written",
+        prompt_tokens=100,
+        completion_tokens=2,
+        cached_tokens=50,
+        image_tokens=20,
+        completion_token_ids=(1, 2),
+        completion_logprobs=(-0.5, -0.25),
+        logprobs_mode="raw",
+        queue_ms=0.0,
+        ttft_ms=0.0,
+        total_ms=0.0,
+    )
 
 
 async def won(task: Task | None = None) -> Episode:
-    """Return an episode of two clicks of a model that won."""
+    """Return an episode of two clicks that won."""
     sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
-    return await attempt_it(sessions, make_policy=Caller, task=task)
+    return await attempt_it(sessions, make_policy=lambda _: Thinker(), task=task)
+
+
+async def replied(*replies: str | Reply, **settings: Any) -> Episode:
+    """Return an episode of a model that won by its second action; else by two clicks."""
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
+    said = replies or (clicked(50, 100), clicked(60, 100))
+    return await attempt_it(sessions, make_policy=model_policy(*said, **settings))
 
 
 async def lost(stop: StopReason) -> Episode:
@@ -101,7 +146,8 @@ async def lost(stop: StopReason) -> Episode:
             return await attempt_it(running, clicks(1), limits=limits)
         case StopReason.TOKEN_LIMIT:
             limits = LIMITS.model_copy(update={"tokens": 200})
-            return await attempt_it(running, make_policy=Caller, limits=limits)
+            policy = model_policy(*[clicked(50, 100)] * 9)
+            return await attempt_it(running, make_policy=policy, limits=limits)
         case _:
             return await attempt_it(running, [NoAction()])
 

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from generators.engine.protocol import EngineCard, EnginePrompt, Picture, Reply, Sampling
 from generators.engine.stopwatch import Stopwatch
 from schemas.action import Action
+from schemas.call import StructuredMode
 from schemas.config import RunConfig
 from schemas.episode import Step
 from schemas.errors import FailureKind, RolloutFailure
@@ -56,8 +57,12 @@ class Asked:
 class WrittenEngine:
     """An `Engine` that says what was written down, conversation by conversation."""
 
-    def __init__(self, name: str = "written", *, context_tokens: int | None = None) -> None:
+    def __init__(
+        self, name: str = "written", *, context_tokens: int | None = None, bound: bool = False
+    ) -> None:
+        """With `bound` replies say that they were made to follow their schema, if there is one."""
         self.card = EngineCard(model=name, product="written", context_tokens=context_tokens)
+        self._bound = bound
         self.asked: list[Asked] = []
         self._said: dict[str, deque[Reply | RolloutFailure]] = {}
 
@@ -75,7 +80,7 @@ class WrittenEngine:
             model=self.card.model,
             prompt_tokens=100,
             completion_tokens=10,
-            total_ms=5.0,
+            total_ms=0.0,
         )
 
     async def reply(
@@ -95,7 +100,9 @@ class WrittenEngine:
         said = queue.popleft()
         if isinstance(said, RolloutFailure):
             raise said
-        return said
+        if not self._bound or prompt.reply_schema is None:
+            return said
+        return said.model_copy(update={"structured_mode": StructuredMode.JSON_SCHEMA})
 
 
 def called(tool: str, *, thought: str = "I see.", **arguments: JsonValue) -> str:

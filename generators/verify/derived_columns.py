@@ -5,17 +5,17 @@ quoted shortened, because pages and models write them.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from generators.browser.protocol import SessionSpec
 from generators.sites.protocol import Visit
-from generators.verify.differences import ADDED_KEYS
+from generators.verify.differences import ADDED_KEYS, differences, quote
 from schemas.action import Answer
-from schemas.call import prompt_hash, usage
-from schemas.episode import Episode, PolicyKind, Step, StopReason, ThoughtSource, browser_seconds
+from schemas.call import usage
+from schemas.episode import Episode, Step, StopReason, browser_seconds
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind
 from schemas.ids import episode_id, group_id
 from schemas.task import Task, split_of, task_id
@@ -26,13 +26,6 @@ versions read the clock twice."""
 
 _MS_TOLERANCE = 1.0
 """Times are kept in whole microseconds, durations are not."""
-
-_MAX_QUOTED = 80
-
-_OF_A_MODEL = (
-    *("dialect", "model", "engine", "engine_version", "prompt_sha256", "prompts", "calls"),
-)
-"""Columns that only a model's episodes have."""
 
 
 def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
@@ -45,7 +38,7 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
         "start_url": task.start_url,
         "seed": task.seed,
     }
-    yield from _differences((name, getattr(episode, name), own) for name, own in expected.items())
+    yield from differences((name, getattr(episode, name), own) for name, own in expected.items())
     if task.task_id not in _task_ids(task):
         yield "the task's id is not the hash of its content"
     if task.split != split_of(task.template_id):
@@ -83,18 +76,18 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
     """Yield what of the capsule does not follow from the task and the viewport, or the clock from it."""
     capsule = episode.capsule
     named = {"template_id": task.template_id, "site_version": task.site_version}
-    yield from _differences(
+    yield from differences(
         (f"the capsule's {name}", capsule.get(name), own) for name, own in named.items()
     )
     visit = read_visit(episode)
     if visit is None and (episode.steps or "visit" in capsule):
         yield "the capsule's visit is missing or cannot be read"
     clock = visit.clock if visit else None
-    yield from _differences([("clock_ms", episode.clock_ms, clock.start_ms if clock else 0)])
+    yield from differences([("clock_ms", episode.clock_ms, clock.start_ms if clock else 0)])
     if visit is None:
         return
     own = {"start_url": task.start_url, "seed": str(task.seed), "parameters": task.parameters}
-    yield from _differences(
+    yield from differences(
         (f"the visit's {name}", getattr(visit, name), value) for name, value in own.items()
     )
     session = read_session(episode)
@@ -107,7 +100,7 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
         viewport_height=episode.viewport_height,
         device_scale_factor=episode.device_scale_factor,
     )
-    yield from _differences(
+    yield from differences(
         (f"the session's {name}", value, getattr(expected, name)) for name, value in session
     )
 
@@ -128,15 +121,15 @@ def read_session(episode: Episode) -> SessionSpec | None:
         return None
 
 
-def missing_keys(episode: Episode) -> str:
-    """Return the keys that an earlier version did not write into the capsule; empty if none."""
+def missing_keys(episode: Episode) -> list[str]:
+    """Return the keys that an earlier version did not write into the capsule."""
     parts = {name: episode.capsule.get(name) for name in ("visit", "session")}
-    return ", ".join(
+    return [
         f"{name}.{key}"
         for name, part in parts.items()
         if isinstance(part, dict)
         for key in sorted(ADDED_KEYS - part.keys())
-    )
+    ]
 
 
 def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
@@ -149,7 +142,7 @@ def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iter
         yield "something was done after the answer"
     answer = last.action.text if last is not None and isinstance(last.action, Answer) else None
     expected = {"reward": _last_reward(episode, taken), "done": over, "answer": answer}
-    yield from _differences((name, getattr(episode, name), own) for name, own in expected.items())
+    yield from differences((name, getattr(episode, name), own) for name, own in expected.items())
     rewards = [episode.reward, episode.reward_before, *(step.reward for step in taken)]
     if any(reward is not None and not math.isfinite(reward) for reward in rewards):
         yield "a reward is no finite number"
@@ -176,7 +169,7 @@ def _failure_defects(episode: Episode) -> Iterator[str]:
     if stated != {episode.stop_reason is StopReason.FAILED}:
         yield f"stop_reason is {episode.stop_reason.value}, failure_kind {episode.failure_kind}"
     if episode.failure_kind not in {None, *FailureKind}:
-        yield f"failure_kind is {_quote(episode.failure_kind)}, which is none"
+        yield f"failure_kind is {quote(episode.failure_kind)}, which is none"
     if any(failed.failure_kind not in ENVIRONMENT_FAILURES for failed in episode.tries or ()):
         yield "tries name a failure after which there is no other try"
     if episode.trainable != (episode.failure_kind in {None, FailureKind.POLICY}):
@@ -202,59 +195,7 @@ def _stop_defects(
 def sum_defects(episode: Episode) -> Iterator[str]:
     """Yield the columns that are not the sums over steps and calls."""
     sums = {**dict(usage(episode.calls)), "browser_seconds": browser_seconds(episode.steps)}
-    yield from _differences((name, getattr(episode, name), own) for name, own in sums.items())
-
-
-def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
-    """Yield what does not fit the kind of policy: a model's columns, its replies and its prompts."""
-    by_model = episode.policy_kind is PolicyKind.MODEL
-    stated = [name for name in _OF_A_MODEL if getattr(episode, name) not in (None, ())]
-    if stated and not by_model:
-        yield f"{', '.join(stated)} are stated, but the policy is {episode.policy_kind.value}"
-    replies = {(call.step, call.reply) for call in episode.calls}
-    for step in taken:
-        if (step.raw_reply is not None) != by_model:
-            yield f"raw_reply of step {step.step} does not fit the policy, {episode.policy_kind.value}"
-        elif by_model and (step.step, step.raw_reply) not in replies:
-            yield f"raw_reply of step {step.step} is the reply of none of its calls"
-        if step.thought_source is ThoughtSource.POLICY and not by_model:
-            yield f"a model wrote the thought of step {step.step}, the policy is another"
-    for prompt in episode.prompts:
-        if prompt.prompt_sha256 != prompt_hash(prompt.text, prompt.tools):
-            yield "a system prompt is not the one that its hash names"
-        if prompt.prompt_sha256 == episode.prompt_sha256 and prompt.dialect != episode.dialect:
-            yield f"dialect is {episode.dialect}, the system prompt's is {prompt.dialect}"
-
-
-def call_defects(episode: Episode) -> Iterator[str]:
-    """Yield calls that belong nowhere, and what in them does not fit together."""
-    kept = {prompt.prompt_sha256 for prompt in episode.prompts}
-    used = {episode.prompt_sha256, *(call.prompt_sha256 for call in episode.calls)} - {None}
-    if used - kept:
-        yield "a system prompt that was used is not kept"
-    if [call.call for call in episode.calls] != list(range(len(episode.calls))):
-        yield "the calls are not numbered 0, 1, 2, …"
-    for call in episode.calls:
-        if episode.steps and not 0 <= call.step < len(episode.steps):
-            yield f"call {call.call} is of step {call.step}, which does not exist"
-        if not all(0 <= number <= call.step for number in call.image_steps):
-            yield f"call {call.call} shows a picture that was not taken yet"
-        if call.messages is not None and _shown(call.messages) != [*call.image_steps]:
-            yield f"image_steps of call {call.call} are not those of its messages"
-        ids, probabilities = call.completion_token_ids, call.completion_logprobs
-        if ids is not None and probabilities is not None and len(ids) != len(probabilities):
-            yield f"call {call.call} has {len(ids)} tokens and {len(probabilities)} probabilities"
-
-
-def _shown(messages: JsonValue) -> list[JsonValue]:
-    """Return the steps whose pictures are in the messages of a call, in their order."""
-    if isinstance(messages, list):
-        return [number for item in messages for number in _shown(item)]
-    if isinstance(messages, dict):
-        if messages.get("type") == "image":
-            return [messages.get("step")]
-        return _shown(messages.get("content"))
-    return []
+    yield from differences((name, getattr(episode, name), own) for name, own in sums.items())
 
 
 def time_defects(episode: Episode) -> Iterator[str]:
@@ -276,21 +217,3 @@ def time_defects(episode: Episode) -> Iterator[str]:
         if acted[number] + looked[number] > (other - one).total_seconds() * 1_000 + _MS_TOLERANCE:
             where = f"step {number}" if number < len(episode.steps) else "the end"
             yield f"more was done before {where} than there was time for"
-    if any(not episode.started_at <= call.at <= episode.ended_at for call in episode.calls):
-        yield "a call was made before the start or after the end"
-
-
-def _differences(columns: Iterable[tuple[str, object, object]]) -> Iterator[str]:
-    """Yield a sentence for each name whose stated value is not the derived one."""
-    for name, stated, derived in columns:
-        if isinstance(stated, float) and isinstance(derived, float):
-            same = math.isclose(stated, derived, rel_tol=1e-9, abs_tol=1e-9)
-        else:
-            same = stated == derived
-        if not same:
-            yield f"{name} is {_quote(stated)}, derived again it is {_quote(derived)}"
-
-
-def _quote(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _MAX_QUOTED else text[: _MAX_QUOTED - 1] + "…"

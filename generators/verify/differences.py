@@ -1,6 +1,10 @@
-"""What a replay and the record differ in, as sentences `what: recorded → found`."""
+"""What a replay and the record, or what is stated and what is derived, differ in, as sentences.
 
-from collections.abc import Iterator, Mapping
+Values are quoted shortened, because pages and models write them.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
 
 from generators.sites.protocol import Visit
 from schemas.base import JsonObject, Record
@@ -14,6 +18,9 @@ ADDED_KEYS = frozenset({"allowed_paths"})
 
 Parts = Mapping[str, tuple[JsonObject, Record]]
 """What a capsule records, and the record that it should be of, by the capsule's key."""
+
+MAX_QUOTED = 80
+"""Characters of a value that `quote` returns."""
 
 SHOWN_BYTES = 300
 """The bound of each value that a difference shows, UTF-8."""
@@ -63,3 +70,20 @@ def compare(what: str, recorded: object, found: object) -> Iterator[str]:
     if recorded != found:
         shown = (truncate(repr(value), SHOWN_BYTES) for value in (recorded, found))
         yield f"{what}: {' → '.join(shown)}"
+
+
+def differences(columns: Iterable[tuple[str, object, object]]) -> Iterator[str]:
+    """Yield a sentence for each name whose stated value is not the derived one."""
+    for name, stated, derived in columns:
+        if isinstance(stated, float) and isinstance(derived, float):
+            same = math.isclose(stated, derived, rel_tol=1e-9, abs_tol=1e-9)
+        else:
+            same = stated == derived
+        if not same:
+            yield f"{name} is {quote(stated)}, derived again it is {quote(derived)}"
+
+
+def quote(value: object) -> str:
+    """Return a value as a finding shows it."""
+    text = repr(value)
+    return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"

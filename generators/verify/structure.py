@@ -17,19 +17,24 @@ from PIL import Image
 from generators.browser.picture import read_picture
 from generators.browser.protocol import SessionSpec
 from generators.verify.derived_columns import (
-    call_defects,
     capsule_defects,
     identity_defects,
     missing_keys,
     outcome_defects,
-    policy_defects,
     read_session,
     sum_defects,
     time_defects,
 )
+from generators.verify.model_columns import (
+    call_defects,
+    call_time_defects,
+    policy_defects,
+    reply_defects,
+)
+from generators.verify.replies import NOT_READ
 from schemas.action import Drag, Goto, NoAction, Tab, target_point
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step, steps_sha256
+from schemas.episode import Actor, Episode, Step, steps_sha256
 from schemas.observation import visible_state
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -48,11 +53,12 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "2"
+    version = "3"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and what could not be compared."""
         taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
+        unread, read = reply_defects(episode)
         defects = [
             *_row_defects(episode, taken),
             *identity_defects(task, episode),
@@ -61,13 +67,15 @@ class Structure:
             *sum_defects(episode),
             *policy_defects(episode, taken),
             *call_defects(episode),
+            *unread,
             *time_defects(episode),
+            *call_time_defects(episode),
         ]
         session = read_session(episode)
         for step, following in zip_longest(episode.steps, episode.steps[1:]):
             found = _step_defects(episode, session, step, following)
             defects += [f"step {step.step}: {text}" for text in found]
-        missing = missing_keys(episode)
+        missing = ", ".join([*missing_keys(episode), *([] if read else [NOT_READ])])
         note = f"; not compared, as the episode does not state it: {missing}" if missing else ""
         if not defects:
             reason = f"{len(episode.steps)} sound rows{note}"
@@ -153,6 +161,8 @@ def _action_defects(episode: Episode, session: SessionSpec | None, step: Step) -
     fractions = (None, None) if point is None else (point[0] / width, point[1] / height)
     if (step.x_norm, step.y_norm) != fractions:
         yield f"x_norm and y_norm are not the point's, {fractions}"
+    if step.actor is not Actor.AGENT:
+        yield f"actor is {step.actor.value}, and nobody but the policy acts yet"
     if point is None and step.target is not None:
         yield "there is a target, but the action has no point"
     if (step.thought is None) != (step.thought_source is None):

@@ -1,4 +1,4 @@
-"""All kinds of lies: those that matter, those that still get through, and those nobody can tell.
+"""All kinds of lies: those that matter, and those nobody can tell.
 
 A lie matters if carrying out what is told gives another state or reward, or if something that is told
 contradicts something else or the picture. What is told of a policy's mind, and of who ran what and when,
@@ -32,16 +32,6 @@ LIES: Kinds = (
     | call_lies.KINDS
 )
 """Every kind that matters, with the verifier that rejects it."""
-
-OPEN: dict[str, str] = {
-    "parse_error_made_up": "it is not held against the policy's kind",
-    "actor_altered": "nobody but the policy can act yet, and the column is not looked at",
-    "reply_that_says_something_else": "no verifier parses a reply in its dialect",
-    "call_that_took_longer_than_the_episode": "calls are not held against the steps' times",
-    "tokens_that_are_not_as_many_as_told": "ids of tokens are not counted",
-    "model_of_the_call_altered": "the model of a call is not held against the episode's",
-}
-"""Kinds that matter and are accepted all the same, with why."""
 
 UNTOLD: Kinds = {}
 """Kinds that cannot be told from the truth; each says why."""

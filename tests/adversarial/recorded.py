@@ -88,7 +88,7 @@ class Losing:
 
 def asked(seed: str) -> Callable[[Account], Policy]:
     """Return what makes a model's policy whose engine says what the teacher decides."""
-    engine = WrittenEngine()
+    engine = WrittenEngine(bound=True)
     section = PolicySection(name=PolicyName.MODEL, dialect="holotron")
     config = RunConfig(
         policies=(section,),

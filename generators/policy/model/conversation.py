@@ -19,6 +19,9 @@ from schemas.action import Action
 from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 
+ROLE = "policy"
+"""As in rows of `calls`."""
+
 
 class Conversation:
     """The prompt of an episode and the replies to it, from the first picture to the last."""
@@ -38,7 +41,7 @@ class Conversation:
         self._window: ContextWindow | None = None
         self._parser: ReplyParser[ParsedAction] = ReplyParser(
             RecordedEngine(model, account, session=session),
-            "policy",
+            ROLE,
             read=partial(model.dialect.parse, frame=model.frame),
             repair=model.dialect.repair_message,
         )

@@ -72,7 +72,7 @@ class Localizer:
             RecordedEngine(model, account, session=session),
             ROLE,
             read=partial(parse_localizer_reply, dialect=model.dialect, frame=model.frame),
-            repair=lambda problem: _REPAIR.format(problem=problem),
+            repair=repair_text,
         )
 
     async def locate(self, picture: Picture, element: str, *, step: int) -> ParsedReply[Point]:
@@ -82,10 +82,19 @@ class Localizer:
             UnreadableReply: two replies give no point on the picture; the text says why.
             RolloutFailure: the engine gives no reply.
         """
-        words = f"{self._request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
-        question = Message(role=Role.USER, parts=(picture, words))
+        question = Message(role=Role.USER, parts=(picture, question_text(self._request, element)))
         self._n_asked += 1
         return await self._parser.ask_and_parse((question,), step=step, segment=self._n_asked - 1)
+
+
+def question_text(request: str, element: str) -> str:
+    """Return the words after the picture: the request, and the description of the element."""
+    return f"{request}\n{one_line(element, MAX_DESCRIPTION_CHARS)}"
+
+
+def repair_text(problem: str) -> str:
+    """Return the repair turn after a reply that gave no point."""
+    return _REPAIR.format(problem=problem)
 
 
 def element_to_locate(parsed: ParsedAction) -> str | None:

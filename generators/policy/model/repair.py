@@ -19,6 +19,9 @@ Parsed = TypeVar("Parsed")
 COMPLETE_FINISH_REASONS = frozenset({"stop", "tool_calls", "function_call", None})
 """Finish reasons of a reply that the model ended by itself."""
 
+ROLE = "repair"
+"""As in rows of `calls`."""
+
 MAX_QUOTED_CHARS = 4_000
 """Of an unreadable reply in the repair turn."""
 
@@ -65,24 +68,34 @@ class ReplyParser(Generic[Parsed]):
         """
         first = await self._engine.ask(messages, step=step, role=self._role, segment=segment)
         try:
-            return ParsedReply(self._parse(first), first, first.prompt_tokens, None)
+            return ParsedReply(self._parsed(first), first, first.prompt_tokens, None)
         except UnreadableReply as error:
             problem = str(error)
         repeated = Message(role=Role.ASSISTANT, parts=(first.text[:MAX_QUOTED_CHARS],))
         request = Message(role=Role.USER, parts=(self._repair(problem),))
         second = await self._engine.ask(
-            (*messages, repeated, request), step=step, role="repair", segment=segment
+            (*messages, repeated, request), step=step, role=ROLE, segment=segment
         )
         try:
-            return ParsedReply(self._parse(second), second, first.prompt_tokens, problem)
+            return ParsedReply(self._parsed(second), second, first.prompt_tokens, problem)
         except UnreadableReply as error:
-            raise UnreadableReply(
-                f"no reply could be read: {problem}; and again: {error}"
-            ) from error
+            raise UnreadableReply(twice_unreadable(problem, str(error))) from error
 
-    def _parse(self, reply: Reply) -> Parsed:
-        if reply.finish_reason not in COMPLETE_FINISH_REASONS:
-            raise UnreadableReply(
-                f"the reply ended early ({reply.finish_reason}); be brief and finish it"
-            )
-        return self._read(reply.text)
+    def _parsed(self, reply: Reply) -> Parsed:
+        return read_whole(reply.text, reply.finish_reason, self._read)
+
+
+def read_whole(text: str, finish_reason: str | None, read: Callable[[str], Parsed]) -> Parsed:
+    """Return the parsed value of a reply that the model ended by itself.
+
+    Raises:
+        UnreadableReply: it was cut off, or `read` cannot parse it.
+    """
+    if finish_reason not in COMPLETE_FINISH_REASONS:
+        raise UnreadableReply(f"the reply ended early ({finish_reason}); be brief and finish it")
+    return read(text)
+
+
+def twice_unreadable(first: str, second: str) -> str:
+    """Return what is wrong with a reply and its repair, neither of which could be parsed."""
+    return f"no reply could be read: {first}; and again: {second}"

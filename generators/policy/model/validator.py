@@ -91,7 +91,7 @@ class Validator:
             RecordedEngine(model, account, session=session),
             ROLE,
             read=parse_assessment,
-            repair=lambda problem: _REPAIR.format(problem=problem),
+            repair=repair_text,
         )
 
     @property
@@ -106,13 +106,8 @@ class Validator:
             UnreadableReply: two replies give no assessment; the text says why.
             RolloutFailure: the engine gives no reply.
         """
-        task = f"Task:\n{escape_markup(turn.instruction, _MAX_TASK_CHARS)}\n\nScreenshots:\n"
-        text = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
-        parts: tuple[Part, ...] = (
-            task,
-            *await self._last_pictures(turn),
-            f"\n\nAnswer:\n{text}",
-        )
+        before, after = question_texts(turn.instruction, answer)
+        parts: tuple[Part, ...] = (before, *await self._last_pictures(turn), after)
         messages = (
             Message(role=Role.SYSTEM, parts=(self._model.prompt.text,)),
             Message(role=Role.USER, parts=parts),
@@ -128,6 +123,18 @@ class Validator:
         first = max(0, len(history) + 1 - self._max_pictures)
         before = [await send(step, step=first + n) for n, step in enumerate(history[first:])]
         return [*before, await send(turn.observation, step=len(history))]
+
+
+def question_texts(instruction: str, answer: Answer) -> tuple[str, str]:
+    """Return the words before and after the pictures: the task, and the answer to it."""
+    text = escape_markup(answer.text, _MAX_ANSWER_CHARS) or "(without words)"
+    task = escape_markup(instruction, _MAX_TASK_CHARS)
+    return f"Task:\n{task}\n\nScreenshots:\n", f"\n\nAnswer:\n{text}"
+
+
+def repair_text(problem: str) -> str:
+    """Return the repair turn after a reply that gave no assessment."""
+    return _REPAIR.format(problem=problem)
 
 
 def parse_assessment(reply: str) -> Assessment:

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from altered_episodes import (
     POINTLESS,
-    PROMPT,
     Lie,
     both,
     broken,
-    call,
     capsule,
     changed,
     defects,
@@ -22,20 +20,13 @@ from altered_episodes import (
 from scripted_rollouts import scripted_task
 
 from schemas.action import Answer
-from schemas.call import Call
 from schemas.episode import (
     Episode,
     FailedTry,
     StopReason,
-    ThoughtSource,
 )
 from schemas.errors import FailureKind
 from schemas.verdict import Status
-
-
-def extra_call(episode: Episode) -> Episode:
-    later = Call(step=3, call=2, role="validator", at=episode.ended_at)
-    return episode.model_copy(update={"calls": (*episode.calls, later)})
 
 
 def shifted(episode: Episode) -> Episode:
@@ -92,26 +83,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     ),
     "truncated at the end": ("truncated of step 1", step(1, truncated=True)),
     "truncated before": ("truncated of step 0", step(0, truncated=True)),
-    "prompt_tokens": ("prompt_tokens is 1", changed(prompt_tokens=1)),
-    "completion_tokens": ("completion_tokens is 1", changed(completion_tokens=1)),
-    "cached_tokens": ("cached_tokens is None", changed(cached_tokens=None)),
-    "image_tokens": ("image_tokens is 1", changed(image_tokens=1)),
-    "engine_seconds": ("engine_seconds is 0.004", changed(engine_seconds=0.004)),
-    "cost_usd": ("cost_usd is 0.6", changed(cost_usd=0.6)),
     "browser_seconds": ("browser_seconds is 7", changed(browser_seconds=7.0)),
-    "no prompt": ("is not kept", changed(prompts=())),
-    "another prompt": (
-        "not the one that its hash names",
-        changed(prompts=(PROMPT.model_copy(update={"text": "You see nothing."}),)),
-    ),
-    "calls' numbers": ("calls are not numbered", call(1, call=7)),
-    "call of no step": ("is of step 3", extra_call),
-    "call that looks ahead": ("not taken yet", call(0, messages=None, image_steps=(0, 1))),
-    "call's pictures": ("not those of its messages", call(1, image_steps=(0,))),
-    "call's tokens": ("2 tokens and 1 prob", call(1, completion_logprobs=(-0.5,))),
-    "raw_reply": ("reply of none of its calls", step(0, raw_reply="click 1")),
-    "no raw_reply": ("does not fit the policy, model", step(0, raw_reply=None)),
-    "dialect": ("dialect is None", changed(dialect=None)),
     "no browser": ("no browser_version", changed(browser_version="")),
     "a try that was the last": (
         "there is no other try",
@@ -121,10 +93,6 @@ LIES: dict[str, tuple[str, Lie]] = {
     "wall_seconds": ("wall_seconds is 99", changed(wall_seconds=99.0)),
     "times": ("do not follow each other", shifted),
     "long thinking": ("before step 2 than there was time for", step(1, think_ms=60_000.0)),
-    "call before the start": (
-        "before the start",
-        lambda episode: call(0, at=episode.started_at - timedelta(days=1))(episode),
-    ),
 }
 """Each changes one thing of an episode that was won, and what names it."""
 
@@ -151,11 +119,6 @@ async def test_an_episode_of_a_task_that_states_its_goal_is_sound_and_bound_to_i
     assert defects(await examined(changed(instruction="Do it.")(episode), task)) == [
         "the instruction is not the task's"
     ]
-
-
-def with_a_call(episode: Episode) -> Episode:
-    made = Call(step=0, call=0, role="policy", at=episode.started_at)
-    return episode.model_copy(update={"calls": (made,)})
 
 
 END_LIES: dict[str, tuple[StopReason, str, Lie]] = {
@@ -192,18 +155,6 @@ END_LIES: dict[str, tuple[StopReason, str, Lie]] = {
         changed(failure_kind="gremlins", trainable=False),
     ),
     "policy's own failure": (StopReason.FAILED, "trainable is False", changed(trainable=False)),
-    "a model's name": (
-        StopReason.STEP_LIMIT,
-        "model, engine are stated, but the policy is scripted",
-        changed(model="m", engine="vLLM"),
-    ),
-    "a model's calls": (StopReason.STUCK, "calls are stated", with_a_call),
-    "a model's reply": (StopReason.STUCK, "does not fit the policy", step(0, raw_reply="click")),
-    "a model's thought": (
-        StopReason.STUCK,
-        "a model wrote the thought",
-        step(0, thought="So.", thought_source=ThoughtSource.POLICY),
-    ),
     "environment's failure": (
         StopReason.FAILED,
         "trainable is True",

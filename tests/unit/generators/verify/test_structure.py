@@ -26,6 +26,7 @@ from generators.verify.structure import MAX_DEFECTS
 from schemas.action import Click, Drag, Goto, NoAction, Tab, TabOperation, Wait
 from schemas.base import sha256_hex
 from schemas.episode import (
+    Actor,
     Episode,
     StopReason,
     ThoughtSource,
@@ -110,6 +111,7 @@ LIES: dict[str, tuple[str, Lie]] = {
         "has no point",
         step(0, action=Wait(), **POINTLESS | {"target": Target(tag="b")}),
     ),
+    "actor": ("actor is user", step(0, actor=Actor.USER)),
     "thought without a source": ("come together", step(0, thought_source=None)),
     "source without a thought": ("come together", step(0, thought=None)),
     "click outside": (
@@ -193,9 +195,9 @@ async def test_an_address_outside_the_allowed_origins_is_named() -> None:
 
 async def test_many_defects_are_counted_and_some_are_listed() -> None:
     episode = await won()
-    calls = tuple(episode.calls[0].model_copy(update={"step": 9}) for _ in range(50))
+    steps = [row.model_copy(update={"screenshot_phash": "0" * 16}) for row in episode.steps] * 20
 
-    finding = await examined(changed(calls=calls)(episode))
+    finding = await examined(sealed(episode, steps))
 
     assert len(defects(finding)) == MAX_DEFECTS
     assert " more" in finding.reason

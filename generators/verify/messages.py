@@ -1,0 +1,222 @@
+"""What a model was sent, written again from the steps, the replies and the dialects.
+
+A policy's prompt is its system prompt, and then step by step the observation and what came after it: the
+reply in canonical form, or why it was not carried out. Older pictures may have been replaced by a
+placeholder and the oldest steps dropped; then a new segment begins. A localizer and a validator are asked
+anew each time. Only the wording of the placeholder, and of a result that says nothing, is a run's own.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.protocol import Dialect, InexpressibleAction, ParsedAction
+from generators.policy.model import conversation, localizer, repair, surfer, validator
+from generators.verify.replies import Question, decided_action
+from schemas.action import Answer
+from schemas.base import JsonObject
+from schemas.episode import Episode, Step
+
+_ANYTHING = "anything"
+
+Row = JsonObject
+"""A message as `calls` records it."""
+
+
+def message_defects(episode: Episode, questions: Sequence[Question]) -> Iterator[str]:
+    """Yield calls whose messages or segment are not those that the steps and replies make."""
+    conversed = _Conversation(episode)
+    asked: dict[str, int] = {}
+    proposed: Question | None = None
+    for question in questions:
+        first, *repairs = question.calls
+        number = asked[question.role] = asked.get(question.role, -1) + 1
+        if question.role == conversation.ROLE:
+            yield from conversed.defects(question)
+            proposed = question
+        else:
+            if first.segment != number:
+                yield f"segment of call {first.call} is {first.segment}, it is question {number}"
+            if first.messages is not None and not _is_question(episode, question, proposed):
+                yield _unlike(first.call)
+        for again in repairs:
+            repeated: JsonValue = [*_rows(first.messages), *_repair(question)]
+            if again.messages not in (None, repeated):
+                yield _unlike(again.call)
+            if again.segment != first.segment:
+                yield f"segment of call {again.call} is {again.segment}, not {first.segment}"
+        conversed.add(question)
+
+
+def _unlike(call: int) -> str:
+    return f"messages of call {call} are not what the steps and the replies before make"
+
+
+def _rows(messages: JsonValue) -> list[JsonValue]:
+    return messages if isinstance(messages, list) else []
+
+
+def _text(role: str, text: str) -> Row:
+    return {"role": role, "content": [{"type": "text", "text": text}]}
+
+
+def _system(question: Question) -> Row:
+    return {"role": "system", "prompt_sha256": question.prompt_sha256}
+
+
+def _repair(question: Question) -> list[JsonValue]:
+    first = question.calls[0]
+    texts = {localizer.ROLE: localizer.repair_text, validator.ROLE: validator.repair_text}
+    write = texts.get(question.role, question.dialect.repair_message)
+    quoted = (first.reply or "")[: repair.MAX_QUOTED_CHARS]
+    problem = question.problems[0] if question.problems else ""
+    return [_text("assistant", quoted), _text("user", write(problem))]
+
+
+def _is_question(episode: Episode, question: Question, proposed: Question | None) -> bool:
+    """Return whether a localizer or a validator was asked about what the policy had proposed."""
+    value = proposed.value if proposed is not None else None
+    if not isinstance(value, ParsedAction):
+        return False
+    first = question.calls[0]
+    if question.role == localizer.ROLE:
+        prompt = next(p for p in episode.prompts if p.prompt_sha256 == question.prompt_sha256)
+        words = localizer.question_text(prompt.text, value.element or "")
+        shown: list[JsonValue] = [{"type": "image", "step": question.step}]
+        content: JsonValue = [*shown, {"type": "text", "text": words}]
+        return first.messages == [{"role": "user", "content": content}]
+    if not isinstance(value.action, Answer) or not first.image_steps:
+        return False
+    steps = range(first.image_steps[0], question.step + 1)
+    before, after = validator.question_texts(episode.instruction, value.action)
+    pictures: list[JsonValue] = [{"type": "image", "step": step} for step in steps]
+    content = [{"type": "text", "text": before}, *pictures, {"type": "text", "text": after}]
+    return first.messages == [_system(question), {"role": "user", "content": content}]
+
+
+class _Conversation:
+    """The prompt of the role that decides, followed from question to question."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._episode = episode
+        self._added: dict[int, list[JsonValue]] = {}
+        """Messages after the observation of each step."""
+        self._before: tuple[int, list[JsonValue]] | None = None
+        """Segment and messages of the question before."""
+        self._proposed: Question | None = None
+
+    def add(self, question: Question) -> None:
+        """Add what a question comes to in the prompts after it."""
+        if question.role == conversation.ROLE:
+            self._proposed = question
+        proposed = self._proposed
+        if proposed is None or not isinstance(proposed.value, ParsedAction):
+            return
+        reply = _canonical(proposed, question)
+        self._added[question.step] = [
+            *(self._rejected(question.step)),
+            _text("assistant", reply),
+            *_objection(proposed, proposed.value, question),
+        ]
+
+    def _rejected(self, step: int) -> list[JsonValue]:
+        """Return the answers of a step that were rejected, with the objections."""
+        added = self._added.get(step, [])
+        even = len(added) - len(added) % 2
+        return added[:even]
+
+    def defects(self, question: Question) -> Iterator[str]:
+        """Yield whether the messages and the segment of a question do not follow."""
+        call = question.calls[0]
+        rows = _rows(call.messages)
+        if call.messages is None:
+            return
+        if not self._are_messages(question, rows):
+            yield _unlike(call.call)
+        segment = 0
+        if self._before is not None:
+            last, sent = self._before
+            segment = last + (rows[: len(sent)] != sent)
+        if call.segment != segment:
+            yield f"segment of call {call.call} is {call.segment}, its messages make it {segment}"
+        self._before = (call.segment, rows)
+
+    def _are_messages(self, question: Question, rows: Sequence[JsonValue]) -> bool:
+        if not rows or rows[0] != _system(question):
+            return False
+        rest, first = len(rows) - 1, question.step + 1
+        while rest > 0 and first > 0:
+            first -= 1
+            rest -= 1 + len(self._added.get(first, []))
+        if rest:
+            return False
+        at = 1
+        for number in range(first, question.step + 1):
+            added = self._added.get(number, [])
+            task = question.dialect.task_message(self._episode.instruction)
+            before = task if number == first else ""
+            if not self._is_observation(question, number, rows[at], before):
+                return False
+            if rows[at + 1 : at + 1 + len(added)] != added:
+                return False
+            at += 1 + len(added)
+        return True
+
+    def _is_observation(self, question: Question, number: int, row: JsonValue, task: str) -> bool:
+        """Return whether a message is the observation of a step, after what came of the one before."""
+        steps, dialect = self._episode.steps, question.dialect
+        before, after = dialect.observation_text(number, steps[number].page)
+        last = steps[number - 1] if number else None
+        result = dialect.result_text(last) if last is not None else ""
+        shown: Row = {"type": "image", "step": number}
+        match row:
+            case {"role": "user", "content": [{"type": "text", "text": str(head)}, *rest]}:
+                pass
+            case _:
+                return False
+        if rest:
+            whole = rest == [shown, {"type": "text", "text": after}]
+        else:
+            whole = number != question.step and head.endswith(after)
+        begins, ends = _result(dialect, last)
+        if head.startswith(task + result + before):
+            return whole and (not rest or head == task + result + before)
+        own = head.startswith(task + begins) and (ends + before) in head
+        return whole and own and (not rest or head.endswith(ends + before))
+
+
+def _result(dialect: Dialect, step: Step | None) -> tuple[str, str]:
+    """Return how the result of a step begins and ends, whatever it says.
+
+    The wording of one that says nothing is a run's own.
+    """
+    if step is None:
+        return "", ""
+    if step.action_error is not None or step.result_text:
+        return dialect.result_text(step), ""
+    shown = dialect.result_text(step.model_copy(update={"result_text": _ANYTHING}))
+    begins, _, ends = shown.partition(_ANYTHING)
+    return begins, ends
+
+
+def _canonical(proposed: Question, last: Question) -> str:
+    """Return the reply as it goes into the history, at the point that was used."""
+    value = proposed.value
+    assert isinstance(value, ParsedAction)  # noqa: S101 - the caller looked
+    action = decided_action(value, last)
+    if action == value.action:
+        return value.canonical_reply
+    try:
+        return proposed.dialect.format_action(action, proposed.frame, value.rationale)
+    except InexpressibleAction:
+        return value.canonical_reply
+
+
+def _objection(proposed: Question, value: ParsedAction, last: Question) -> list[JsonValue]:
+    """Return the message that says why an answer was not accepted, if it was not."""
+    assessed = last.value
+    if not isinstance(assessed, validator.Assessment) or assessed.success:
+        return []
+    why = assessed.thought or validator.DEFAULT_OBJECTION
+    words = surfer.REJECTION.format(why=why)
+    return [_text("user", proposed.dialect.rejection_text(value.action, words))]

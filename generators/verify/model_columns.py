@@ -1,0 +1,232 @@
+"""The columns of a model's episode that follow from its calls, and those of a call from one another.
+
+A policy without a model has none of them. Where a server counts, the counts of one call agree; where it
+does not, they are None. `replies` and `messages` read what was said.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from generators.policy.dialects.stored import EarlierPrompt
+from generators.policy.model import conversation, localizer, repair, validator
+from generators.verify.differences import quote
+from generators.verify.messages import message_defects
+from generators.verify.replies import (
+    Question,
+    Unread,
+    decision_defects,
+    read_questions,
+)
+from schemas.action import NoAction
+from schemas.call import Call, prompt_hash
+from schemas.episode import Episode, PolicyKind, Step, ThoughtSource
+
+OF_A_MODEL = (
+    *("dialect", "model", "engine", "engine_version", "sampling", "prompt_sha256", "prompts"),
+    "calls",
+)
+"""Columns that only a model's episodes have."""
+
+RESERVED = ("model_revision", "weights_version")
+"""Columns that nothing writes yet."""
+
+ROLES = (conversation.ROLE, localizer.ROLE, validator.ROLE, repair.ROLE)
+
+_REVISION = re.compile(r"[-:@][\w.:-]*\d[\w.:-]*")
+"""What a server may add to the name of the model that it was asked for."""
+
+_MS_TOLERANCE = 1.0
+"""Times are kept in whole microseconds, durations are not."""
+
+
+def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
+    """Yield what does not fit the kind of policy: a model's columns, its replies and its prompts."""
+    by_model = episode.policy_kind is PolicyKind.MODEL
+    stated = [name for name in OF_A_MODEL if getattr(episode, name) not in (None, (), {})]
+    if stated and not by_model:
+        yield f"{', '.join(stated)} are stated, but the policy is {episode.policy_kind.value}"
+    for name in ("model_revision", "weights_version"):
+        if getattr(episode, name) is not None:
+            yield f"{name} is stated, and nothing writes it yet"
+    asked = {call.step for call in episode.calls}
+    for step in taken:
+        if (step.raw_reply is not None) != by_model:
+            yield f"raw_reply of step {step.step} does not fit the policy, {episode.policy_kind.value}"
+        elif by_model and step.step not in asked:
+            yield f"nobody was asked for step {step.step}"
+        if step.thought_source is ThoughtSource.POLICY and not by_model:
+            yield f"a model wrote the thought of step {step.step}, the policy is another"
+        if step.parse_error is not None and not by_model:
+            yield f"parse_error of step {step.step} is stated, and there was no reply"
+    yield from _prompt_defects(episode)
+
+
+def _prompt_defects(episode: Episode) -> Iterator[str]:
+    kept = {prompt.prompt_sha256 for prompt in episode.prompts}
+    used = {episode.prompt_sha256, *(call.prompt_sha256 for call in episode.calls)} - {None}
+    if used - kept:
+        yield "a system prompt that was used is not kept"
+    for prompt in episode.prompts:
+        if prompt.prompt_sha256 != prompt_hash(prompt.text, prompt.tools):
+            yield "a system prompt is not the one that its hash names"
+        if prompt.prompt_sha256 == episode.prompt_sha256 and prompt.dialect != episode.dialect:
+            yield f"dialect is {episode.dialect}, the system prompt's is {prompt.dialect}"
+
+
+def call_defects(episode: Episode) -> Iterator[str]:
+    """Yield calls that belong nowhere, and what in them does not fit together."""
+    if [call.call for call in episode.calls] != list(range(len(episode.calls))):
+        yield "the calls are not numbered 0, 1, 2, …"
+    for call in episode.calls:
+        where = f"call {call.call}"
+        if episode.steps and not 0 <= call.step < len(episode.steps):
+            yield f"{where} is of step {call.step}, which does not exist"
+        if not all(0 <= number <= call.step for number in call.image_steps):
+            yield f"{where} shows a picture that was not taken yet"
+        if call.messages is not None and _shown(call.messages) != [*call.image_steps]:
+            yield f"image_steps of {where} are not those of its messages"
+        for defect in (*_count_defects(call), *_origin_defects(episode, call)):
+            yield f"{where}: {defect}"
+
+
+def _count_defects(call: Call) -> Iterator[str]:
+    """Yield what a server counted, and what does not fit together in it."""
+    counts = ("prompt", "cached", "cacheable", "image", "completion", "wasted")
+    numbers = [getattr(call, f"{name}_tokens") for name in counts]
+    spans = [span for span in (call.queue_ms, call.ttft_ms, call.total_ms) if span is not None]
+    stated = [number for number in (*numbers, *spans, call.cost_usd) if number is not None]
+    if not all(math.isfinite(number) and number >= 0 for number in (*stated, call.retries)):
+        yield "a number is negative or not finite"
+    for name in ("prompt", "completion"):
+        ids, number = getattr(call, f"{name}_token_ids"), getattr(call, f"{name}_tokens")
+        if ids is not None and number is not None and len(ids) != number:
+            yield f"{name}_tokens is {number}, and there are {len(ids)} ids"
+    for name in ("cached_tokens", "image_tokens"):
+        part = getattr(call, name)
+        if part is not None and call.prompt_tokens is not None and part > call.prompt_tokens:
+            yield f"{name} is {part}, of {call.prompt_tokens} tokens"
+    if call.wasted_tokens is not None and not call.retries:
+        yield "tokens were wasted, but nothing was asked again"
+    if spans != sorted(spans):
+        yield "queue_ms, ttft_ms and total_ms do not hold each other"
+    yield from _probability_defects(call)
+
+
+def _probability_defects(call: Call) -> Iterator[str]:
+    ids, probabilities = call.completion_token_ids, call.completion_logprobs
+    if ids is not None and probabilities is not None and len(ids) != len(probabilities):
+        yield f"{len(ids)} tokens and {len(probabilities)} probabilities"
+    if any(not one <= 0 for one in probabilities or ()):
+        yield "a probability is more than 1, or no number"
+    if call.logprobs_mode is not None and probabilities is None:
+        yield "logprobs_mode is stated, and there are no probabilities"
+    if probabilities is not None and not call.sampling.get("logprobs"):
+        yield "there are probabilities, and nobody asked for them"
+
+
+def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
+    """Yield what a call states of its engine, and the episode or its system prompt does not."""
+    if call.weights_version is not None:
+        yield "weights_version is stated, and nothing writes it yet"
+    prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
+    if prompt is not None and (call.structured_mode is None) != (prompt.tools is None):
+        yield f"structured_mode is {quote(call.structured_mode)}, which does not fit the schema"
+    product, _, number = (call.engine or "").rpartition("-")
+    if not (product and number.isdecimal()):
+        yield f"engine is {quote(call.engine)}, expected a product and a number"
+    if call.prompt_sha256 != episode.prompt_sha256:
+        return
+    if product and product != (episode.engine or "engine"):
+        yield f"engine is {quote(call.engine)}, the episode's is {quote(episode.engine)}"
+    if call.model is not None and not _is_model(call.model, episode.model):
+        yield f"model is {quote(call.model)}, the episode's is {quote(episode.model)}"
+    asked = dict(episode.sampling)
+    if asked.get("temperature"):
+        asked["seed"] = call.sampling.get("seed")
+    if call.sampling != asked:
+        yield f"sampling is {quote(call.sampling)}, the episode's is {quote(episode.sampling)}"
+
+
+def _is_model(served: str, asked: str | None) -> bool:
+    """Return whether a server's name is that of the model asked for, with a revision or without."""
+    if asked is None or not served.startswith(asked):
+        return False
+    return served == asked or _REVISION.fullmatch(served[len(asked) :]) is not None
+
+
+def _shown(messages: JsonValue) -> list[JsonValue]:
+    """Return the steps whose pictures are in the messages of a call, in their order."""
+    if isinstance(messages, list):
+        return [number for item in messages for number in _shown(item)]
+    if isinstance(messages, dict):
+        if messages.get("type") == "image":
+            return [messages.get("step")]
+        return _shown(messages.get("content"))
+    return []
+
+
+def reply_defects(episode: Episode) -> tuple[list[str], bool]:
+    """Return what the replies do not come to, and whether they can be read at all.
+
+    They cannot where an earlier version of a dialect wrote the prompts.
+    """
+    if episode.policy_kind is not PolicyKind.MODEL:
+        return [], True
+    try:
+        questions = read_questions(episode)
+    except EarlierPrompt:
+        return [], False
+    except Unread as error:
+        return [str(error)], True
+    found = [*decision_defects(episode, questions), *_cache_defects(questions)]
+    if all(0 <= question.step < len(episode.steps) for question in questions):
+        found += message_defects(episode, questions)
+    return found, True
+
+
+def _cache_defects(questions: Sequence[Question]) -> Iterator[str]:
+    """Yield counts of tokens that a cache could serve, where the question before makes them others."""
+    previous: dict[str, Call] = {}
+    for question in questions:
+        for call in question.calls:
+            expected = _cacheable(call, previous.get(question.role))
+            if call.cacheable_tokens != expected:
+                yield f"cacheable_tokens of call {call.call} is {call.cacheable_tokens}, not {expected}"
+            if call.role != repair.ROLE:
+                previous[question.role] = call
+
+
+def _cacheable(call: Call, previous: Call | None) -> int | None:
+    """Return how many tokens a perfect prefix cache would serve; None if unknown."""
+    if previous is None:
+        return 0
+    before, now = previous.prompt_token_ids, call.prompt_token_ids
+    if before is not None and now is not None:
+        pairs = enumerate(zip(before, now, strict=False))
+        return next((n for n, (one, two) in pairs if one != two), min(len(before), len(now)))
+    return previous.prompt_tokens if previous.segment == call.segment else None
+
+
+def call_time_defects(episode: Episode) -> Iterator[str]:
+    """Yield calls that were not made while their step was decided, or took longer than that."""
+    calls, steps = episode.calls, episode.steps
+    ends = [*(step.at for step in steps[1:]), episode.ended_at]
+    if [call.at for call in calls] != sorted(call.at for call in calls):
+        yield "the calls' times do not follow each other"
+    if [call.step for call in calls] != sorted(call.step for call in calls):
+        yield "the calls are not in the order of their steps"
+    for number, step in enumerate(steps):
+        own = [call for call in calls if call.step == number]
+        if any(not step.at <= call.at <= ends[number] for call in own):
+            yield f"a call of step {number} was made before its picture or after the next"
+        lasted = sum(call.total_ms or 0 for call in own)
+        thought = (ends[number] - step.at).total_seconds() * 1_000
+        if not isinstance(step.action, NoAction):
+            thought = step.think_ms
+        if lasted > thought + _MS_TOLERANCE:
+            yield f"the calls of step {number} took {lasted:g} ms, deciding took {thought:g}"
+    if not steps and any(not episode.started_at <= call.at <= episode.ended_at for call in calls):
+        yield "a call was made before the start or after the end"

@@ -1,0 +1,259 @@
+"""What a model's replies come to, read again as its policy read them.
+
+A policy asks in roles, and each question is one call and at most one repair. Whatever a step states of its
+decision (action, thought, note, reply, why a reply could not be parsed) follows from the questions of that
+step. `read_questions` parses them, each in the dialect of its own system prompt, and `decision_defects`
+holds the steps against them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.protocol import Dialect, ParsedAction, UnreadableReply
+from generators.policy.dialects.stored import (
+    ForeignPrompt,
+    deciding_dialect,
+    stored_dialect,
+)
+from generators.policy.model import conversation, localizer, policy, repair, surfer, validator
+from generators.policy.model.localizer import Point, element_to_locate, move_action
+from generators.policy.model.validator import Assessment
+from generators.verify.differences import differences
+from schemas.action import Action, Answer, NoAction
+from schemas.call import Call, Prompt
+from schemas.episode import Episode, Step, ThoughtSource
+
+Value = ParsedAction | Point | Assessment
+"""What a reply was parsed to."""
+
+NOT_READ = "what the replies say"
+"""What is missing where an earlier version of a dialect wrote a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question of a role, and what its replies were parsed to."""
+
+    role: str
+    """The role that asked, never `repair`."""
+    calls: tuple[Call, ...]
+    """The first, and its repair."""
+    dialect: Dialect
+    """Of the system prompt."""
+    frame: Frame
+    """Between whose sizes its points are converted."""
+    value: Value | None
+    """None: no reply could be parsed."""
+    problems: tuple[str, ...]
+    """Why each reply that could not be parsed could not."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why the first reply, or both, could not be parsed, as steps state it; None if it could."""
+        if len(self.problems) > 1:
+            return repair.twice_unreadable(*self.problems)
+        return self.problems[0] if self.problems else None
+
+    @property
+    def step(self) -> int:
+        """The step for which it was asked."""
+        return self.calls[0].step
+
+    @property
+    def prompt_sha256(self) -> str | None:
+        """The system prompt's."""
+        return self.calls[0].prompt_sha256
+
+
+class Unread(ValueError):
+    """A question cannot be read; the text says why, as a finding."""
+
+
+def group_calls(calls: Sequence[Call]) -> list[tuple[Call, ...]]:
+    """Return the calls of each question: one, or two if the first was repaired."""
+    out: list[tuple[Call, ...]] = []
+    for call in calls:
+        if call.role == repair.ROLE and out and len(out[-1]) == 1:
+            out[-1] = (*out[-1], call)
+        else:
+            out.append((call,))
+    return out
+
+
+def read_questions(episode: Episode) -> list[Question]:
+    """Return the questions of an episode with what their replies say.
+
+    Raises:
+        Unread: its role, its system prompt or its pictures are none that a policy of this program has.
+        EarlierPrompt: an earlier version of the dialect wrote the system prompt.
+    """
+    known: dict[tuple[object, ...], tuple[Dialect, Frame]] = {}
+    out: list[Question] = []
+    for calls in group_calls(episode.calls):
+        one = calls[0]
+        size = (one.sent_width, one.sent_height)
+        key = (one.role, one.prompt_sha256, one.coordinates, size)
+        if key not in known:
+            known[key] = _dialect_and_frame(episode, one)
+        dialect, frame = known[key]
+        value, problems = _value(calls, _reader(one.role, dialect, frame))
+        out.append(Question(one.role, calls, dialect, frame, value, problems))
+    return out
+
+
+def _dialect_and_frame(episode: Episode, call: Call) -> tuple[Dialect, Frame]:
+    prompt = next((p for p in episode.prompts if p.prompt_sha256 == call.prompt_sha256), None)
+    if prompt is None or call.sent_width is None or call.sent_height is None:
+        raise Unread(f"call {call.call} has no system prompt or no picture")
+    if min(call.sent_width, call.sent_height) < 1:
+        raise Unread(f"call {call.call} sent a picture of {call.sent_width}×{call.sent_height}")
+    scale = episode.device_scale_factor
+    frame = Frame(
+        viewport_width=episode.viewport_width,
+        viewport_height=episode.viewport_height,
+        picture_width=round(episode.viewport_width * scale),
+        picture_height=round(episode.viewport_height * scale),
+        sent_width=call.sent_width,
+        sent_height=call.sent_height,
+    )
+    try:
+        return _dialect(call, prompt, frame), frame
+    except ForeignPrompt as error:
+        raise Unread(f"the system prompt of call {call.call} is foreign: {error}") from error
+
+
+def _dialect(call: Call, prompt: Prompt, frame: Frame) -> Dialect:
+    """Return the dialect of a question, whose words and schema are those of the role.
+
+    Raises:
+        ForeignPrompt: they are not, or there is no such role.
+        EarlierPrompt: an earlier version of the dialect wrote them.
+    """
+    if call.coordinates is not None and call.coordinates not in set(Convention):
+        raise ForeignPrompt(f"there is no convention '{call.coordinates:.80}'")
+    if (call.coordinates is None) != (call.role == validator.ROLE):
+        raise ForeignPrompt(f"the points of a {call.role:.80} are in {call.coordinates}")
+    if call.role == conversation.ROLE:
+        return deciding_dialect(prompt, coordinates=call.coordinates, frame=frame)
+    dialect = stored_dialect(prompt, coordinates=call.coordinates, frame=frame)
+    if call.role == localizer.ROLE:
+        schema = localizer.localizer_schema(dialect, frame)
+        own = localizer.localizer_request(dialect, frame), schema
+    elif call.role == validator.ROLE:
+        own = validator.VALIDATOR_SYSTEM, validator.VALIDATOR_SCHEMA
+    else:
+        raise ForeignPrompt(f"nobody asks as '{call.role:.80}'")
+    if (prompt.text, prompt.tools) != own:
+        raise ForeignPrompt(f"it is not that of a {call.role}")
+    return dialect
+
+
+def _reader(role: str, dialect: Dialect, frame: Frame) -> Callable[[str], Value]:
+    if role == localizer.ROLE:
+        return partial(localizer.parse_localizer_reply, dialect=dialect, frame=frame)
+    if role == validator.ROLE:
+        return validator.parse_assessment
+    return partial(dialect.parse, frame=frame)
+
+
+def _value(
+    calls: tuple[Call, ...], read: Callable[[str], Value]
+) -> tuple[Value | None, tuple[str, ...]]:
+    """Return what the replies say, and why others cannot be parsed."""
+    problems: list[str] = []
+    for call in calls:
+        try:
+            value = repair.read_whole(call.reply or "", call.finish_reason, read)
+        except UnreadableReply as error:
+            problems.append(str(error))
+        else:
+            return value, tuple(problems)
+    return None, tuple(problems)
+
+
+def decision_defects(episode: Episode, questions: Sequence[Question]) -> Iterator[str]:
+    """Yield what the steps state of their decisions and the questions do not come to."""
+    for question in questions:
+        if len(question.calls) > 1 and question.problem is None:
+            yield f"call {question.calls[1].call} repairs a reply that can be read"
+    assessed = 0
+    for step in episode.steps:
+        own = [question for question in questions if question.step == step.step]
+        taken = not isinstance(step.action, NoAction)
+        yield from _order_defects(episode, own, step, taken=taken, assessed=assessed)
+        assessed += sum(question.role == validator.ROLE for question in own)
+        if taken:
+            yield from _step_defects(step, own)
+
+
+def _order_defects(
+    episode: Episode, own: Sequence[Question], step: Step, *, taken: bool, assessed: int
+) -> Iterator[str]:
+    """Yield questions that do not follow from the replies before them."""
+    if own and own[0].role != conversation.ROLE:
+        yield f"step {step.step} begins with a {own[0].role}"
+    for before, after in pairwise([*own, None]):
+        assert before is not None  # noqa: S101 - the last is the only None
+        if after is None and not taken:
+            return
+        allowed = _next_roles(episode.policy, before, assessed)
+        assessed += before.role == validator.ROLE
+        if (after.role if after else None) not in allowed:
+            asked = f"a {after.role}" if after else "nobody"
+            yield f"after call {before.calls[-1].call} {asked} was asked"
+        if after is None and before.role == conversation.ROLE and before.value is None:
+            yield f"step {step.step} was decided by a reply that cannot be read"
+
+
+def _next_roles(name: str, before: Question, assessed: int) -> set[str | None]:
+    """Return the roles that may be asked next in a step; None: nobody.
+
+    The two policies that ship know for certain; another policy of a model may have roles or not.
+    """
+    value = before.value
+    if before.role == validator.ROLE and isinstance(value, Assessment) and not value.success:
+        return {conversation.ROLE}
+    role: str | None = None
+    if before.role == conversation.ROLE and isinstance(value, ParsedAction):
+        if isinstance(value.action, Answer) and assessed < validator.MAX_ASSESSMENTS:
+            role = validator.ROLE
+        elif element_to_locate(value) is not None:
+            role = localizer.ROLE
+    if name == surfer.NAME:
+        return {role}
+    return {None} if name == policy.NAME else {None, role}
+
+
+def _step_defects(step: Step, own: Sequence[Question]) -> Iterator[str]:
+    """Yield what a step states and its questions do not come to."""
+    deciding = [question for question in own if question.role == conversation.ROLE]
+    if not deciding or not isinstance(value := deciding[-1].value, ParsedAction):
+        return
+    expected = {
+        "action": decided_action(value, own[-1]),
+        "thought": value.thought,
+        "thought_source": None if value.thought is None else ThoughtSource.POLICY,
+        "note": value.note,
+        "raw_reply": step.raw_reply and deciding[-1].calls[-1].reply,
+        "parse_error": "; ".join(
+            question.problem
+            if question.role == conversation.ROLE
+            else f"{question.role}: {question.problem}"
+            for question in own
+            if question.problem is not None
+        )
+        or None,
+    }
+    yield from differences(
+        (f"{name} of step {step.step}", getattr(step, name), own) for name, own in expected.items()
+    )
+
+
+def decided_action(proposed: ParsedAction, last: Question) -> Action:
+    """Return the action that a proposal and the last question of its step come to."""
+    if last.role == localizer.ROLE and isinstance(last.value, tuple):
+        return move_action(proposed.action, last.value)
+    return proposed.action
