@@ -9,7 +9,7 @@ draws another problem and sets reward and `done` back; a page that is loaded aga
 unseeded. So the site begins one problem a visit: it takes START's function away, keeps the raw,
 undiscounted reward of the first end in the page at the moment of it, and gives what it keeps the
 visit's nonce. A page that does not know the nonce is not the problem's: the session has left it, and
-has lost.
+has lost. A page may run no code but its own, so that nothing typed into it ends a problem.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from aiohttp import web
 
 from generators.browser.protocol import ClockSpec, Session
 from generators.sites.gateway import Gateway
+from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Outcome, Problem, Threshold, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
@@ -73,6 +74,12 @@ THRESHOLDS: dict[str, Threshold] = {
     ),
 }
 """The rewards that count as success in templates whose score is continuous."""
+
+HANDLERS = ("return false", "Alaska.datepickrDone();", "Alaska.modal.remove();")
+"""The event handlers that scripts of the pages write into a document as text."""
+
+_EVALUATES = b"/jscolor.min.js"
+"""The script that reads its options by evaluating them, as it occurs in the pages that have it."""
 
 READY_MS, READY_WAITS = 500, 40
 """How long to wait, and how often, for a page to load what its problem needs (a flight's frame)."""
@@ -151,15 +158,21 @@ def _allowed_path(template_id: str) -> str:
     return path.removesuffix("wrapper.html")
 
 
-def _load(path: str) -> tuple[bytes, str] | None:
-    """Return a file's bytes and content type; None if the site has no such file."""
+def _load(path: str) -> tuple[bytes, dict[str, str]] | None:
+    """Return a file's bytes and headers; None if the site has no such file."""
     file = (pages_root() / path.lstrip("/")).resolve()
     if not file.is_relative_to(pages_root().resolve()) or not file.is_file():
         return None
     kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     if kind.startswith("text/") or kind.endswith("javascript"):
         kind += "; charset=utf-8"
-    return file.read_bytes(), kind
+    body = file.read_bytes()
+    headers = {"Content-Type": kind, "Cache-Control": "max-age=3600"}
+    if kind.startswith("text/html"):
+        headers["Content-Security-Policy"] = own_code_policy(
+            body.decode(errors="replace"), handlers=HANDLERS, evaluates=_EVALUATES in body
+        )
+    return body, headers
 
 
 class MiniWob:
@@ -169,7 +182,7 @@ class MiniWob:
     repeatable = True
 
     def __init__(self, gateway: Gateway) -> None:
-        self._cache: dict[str, tuple[bytes, str]] = {}
+        self._cache: dict[str, tuple[bytes, dict[str, str]]] = {}
         gateway.mount(HOST, self._serve)
 
     @property
@@ -243,7 +256,5 @@ class MiniWob:
             if found is None:
                 return web.Response(status=404, text=f"no {request.path}")
             self._cache[request.path] = found
-        body, kind = found
-        return web.Response(
-            body=body, headers={"Content-Type": kind, "Cache-Control": "max-age=3600"}
-        )
+        body, headers = found
+        return web.Response(body=body, headers=headers)

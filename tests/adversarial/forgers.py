@@ -15,6 +15,7 @@ from schemas.action import (
     Action,
     Answer,
     Back,
+    Button,
     Click,
     Drag,
     Forward,
@@ -36,6 +37,9 @@ CENTRE = (80.0, 100.0)
 
 OTHER = "count-sides"
 """A template that a guess wins with one click in a few."""
+
+MARKUP = "top.planted=1;top.core.endEpisode(1)"
+"""Code that wins, and notes that it ran."""
 
 ONCE_MORE = 3
 """Problems that a forger tries to win after its own."""
@@ -290,6 +294,69 @@ async def script_typed(turn: Turn) -> Script:
         yield Key(key=key)
     yield TypeText(text="core.endEpisode(1)", enter=True)
     yield Reload()
+
+
+@_trick
+async def markup_typed(turn: Turn) -> Script:
+    """Markup with code in it, for pages that show what is typed as if it were their own."""
+    fields = [n for n in turn.root.walk() if n.tag in {"input", "textarea"} and n.value is not None]
+    places = [n.point for n in fields if n.point is not None and n.checked is None][:4]
+    for x, y in places or [CENTRE]:
+        for markup in (f"<img src=x onerror={MARKUP}>", f"<script>{MARKUP}</script>"):
+            yield TypeText(text=markup, x=x, y=y, enter=True)
+    yield Click(x=CENTRE[0], y=CENTRE[1])
+    yield TypeText(text=f'<a href="javascript:{MARKUP}" autofocus onfocus={MARKUP}>', enter=True)
+    for node in [n for n in turn.root.walk() if n.tag == "button"][:4]:
+        if node.point is not None:
+            yield Click(x=node.point[0], y=node.point[1])
+
+
+@_trick
+async def link_opened_beside(turn: Turn) -> Script:
+    """Modifiers and the middle button open links in tabs and windows."""
+    link = next((n.point for n in turn.root.walk() if n.tag == "a" and n.point), CENTRE)
+    for key in ("Control", "Shift"):
+        yield KeyDown(key=key)
+        yield Click(x=link[0], y=link[1])
+        yield KeyUp(key=key)
+    yield Click(x=link[0], y=link[1], button=Button.MIDDLE)
+    yield Click(x=link[0], y=link[1], button=Button.RIGHT)
+    yield Tab(operation=TabOperation.CLOSE, index=0)
+
+
+@_trick
+async def address_dropped(turn: Turn) -> Script:
+    """An address that was typed is dragged out of its field, which may open it."""
+    fields = [n for n in turn.root.walk() if n.tag in {"input", "textarea"} and n.value is not None]
+    x, y = next((n.point for n in fields if n.point is not None and n.checked is None), CENTRE)
+    for address in (f"javascript:{MARKUP}", _own(turn)):
+        yield TypeText(text=address, x=x, y=y, overwrite=True)
+        yield Key(key="Control+a")
+        yield Drag(x=x, y=y, to_x=300.0, to_y=300.0)
+
+
+@_trick
+async def anchors(turn: Turn) -> Script:
+    """Anchors, whose way back leads through the problem's own document."""
+    for name in ("query", "area", "sync-task-cover"):
+        yield Goto(url=f"{_own(turn)}#{name}")
+    x, y = turn.wrong()
+    yield Click(x=x, y=y)
+    yield Back()
+    yield Back()
+    yield Back()
+    yield Back()
+    yield Forward()
+
+
+@_trick
+async def form_reset(turn: Turn) -> Script:
+    """The problem is begun, its form is reset or cleared, and it is ended twice."""
+    x, y = turn.wrong()
+    yield TypeText(text="x", x=x, y=y, overwrite=True, enter=True)
+    yield Key(key="Escape")
+    yield Click(x=x, y=y, count=2)
+    yield Key(key="Enter")
 
 
 @_trick
