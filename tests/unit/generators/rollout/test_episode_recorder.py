@@ -199,6 +199,16 @@ def test_an_episode_without_an_action_has_its_one_picture(*, truncated: bool) ->
     assert (only.step, only.truncated, isinstance(only.action, NoAction)) == (0, False, True)
 
 
+def test_a_second_look_takes_the_place_of_the_first() -> None:
+    made = recorder()
+    for number in (3, 4):
+        made.add_observation(seen(number))
+
+    (only,) = made.close(truncated=False)
+
+    assert only.page == seen(4).page
+
+
 def test_the_rows_of_an_action_whose_page_broke_are_counted_as_they_will_be() -> None:
     made = recorder()
     assert (made.n_rows, made.close(truncated=True)) == (0, ())
@@ -258,7 +268,7 @@ WHOLE: dict[str, Any] = {
 
 
 def test_an_episode_states_its_attempt_its_try_and_its_policy() -> None:
-    steps = recorded(Click(x=1, y=1), Answer(text="first"), Answer(text="last"))
+    steps = recorded(Answer(text="first"), Answer(text="last"), Click(x=1, y=1))
     failed = FailedTry(failure_kind=FailureKind.BROWSER, failure_message="gone", n_steps=3)
 
     made = episode_of(steps, failed_tries=[failed], **WHOLE)
