@@ -12,7 +12,9 @@ Three lines to hold at 64 and at 128 open sessions:
 * steps/s against the best level of the same policy: at least 0.85. An engine bounds its level by
   itself: `sessions` ÷ the mean reply is the most that a machine which costs nothing would make, so
   a level is held against the lower of the two;
-* the slowest tenth of episodes takes at most 3 times the median's seconds for each step;
+* the slowest tenth of episodes takes at most 3 times the median's time, for each step, as some tasks
+  take ten times the steps of others. An episode that has not ended counts with the time it has had
+  so far, if that is more than the median's: a session that starves ends none;
 * a session's memory, browser and all: at most 40 MB at 64 (PSS, less that of an idle browser).
 
 """
@@ -27,6 +29,7 @@ import sys
 import time
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.loading.attempts import make_attempt
@@ -66,12 +69,23 @@ POLICIES: dict[str, Layer] = {
 }
 
 
+@dataclass(eq=False, slots=True)
+class Going:
+    """An attempt that has not ended."""
+
+    began: float = field(default_factory=time.perf_counter)
+    """When, by the performance counter, s."""
+    steps: int = 0
+    """Decisions made so far."""
+
+
 class Timed:
     """A policy that says when each of its decisions was made."""
 
-    def __init__(self, policy: Policy, made: list[float]) -> None:
+    def __init__(self, policy: Policy, made: list[float], going: Going) -> None:
         self._policy = policy
         self._made = made
+        self._going = going
 
     @property
     def card(self) -> PolicyCard:
@@ -82,6 +96,7 @@ class Timed:
         """Return what the policy decides."""
         decision = await self._policy.act(turn)
         self._made.append(time.perf_counter())
+        self._going.steps += 1
         return decision
 
 
@@ -103,18 +118,21 @@ class Bench:
         self._chromium = chromium
         self._make = make
         self._attempts = attempts()
+        self._going: list[Going] = []
 
     async def level(self, sessions: int, *, warm_up: float, seconds: float) -> dict[str, float]:
         """Keep so many sessions open; return the figures of `seconds` after the warm-up."""
         made: list[float] = []
         ended: list[tuple[float, Episode]] = []
         idle = pss_mb(own=False)
+        self._going.clear()
         working = [asyncio.create_task(self._work(made, ended)) for _ in range(sessions)]
         try:
             await _pause(working, warm_up)
             begun, cpu = time.perf_counter(), cpu_by_kind()
             await _pause(working, seconds)
             stopped, used = time.perf_counter(), sum(cpu_since(cpu).values())
+            unended = [(stopped - one.began) / (one.steps + 1) for one in self._going]
             memory = pss_mb(own=False) - idle
         finally:
             for task in working:
@@ -122,7 +140,7 @@ class Bench:
             await asyncio.wait(working)
         steps = sum(begun <= at <= stopped for at in made)
         done = [episode for at, episode in ended if begun <= at <= stopped]
-        paces = sorted(episode.wall_seconds / (episode.n_steps + 1) for episode in done)
+        paces = [episode.wall_seconds / (episode.n_steps + 1) for episode in done]
         return {
             "sessions": sessions,
             "episodes": len(done),
@@ -131,16 +149,17 @@ class Bench:
             "steps_per_second": round(steps / (stopped - begun), 2),
             "cores_used": round(used / (stopped - begun), 2),
             "seconds_a_step_median": round(statistics.median(paces), 2),
-            "slowness": round(paces[len(paces) * 9 // 10] / statistics.median(paces), 2),
+            "slowness": round(slowness(paces, unended), 2),
             "session_mb": round(memory / sessions, 1),
         }
 
     async def _work(self, made: list[float], ended: list[tuple[float, Episode]]) -> None:
         while True:
-            attempt = next(self._attempts)
+            attempt, going = next(self._attempts), Going()
+            self._going.append(going)
 
-            def make(account: Account, attempt: Attempt = attempt) -> Policy:
-                return Timed(self._make(attempt, account), made)
+            def make(account: Account, attempt: Attempt = attempt, going: Going = going) -> Policy:
+                return Timed(self._make(attempt, account), made, going)
 
             episode = await rollout(
                 attempt,
@@ -150,6 +169,17 @@ class Bench:
                 limits=LIMITS,
             )
             ended.append((time.perf_counter(), episode))
+            self._going.remove(going)
+
+
+def slowness(ended: Sequence[float], unended: Sequence[float]) -> float:
+    """Return how many times the median's seconds a step the slowest tenth of episodes takes.
+
+    Both are seconds a step; the median is of the episodes that have ended.
+    """
+    median = statistics.median(ended)
+    paces = sorted([*ended, *(pace for pace in unended if pace > median)])
+    return paces[len(paces) * 9 // 10] / median
 
 
 async def _pause(working: Sequence[asyncio.Task[None]], seconds: float) -> None:

@@ -107,8 +107,8 @@ LINES = (
          _key("python_share"), "max_python_share"),
     Line("rollout", "CPU of a session's set-up beside a bare DevTools loop of the same recipe",
          "×", _key("setup_ratio"), "max_setup_ratio"),
-    Line("sessions", "steps/s at 64 and 128 open sessions beside the best level, the worse policy",
-         "%", _of_levels("share", min, MANY), "min_share"),
+    Line("sessions", "steps/s at 64 and 128 open sessions beside the best level, or beside what the "
+         "engine's replies allow, if that is less; the worse policy", "%", _of_levels("share", min, MANY), "min_share"),
     Line("sessions", "seconds a step of the slowest tenth of episodes beside the median's", "×",
          _of_levels("slowness", max, (16, *MANY)), "max_slowness"),
     Line("sessions", "memory of a session at 64, browser included (PSS)", "MB",
