@@ -27,11 +27,11 @@ Arguments = argparse.Namespace
 
 
 class _Parser(argparse.ArgumentParser):
-    """Ends with a sentence and where to read more."""
+    """Refuses in one line, which says where to read more."""
 
     def error(self, message: str) -> NoReturn:
         """Refuse, with exit code 2."""
-        print_error(f"{message}\nsee '{self.prog} --help'")
+        print_error(f"{message} (see '{self.prog} --help')")
         sys.exit(ExitCode.REFUSED)
 
     def print_help(self, file: object = None) -> None:

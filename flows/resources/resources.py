@@ -87,9 +87,6 @@ class RunResources:
         replays = "replay" in self._config.verify.verifiers
         if not rollouts and not replays:
             return None
-        browser = find_chromium()
-        if not is_headless_shell(browser):
-            LOG.warning("%s is a full browser: it is slow with many sessions at once", browser)
         await self._stack.enter_async_context(self._gateway)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self.rollouts, eager=number == 0)
@@ -103,6 +100,8 @@ class RunResources:
         browser = Chromium(gateway_port=self._gateway.port, slots=self._page_slots)
         if eager:
             await self._stack.enter_async_context(browser)
+            if not is_headless_shell(path := find_chromium()):
+                LOG.warning("%s is a full browser: it is slow with many sessions at once", path)
         else:  # it starts with its first session; the stack stops it in any case
             self._stack.push_async_exit(browser)
         pool.add(browser)

@@ -100,7 +100,8 @@ def test_bad_usage_is_refused_with_the_nearest_right_word(
 
     shown = capsys.readouterr()
     assert told in shown.err
-    assert "--help" in shown.err
+    assert shown.err.endswith(" --help')\n")
+    assert shown.err.count("\n") == 1
     assert shown.out == ""
     assert contents(here) == {}
 

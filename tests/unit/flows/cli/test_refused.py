@@ -193,8 +193,10 @@ def test_a_broken_line_of_a_task_file_is_named(
 
 
 def test_a_browser_that_does_not_start(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "/bin/false does not start" in _refused(capsys, *GENERATE)
+    said = _refused(capsys, *GENERATE)
 
+    assert "/bin/false does not start" in said
+    assert said.count("\n") == 1, "a browser that does not start is not called slow"
     assert contents(here) == {}
 
 
