@@ -62,6 +62,7 @@ async def _serve(parent: int, seconds: int) -> None:
             await check_server(url)
         else:
             _check_port(port)
+            print_note(f"starting Prefect's server, which may take up to {seconds} s")
             command = prefect_command("server", "start", "--host", _HOST, "--port", port)
             server = await supervisor.start_command("Prefect's server", command)
             await wait_until_healthy(server, url, seconds)

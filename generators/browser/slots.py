@@ -1,7 +1,7 @@
 """Counted limits, first come first served: on open sessions, and on sessions that use their pages.
 
 An open session costs memory; opening, observing or acting on its page costs a core. So there are two
-limits. A session that waits for its policy holds no page slot, and hundreds may be open on two cores as
+limits. A session that waits for its policy holds no page slot, and 128 may be open on two cores as
 long as only a few use their pages at a time: more at once only take turns in the browser, which makes
 all of them slower.
 """

@@ -4,7 +4,7 @@ It is the only module that imports the HTTP client, the `openai` package, whose 
 switched off: the caller decides on retries, because it knows the other endpoints. Bodies go in and
 come out as bytes, because building the client's typed models costs more than all the rest of a
 request; and the client runs over aiohttp, because its default transport scans every connection it
-holds each time it needs one, which among hundreds of sessions costs more than the request too.
+holds each time it needs one, which among many sessions costs more than the request too.
 Nothing here knows what a prompt is. Cancelling a call closes its connection, so that the server
 stops working on it.
 """
