@@ -114,7 +114,6 @@ as_root() {
 }
 
 apt_install() {
-  command -v apt-get >/dev/null 2>&1 || return 1
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes "$@" >&2
 }
 
@@ -157,8 +156,9 @@ download_shell() {
 }
 
 package_shell() {
+  command -v apt-get >/dev/null 2>&1 || return 1
   say "installing the distribution's Chromium"
-  if command -v apt-get >/dev/null 2>&1; then as_root apt-get update --quiet >&2 || true; fi
+  as_root apt-get update --quiet >&2 || true
   # Without a font the pages' text would be boxes.
   apt_install chromium-headless-shell fonts-liberation && works chromium-headless-shell && return
   apt_install chromium fonts-liberation && works chromium

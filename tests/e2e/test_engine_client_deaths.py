@@ -69,26 +69,27 @@ async def test_an_engine_killed_and_started_again_under_load_loses_nothing() -> 
 
 async def test_one_of_two_endpoints_dies_and_comes_back() -> None:
     sessions, options = 24, SimulatorOptions(delay_ms=(50, 100))
-    async with SimulatorServer(options) as one:
-        other = SimulatorServer(options)
-        await other.__aenter__()
-        async with engine([one.url, other.url]) as client, asyncio.timeout(60):
-            before = await _all_ask(client, sessions)
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(_conversation(client, number, 4))
-                    for number in range(sessions)
-                ]
-                await asyncio.sleep(0.1)
-                await other.__aexit__()
-            replies = [reply for task in tasks for reply in task.result()]
-            during = await _all_ask(client, sessions)
+    with held_port() as port:
+        async with SimulatorServer(options) as one:
+            other = SimulatorServer(options, port=port)
+            await other.__aenter__()
+            async with engine([one.url, other.url]) as client, asyncio.timeout(60):
+                before = await _all_ask(client, sessions)
+                async with asyncio.TaskGroup() as group:
+                    tasks = [
+                        group.create_task(_conversation(client, number, 4))
+                        for number in range(sessions)
+                    ]
+                    await asyncio.sleep(0.1)
+                    await other.__aexit__()
+                replies = [reply for task in tasks for reply in task.result()]
+                during = await _all_ask(client, sessions)
 
-            async def all_are_back() -> bool:
-                return await _all_ask(client, sessions) == before
+                async def all_are_back() -> bool:
+                    return await _all_ask(client, sessions) == before
 
-            async with SimulatorServer(options, port=other.port):
-                await until(all_are_back)
+                async with SimulatorServer(options, port=port):
+                    await until(all_are_back)
 
     assert len(set(before)) == 2
     assert len(replies) == sessions * 4
@@ -149,22 +150,23 @@ async def test_an_endpoint_that_was_away_at_the_start_is_asked_once_it_is_there(
 
 
 async def test_what_comes_back_with_another_model_is_not_asked() -> None:
-    first = SimulatorServer(SimulatorOptions(model="holo"))
-    await first.__aenter__()
-    async with engine([first.url], probe_timings=HASTY, timeout_seconds=2.0) as client:
-        await first.__aexit__()
-        reply = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
+    with held_port() as port:
+        first = SimulatorServer(SimulatorOptions(model="holo"), port=port)
+        await first.__aenter__()
+        async with engine([first.url], probe_timings=HASTY, timeout_seconds=2.0) as client:
+            await first.__aexit__()
+            reply = asyncio.create_task(client.reply(prompt(), SAMPLING, session="s"))
 
-        async def is_dead() -> bool:
-            return client._open_pool.endpoints[0].health.phase is Phase.DEAD
+            async def is_dead() -> bool:
+                return client._open_pool.endpoints[0].health.phase is Phase.DEAD
 
-        await until(is_dead)
-        impostor = SimulatorServer(SimulatorOptions(model="other"), port=first.port)
-        async with impostor:
-            with pytest.raises(RolloutFailure, match=r"no whole reply in 2 s"):
-                await reply
-            troubles = client._open_pool.problems
-            phase = client._open_pool.endpoints[0].health.phase
+            await until(is_dead)
+            impostor = SimulatorServer(SimulatorOptions(model="other"), port=port)
+            async with impostor:
+                with pytest.raises(RolloutFailure, match=r"no whole reply in 2 s"):
+                    await reply
+                troubles = client._open_pool.problems
+                phase = client._open_pool.endpoints[0].health.phase
 
     assert "does not serve the model 'holo' but other" in troubles
     assert phase is Phase.DEAD
