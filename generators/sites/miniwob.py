@@ -2,14 +2,17 @@
 
 Only the HTML of the `miniwob` package is used. A page is loaded, its ten-second timer lifted, its
 random generator seeded with the task's seed **as a string** (a number would lose bits above
-2**53), the score board hidden, and its problem drawn.
+2**53), and its problem drawn. What a page shows beside the task (a panel that draws the policy's
+clicks, a score board, at flights the question and the verdict on it) is taken out of sight.
 
 A page of MiniWoB++ covers itself with a START sheet when its problem ends, and a click on the sheet
 draws another problem and sets reward and `done` back; a page that is loaded again does the same,
-unseeded. So the site begins one problem a visit: it takes START's function away, keeps the raw,
-undiscounted reward of the first end in the page at the moment of it, and gives what it keeps the
-visit's nonce. A page that does not know the nonce is not the problem's: the session has left it, and
-has lost. A page may run no code but its own, so that nothing typed into it ends a problem.
+unseeded. So the site begins one problem a visit: it takes the sheet away, and START's function with it,
+keeps the raw, undiscounted reward of the first end in the page at the moment of it, and gives what it
+keeps the visit's nonce. A page that does not know the nonce is not the problem's: the session has left
+it, and has lost. From its first end on the page's time stands still: what a page would do later, as
+take its menu away or go on to another price, happens no more, and the last picture shows how the
+problem was left. A page may run no code but its own, so that nothing typed into it ends a problem.
 """
 
 import asyncio
@@ -90,13 +93,27 @@ LOST = -1.0
 REWARDS = (-1.0, 1.0)
 """The least and the greatest raw reward that a page gives."""
 
-_BEGIN = """((seed, nonce) => {
+_BEGIN = """((seed, nonce, bare) => {
   if ("stepmillProblem" in window) throw new Error("the page has begun its problem before");
   core.EPISODE_MAX_TIME = %d;
+  if (bare) core.countdownTimer = () => {};
   Math.seedrandom(seed);
   core.startEpisodeReal();
   core.hideDisplay();
   core.startEpisodeReal = () => {};
+  if (bare) {
+    core.startEpisode = () => {};
+    core.cover_div.remove();
+    document.body.removeEventListener("click", core.canvasDrawClick);
+    for (const id of ["click-canvas", "query-wrap"]) {
+      const panel = document.getElementById(id);
+      if (panel) panel.style.display = "none";
+    }
+  }
+  const stop = () => {
+    for (let last = setTimeout(() => {}); last > 0; last -= 1) clearTimeout(last);
+    window.setTimeout = window.setInterval = window.requestAnimationFrame = () => 0;
+  };
   const end = core.endEpisode;
   let latched = null;
   core.endEpisode = (...reported) => {
@@ -104,7 +121,10 @@ _BEGIN = """((seed, nonce) => {
     try {
       end.apply(core, reported);
     } finally {
-      if (WOB_DONE_GLOBAL) latched = WOB_RAW_REWARD_GLOBAL;
+      if (WOB_DONE_GLOBAL) {
+        latched = WOB_RAW_REWARD_GLOBAL;
+        if (bare) stop();
+      }
     }
   };
   Object.defineProperty(window, "stepmillProblem", {
@@ -113,7 +133,7 @@ _BEGIN = """((seed, nonce) => {
   });
   const goal = core.getUtterance();
   return typeof goal === "string" ? goal : goal.utterance;
-})(%s, %s)"""
+})(%s, %s, %s)"""
 
 _LEFT = "left"
 """What a page says that is not the problem's."""
@@ -211,12 +231,13 @@ class MiniWob:
             clock=ClockSpec(),
             seed=str(task.seed),
             parameters=task.parameters,
+            bare=True,
         )
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
-        """Seed the page, draw its problem, take START away and return the problem."""
+        """Seed the page, draw its problem, take all but the problem away and return the problem."""
         nonce = secrets.token_hex(16)
-        words = canonical_json(visit.seed), canonical_json(nonce)
+        words = map(canonical_json, (visit.seed, nonce, visit.bare))
         goal = await session.evaluate(_BEGIN % (LIFTED_TIMER_MS, _LEFT, *words))
         if not isinstance(goal, str):
             raise RolloutFailure(FailureKind.PAGE, f"the page's goal is not text: {goal!r}")

@@ -28,6 +28,9 @@ class Visit(Record):
     """The seed as the page gets it: a string, so that no bit is lost in a float."""
     parameters: JsonObject = Field(default_factory=dict)
     """The template's other parameters, beside the seed."""
+    bare: bool = False
+    """Whether the site takes its own panels and covers off the page, so that pictures show the task alone,
+    up to and after its end. False: the page as it is served; so it was before this field was recorded."""
 
     def session_spec(
         self, *, viewport_width: int, viewport_height: int, device_scale_factor: float = 1.0

@@ -123,12 +123,12 @@ def read_session(episode: Episode) -> SessionSpec | None:
 
 def missing_keys(episode: Episode) -> list[str]:
     """Return the keys that an earlier version did not write into the capsule."""
-    parts = {name: episode.capsule.get(name) for name in ("visit", "session")}
+    parts = {name: episode.capsule.get(name) for name in ADDED_KEYS}
     return [
         f"{name}.{key}"
         for name, part in parts.items()
         if isinstance(part, dict)
-        for key in sorted(ADDED_KEYS - part.keys())
+        for key in sorted(ADDED_KEYS[name] - part.keys())
     ]
 
 

@@ -13,8 +13,11 @@ from schemas.observation import Element
 from schemas.task import Task
 from schemas.truncation import truncate
 
-ADDED_KEYS = frozenset({"allowed_paths"})
-"""Keys of a visit and a session that capsules of earlier versions lack."""
+ADDED_KEYS: Mapping[str, frozenset[str]] = {
+    "visit": frozenset({"allowed_paths", "bare"}),
+    "session": frozenset({"allowed_paths"}),
+}
+"""Keys of each part of a capsule that capsules of earlier versions lack."""
 
 Parts = Mapping[str, tuple[JsonObject, Record]]
 """What a capsule records, and the record that it should be of, by the capsule's key."""
@@ -42,7 +45,7 @@ def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]
     for part, (recorded, record) in parts.items():
         found = record.model_dump(mode="json")
         for key in sorted({*recorded, *found}):
-            if key in recorded or key not in ADDED_KEYS:
+            if key in recorded or key not in ADDED_KEYS[part]:
                 said = recorded.get(key, "missing"), found.get(key, "missing")
                 yield from compare(f"capsule.{part}.{key}", *said)
 

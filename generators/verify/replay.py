@@ -107,6 +107,8 @@ async def replay(
         case _:
             because = "the capsule lacks the visit or the session"
             return ReplayResult(supported=False, because=because)
+    if "bare" not in visited:
+        visit = visit.model_copy(update={"bare": False})
     spec = visit.session_spec(
         viewport_width=episode.viewport_width,
         viewport_height=episode.viewport_height,

@@ -11,11 +11,8 @@ from dataclasses import dataclass, field
 from generators.browser.protocol import Node
 from schemas.observation import Box
 
-HARNESS_IDS = frozenset({"query", "reward-display", "sync-task-cover", "click-canvas"})
+HARNESS_IDS = frozenset({"query", "reward-display", "click-canvas"})
 """Ids of the elements around the task on every page."""
-
-COVER_ID = "sync-task-cover"
-"""Id of the cover over a page whose task is over."""
 
 _SCROLLING = frozenset({"auto", "scroll"})
 
@@ -80,14 +77,6 @@ class Page:
         for child in node.children:
             self._parents[id(child)] = node
             yield from self._walk(child)
-
-    @property
-    def over(self) -> bool:
-        """The task is over: the page is covered."""
-        return any(
-            node.attrs.get("id") == COVER_ID and node.style.get("display") != "none"
-            for node in self.root.walk()
-        )
 
     def all(
         self,

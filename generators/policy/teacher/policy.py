@@ -41,8 +41,6 @@ class TeacherPolicy:
             root=await turn.reader.read(),
             picture=turn.observation.screenshot.bytes,
         )
-        if page.over:
-            return _stop("The page says that the task is over.")
         try:
             if self._plan is None:
                 self._plan = _start_skill(page)

@@ -197,11 +197,13 @@ async def test_what_an_earlier_version_did_not_write_is_said_and_fails_nothing()
     episode = await won()
     for part in ("visit", "session"):
         episode = capsule(part, "allowed_paths", drop=True)(episode)
+    episode = capsule("visit", "bare", drop=True)(episode)
 
     finding = await examined(episode)
 
     assert finding.status is Status.PASSED
-    assert "not state it: visit.allowed_paths, session.allowed_paths" in finding.reason
+    missing = "visit.allowed_paths, visit.bare, session.allowed_paths"
+    assert f"not state it: {missing}" in finding.reason
 
 
 async def test_a_capsule_of_other_things_is_named_and_long_values_are_quoted_short() -> None:

@@ -22,20 +22,6 @@ def test_what_is_missing_is_named() -> None:
         page(node("p")).one("button", cls="red", text="Go")
 
 
-def test_a_page_under_its_cover_is_over() -> None:
-    cover = node("div", id="sync-task-cover")
-
-    assert page(node("p"), cover).over
-    assert not page(node("p")).over
-
-
-def test_a_hidden_cover_covers_nothing() -> None:
-    cover = node("div", id="sync-task-cover")
-    cover.style["display"] = "none"
-
-    assert not page(cover).over
-
-
 def test_the_nearest_box_that_scrolls_is_found() -> None:
     item = node("li", text="deep")
     inner = node("ul", item, scroll=(0, 0, 20, 100), id="inner")

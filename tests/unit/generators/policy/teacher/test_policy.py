@@ -43,13 +43,6 @@ async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
     assert second.thought == "I have done what the goal asks for."
 
 
-async def test_a_task_that_is_over_is_left_alone() -> None:
-    document = Document(node("button", text="Click Me!"), node("div", id="sync-task-cover"))
-    decision = await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), document))
-
-    assert decision.action == Answer()
-
-
 async def test_what_it_does_not_find_is_its_last_thought() -> None:
     decision = await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), Document()))
 

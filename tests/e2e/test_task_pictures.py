@@ -1,0 +1,140 @@
+"""What the pictures of MiniWoB++ show: the task and nothing beside it, up to the outcome and after."""
+
+import io
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import pytest_asyncio
+from effort import THOROUGH
+from factories import make_task
+from PIL import Image
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import Session
+from generators.policy.protocol import PolicyInput
+from generators.policy.teacher.policy import TeacherPolicy
+from generators.policy.teacher.skill_table import SKILLS
+from generators.sites.gateway import Gateway
+from generators.sites.miniwob import MiniWob, start_url, template_paths
+from generators.sites.protocol import Problem
+from schemas.action import Action, Answer, Click, Wait
+from schemas.observation import Observation
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+
+TEMPLATES = (
+    sorted(template_paths())
+    if THOROUGH
+    else ["click-collapsible", "click-pie-nodelay", "click-test-2", "stock-market", "unicode-test"]
+)
+
+MAX_STEPS = 30
+
+PANELS = ("click-canvas", "reward-display", "sync-task-cover", "query-wrap", "reward-reason")
+"""What a page shows beside the task, or over it."""
+
+IN_SIGHT = """[...document.querySelectorAll("*")].filter(
+  element => %s.includes(element.id) && element.getClientRects().length
+).map(element => element.id)"""
+
+COVER = (0x11, 0x11, 0x11)
+"""The colour of the sheet that MiniWoB++ lays over a task that is over."""
+
+
+@dataclass
+class Served:
+    """The site and a browser in front of it."""
+
+    site: MiniWob
+    browser: Chromium
+
+    async def play(
+        self, template: str, actions: Sequence[Action] | None = None
+    ) -> list[Observation]:
+        """Return what is seen of a task that the teacher does, or that is done by `actions`.
+
+        No panel may be in sight, before and after each action.
+        """
+        task = make_task(1, template=template, instruction="")
+        visit = await self.site.visit(task.model_copy(update={"start_url": start_url(template)}))
+        spec = visit.session_spec(viewport_width=600, viewport_height=700)
+        async with self.browser.session(spec) as session:
+            await session.open(visit.start_url)
+            problem = await self.site.begin(visit, session)
+            return await self._watch(problem, session, actions)
+
+    async def _watch(
+        self, problem: Problem, session: Session, actions: Sequence[Action] | None
+    ) -> list[Observation]:
+        policy, seen = TeacherPolicy(), [await session.observe()]
+        for number in range(MAX_STEPS if actions is None else len(actions)):
+            assert await session.evaluate(IN_SIGHT % [*PANELS]) == []
+            if actions is None:
+                turn = PolicyInput(problem.goal, [], seen[-1], session.reader)
+                action = (await policy.act(turn)).action
+            else:
+                action = actions[number]
+            await session.act(action)
+            seen.append(await session.observe())
+            done = (await self.site.outcome(problem, session)).done
+            if actions is None and (done or isinstance(action, Answer)):
+                break
+        assert await session.evaluate(IN_SIGHT % [*PANELS]) == []
+        return seen
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served() -> AsyncIterator[Served]:
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
+        yield Served(MiniWob(gateway), browser)
+
+
+def pixels(seen: Observation) -> np.ndarray:
+    with Image.open(io.BytesIO(seen.screenshot.bytes)) as picture:
+        return np.asarray(picture.convert("RGB")).astype(int)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+async def test_no_panel_and_no_cover_is_in_a_picture(served: Served, template: str) -> None:
+    for seen in await served.play(template):
+        covered = (np.abs(pixels(seen) - COVER).max(axis=2) < 8)[:210, :160]
+        assert covered.mean() < 0.5
+        assert not {"Last reward:", "START"} & {element.text for element in seen.elements}
+        assert not [element for element in seen.elements if element.bbox[:2] == (165, 0)]
+
+
+@pytest.mark.parametrize("template", [name for name in TEMPLATES if name in SKILLS])
+async def test_the_last_picture_shows_the_task_as_it_was_left(
+    served: Served, template: str
+) -> None:
+    *_, last = await served.play(template)
+
+    goal = pixels(last)[:50, :160]
+    assert (np.abs(goal - (0xFF, 0xFF, 0)).max(axis=2) < 8).mean() > 0.5
+    assert any(element.bbox[1] >= 50 for element in last.elements)
+
+
+async def test_a_wrong_outcome_is_in_sight_too(served: Served) -> None:
+    first, *_ = await served.play("click-test-2", [])
+    wrong = next(element for element in first.elements if element.text == "TWO")
+    x, y, width, height = wrong.bbox
+
+    _, last = await served.play("click-test-2", [Click(x=x + width / 2, y=y + height / 2)])
+
+    assert wrong.text in {element.text for element in last.elements}
+
+
+async def test_a_page_stands_still_from_its_end_on(served: Served) -> None:
+    later = [Wait(ms=3_000), Wait(ms=3_000)]
+    running = await served.play("stock-market", later)
+    first = next(element for element in running[0].elements if element.text == "Buy")
+    x, y, width, height = first.bbox
+    buy = Click(x=x + width / 2, y=y + height / 2)
+
+    _, *after = await served.play("stock-market", [buy, *later])
+
+    assert running[-1].elements != running[-2].elements
+    assert len({seen.page.dom_sha256 for seen in after}) == 1
+    assert len({seen.screenshot.path for seen in after}) == 1
