@@ -43,6 +43,8 @@ _NO_FIELD = {
     "unit_id": "The unit the episode was committed with.",
     "action_type": "The action's `type`; see the actions below.",
     "elements": "What was on the page, a list of elements in document order.",
+    "sights": "What the picture shows: a list of lines of text and of drawn things, each with its box, in"
+    " document order; null where an earlier version recorded the step.",
     "step": "From 0, contiguous.",
 }
 """Columns that no field of a record states."""

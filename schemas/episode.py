@@ -15,7 +15,7 @@ from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.call import Call, Prompt
 from schemas.columns import AsJson, Int32, OtherTable, Spread
 from schemas.errors import FailureKind
-from schemas.observation import Element, PageState, Screenshot, Target
+from schemas.observation import Element, PageState, Screenshot, Sight, Target
 
 SCHEMA_VERSION = 1
 """Grows when a column changes its meaning, but not when a column is added."""
@@ -146,6 +146,8 @@ class Step(Record):
     """When the observation was taken, UTC."""
     elements: Annotated[tuple[Element, ...], OtherTable("observations")] = ()
     """The elements of the page; rows of `observations`."""
+    sights: Annotated[tuple[Sight, ...] | None, OtherTable("observations")] = None
+    """What the picture shows; rows of `observations`. None where an earlier version recorded it."""
 
 
 class FailedTry(Record):
@@ -278,11 +280,11 @@ class Episode(Record):
 def steps_sha256(steps: tuple[Step, ...]) -> str:
     """Return the hash over `steps` that an episode carries as `content_sha256`.
 
-    Pictures count by their `screenshot_sha256`, elements not at all (they are in a table of
-    their own), so the hash can be taken again from the rows of `steps` alone.
+    Pictures count by their `screenshot_sha256`, elements and sights not at all (they are in a
+    table of their own), so the hash can be taken again from the rows of `steps` alone.
     """
     rows = [
-        step.model_dump(mode="json", exclude={"screenshot": True, "elements": True})
+        step.model_dump(mode="json", exclude={"screenshot": True, "elements": True, "sights": True})
         for step in steps
     ]
     return sha256_hex(canonical_json(rows).encode("utf-8", "surrogatepass"))

@@ -49,6 +49,15 @@ class Element(Record):
     """URL of the frame that it is in, at most 8 kB; None for the page itself."""
 
 
+class Sight(Record):
+    """A text that the picture shows, or a drawn thing without text."""
+
+    text: str
+    """Words that stand on one line, at most 1 kB; empty for a drawn thing."""
+    bbox: Box
+    """Its box in CSS px of the viewport, whole."""
+
+
 class Target(Record):
     """The element under the pointer when an action began."""
 
@@ -59,7 +68,7 @@ class Target(Record):
     name: str | None = None
     """Accessible name; None if it has none."""
     text: str | None = None
-    """Rendered text, shortened; None if it has none."""
+    """The text that the picture shows in its box, shortened; None if it shows none."""
     bbox: Box | None = None
     """CSS px of the viewport."""
     visible: float | None = None
@@ -100,6 +109,8 @@ class Observation(Record):
     """The state of the page."""
     elements: tuple[Element, ...] = ()
     """The elements of the page, in document order."""
+    sights: tuple[Sight, ...] | None = None
+    """What the picture shows, in document order; None where it was not recorded."""
     observe_ms: float
     """How long taking it took, wall ms."""
 
@@ -129,6 +140,16 @@ class Look(Protocol):
     @property
     def page(self) -> PageState:
         """The state of the page."""
+        ...
+
+    @property
+    def elements(self) -> tuple[Element, ...]:
+        """The elements of the page."""
+        ...
+
+    @property
+    def sights(self) -> tuple[Sight, ...] | None:
+        """What the picture shows; None where it was not recorded."""
         ...
 
 

@@ -165,6 +165,7 @@ def arrow_schema(table: str) -> pa.Schema:
         own = [
             pa.field("step", pa.int32(), nullable=False),
             pa.field("elements", pa.string(), nullable=False),
+            pa.field("sights", pa.string(), nullable=True),
         ]
     else:
         own = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(TABLES[table])]
@@ -182,7 +183,7 @@ def json_columns(table: str) -> frozenset[str]:
         KeyError: there is no such table.
     """
     if table == "observations":
-        return frozenset({"elements"})
+        return frozenset({"elements", "sights"})
     return frozenset(c.name for c in _columns(TABLES[table]) if c.json)
 
 
@@ -266,6 +267,9 @@ def episode_rows(episode: Episode) -> dict[str, list[Row]]:
             | {
                 "step": step.step,
                 "elements": canonical_json([e.model_dump(mode="json") for e in step.elements]),
+                "sights": None
+                if step.sights is None
+                else canonical_json([sight.model_dump(mode="json") for sight in step.sights]),
             }
             for step in episode.steps
         ],
@@ -282,12 +286,21 @@ def episode_from_rows(
 ) -> Episode:
     """Return the episode whose rows these are; the rows may come in any order."""
     elements = {item["step"]: json.loads(item["elements"]) for item in observations}
+    sights = {
+        item["step"]: json.loads(item["sights"])
+        for item in observations
+        if item.get("sights") is not None
+    }
     rows = sorted(steps, key=lambda item: item["step"])
     return Episode.model_validate(
         _unflatten(Episode, head, "")
         | {
             "steps": [
-                _unflatten(Step, item, "") | {"elements": elements.get(item["step"], [])}
+                _unflatten(Step, item, "")
+                | {
+                    "elements": elements.get(item["step"], []),
+                    "sights": sights.get(item["step"]),
+                }
                 for item in rows
             ],
             "calls": [

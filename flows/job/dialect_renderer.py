@@ -215,6 +215,7 @@ def _observation(step: Step) -> Observation:
         height=step.height,
         page=step.page,
         elements=step.elements,
+        sights=step.sights,
         observe_ms=step.observe_ms,
     )
 

@@ -36,7 +36,7 @@ _GONE_MESSAGES = (
 
 
 @cache
-def script(name: Literal["page.js", "shim.js"]) -> str:
+def script(name: Literal["page.js", "sight.js", "shim.js"]) -> str:
     """Return one of our scripts: the isolated world's functions, or the animations' clock."""
     return files("generators.browser").joinpath(name).read_text("utf-8")
 
@@ -144,7 +144,8 @@ class Channel:
             {"frameId": tree["frameTree"]["frame"]["id"], "worldName": "stepmill"},
         )
         world = int(made["executionContextId"])
-        await self._evaluate(script("page.js") + ";0", world, wait=False, seconds=None)
+        functions = f"{script('page.js')}{script('sight.js')};0"
+        await self._evaluate(functions, world, wait=False, seconds=None)
         return world
 
     async def _evaluate(

@@ -65,7 +65,7 @@ globalThis.stepmill = (() => {
   };
   const textOf = (element) =>
     squeeze(element.innerText === undefined ? element.textContent : element.innerText);
-  const nameOf = (element) => {
+  const nameOf = (element, textIn = textOf) => {
     const labelled = element.getAttribute("aria-label");
     if (labelled) return squeeze(labelled);
     if (element.labels && element.labels.length) return textOf(element.labels[0]);
@@ -74,7 +74,7 @@ globalThis.stepmill = (() => {
       if (value) return squeeze(value);
     }
     const isInput = tagOf(element) === "input" && INPUT_ROLES[element.type] === "button";
-    return isInput ? squeeze(element.value) : textOf(element);
+    return isInput ? squeeze(element.value) : textIn(element);
   };
   const valueOf = (element) => {
     const tag = tagOf(element);
@@ -207,15 +207,17 @@ globalThis.stepmill = (() => {
       url: cut(location.href, URL_BYTES), title: cut(document.title, TITLE_BYTES),
       form: formState(all), focus: focusIn(document), scrollX: round(scrollX),
       scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
+      sights: globalThis.stepmill.sights(all),
     };
   };
   const target = (x, y) => {
     const { hit, place } = meet(x, y);
     if (!hit) return null;
     const box = hit.getBoundingClientRect();
+    const shown = squeeze(globalThis.stepmill.shownText(hit, place));
     return {
-      tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null, name: nameOf(hit) || null,
-      text: textOf(hit) || null, bbox: bboxOf(box, place), visible: share(box, place),
+      tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null,
+      name: nameOf(hit, () => shown) || null, text: shown || null, bbox: bboxOf(box, place), visible: share(box, place),
       frame: place.url,
     };
   };
@@ -337,6 +339,7 @@ globalThis.stepmill = (() => {
   };
   return {
     observe, target, choose, selectAll, frame, cut,
+    parts: { bboxOf, meet, styleOf, cut, LABEL_BYTES }, // for sight.js
     read: () => read(
       document.documentElement, { nodes: 0, words: 0, range: document.createRange() }, VIEW()),
   };

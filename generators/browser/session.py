@@ -147,6 +147,7 @@ class ChromiumSession:
                 height=round(self._spec.viewport_height * scale),
                 page=untrusted_text.page_state(state),
                 elements=untrusted_text.elements(state["elements"]),
+                sights=untrusted_text.sights(state["sights"]),
                 observe_ms=(time.perf_counter() - begun) * 1_000,
             )
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from generators.browser.protocol import Node
 from schemas.base import sha256_hex
-from schemas.observation import Element, PageState, Target
+from schemas.observation import Element, PageState, Sight, Target
 from schemas.truncation import (
     DIALOG_BYTES,
     GOAL_BYTES,
@@ -24,6 +24,7 @@ from schemas.truncation import (
 
 _DIALOG_PREFIX = "The page said: "
 _ELEMENTS = TypeAdapter(tuple[Element, ...])
+_SIGHTS = TypeAdapter(tuple[Sight, ...])
 
 
 def page_state(state: dict[str, Any]) -> PageState:
@@ -42,6 +43,11 @@ def page_state(state: dict[str, Any]) -> PageState:
 def elements(raw: Sequence[dict[str, Any]]) -> tuple[Element, ...]:
     """Return the elements of a page from the result of `stepmill.observe`."""
     return _ELEMENTS.validate_python([_labels(element) for element in raw])
+
+
+def sights(raw: Sequence[dict[str, Any]]) -> tuple[Sight, ...]:
+    """Return what a picture shows from the result of `stepmill.observe`."""
+    return _SIGHTS.validate_python([_labels(sight) for sight in raw])
 
 
 def target(raw: dict[str, Any] | None) -> Target | None:

@@ -165,6 +165,7 @@ class Recorder:
             observe_ms=seen.observe_ms,
             at=self._at,
             elements=seen.elements,
+            sights=seen.sights,
         )
 
 

@@ -4,12 +4,12 @@ Values are quoted shortened, because pages and models write them.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from generators.sites.protocol import Visit
 from schemas.base import JsonObject, Record
-from schemas.episode import Episode
-from schemas.observation import Element
+from schemas.episode import Episode, Step
+from schemas.observation import Look, Observation, Target
 from schemas.task import Task
 from schemas.truncation import truncate
 
@@ -50,12 +50,34 @@ def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]
                 yield from compare(f"capsule.{part}.{key}", *said)
 
 
-def compare_elements(recorded: tuple[Element, ...], found: tuple[Element, ...]) -> Iterator[str]:
-    """Yield how many elements differ in number, and how the first that differs does."""
-    yield from compare("number of elements", len(recorded), len(found))
+def compare_shown(recorded: Look, found: Look) -> Iterator[str]:
+    """Yield in what number elements and sights differ, and how the first that differs does.
+
+    Sights are compared only where they were recorded.
+    """
+    yield from _compare_items("elements", recorded.elements, found.elements)
+    if recorded.sights is not None:
+        yield from _compare_items("sights", recorded.sights, found.sights or ())
+
+
+def compare_targets(recorded: Step, seen: Observation, found: Target | None) -> Iterator[str]:
+    """Compare the element under the pointer, on the page that was `seen` anew before the action.
+
+    Where only that has sights, an earlier version recorded the step, and named its target by hidden text
+    too.
+    """
+    told = recorded.target
+    older = recorded.sights is None and seen.sights is not None
+    if older and told is not None and found is not None:
+        found = found.model_copy(update={"name": told.name, "text": told.text})
+    yield from compare_records("target", told, found)
+
+
+def _compare_items(what: str, recorded: Sequence[Record], found: Sequence[Record]) -> Iterator[str]:
+    yield from compare(f"number of {what}", len(recorded), len(found))
     for number, (one, other) in enumerate(zip(recorded, found, strict=False)):
         if one != other:
-            yield from compare_records(f"elements[{number}]", one, other)
+            yield from compare_records(f"{what}[{number}]", one, other)
             return
 
 

@@ -110,4 +110,4 @@ def _levels(one: Image.Image | None, other: Image.Image | None) -> float:
 
 
 def _same_page(one: Observation, other: Observation) -> bool:
-    return one.page == other.page and one.elements == other.elements
+    return (one.page, one.elements, one.sights) == (other.page, other.elements, other.sights)

@@ -6,7 +6,7 @@ asks no policy and adapts nothing. It runs in a fresh context and compares with 
 * at the start: the columns and the capsule that say where the episode went, the goal and the reward
   before the first action;
 * before each action and at the end, in a row that must be there: URL, title, form state, focus, scroll
-  and, on sites that call themselves repeatable, the whole DOM; the elements; the picture;
+  and, on sites that call themselves repeatable, the whole DOM; the elements and what was in sight; the picture;
 * after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the
   next observation differs;
 * at the end: the episode's reward, `done` and answer.
@@ -29,8 +29,8 @@ from generators.verify.differences import (
     Parts,
     compare,
     compare_capsule,
-    compare_elements,
-    compare_records,
+    compare_shown,
+    compare_targets,
     compare_way,
 )
 from generators.verify.pictures import compare_pictures
@@ -175,7 +175,7 @@ class _Execution:
         for name, recorded in step.page:
             if name != "dom_sha256" or self.site.repeatable:
                 differs += compare(name, recorded, getattr(seen.page, name))
-        differs += compare_elements(step.elements, seen.elements)
+        differs += compare_shown(step, seen)
         self.rows.append(_Row(seen, differs))
 
     def _compare_change(self, step: Step, seen: Observation) -> None:
@@ -203,7 +203,7 @@ class _Execution:
     def _compare_effect(self, step: Step, effect: Effect, outcome: Outcome) -> None:
         differs = self.rows[-1].differs
         differs += compare("action_error", step.action_error, effect.error)
-        differs += compare_records("target", step.target, effect.target)
+        differs += compare_targets(step, self.rows[-1].seen, effect.target)
         differs += compare("result_text", step.result_text, effect.result_text)
         differs += compare("reward", step.reward, outcome.reward)
         differs += compare("terminated", step.terminated, outcome.done)

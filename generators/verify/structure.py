@@ -44,7 +44,7 @@ MAX_DEFECTS = 20
 
 _SEEN = (
     *("step", "screenshot", "screenshot_sha256", "screenshot_phash", "width", "height", "page"),
-    *("action", "observe_ms", "at", "elements"),
+    *("action", "observe_ms", "at", "elements", "sights"),
 )
 """What the final row says; every other field has its default."""
 

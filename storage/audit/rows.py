@@ -204,10 +204,11 @@ class RowChecks:
         if self._episode_of(key, row) is None:
             return
         name = f"episode {row['episode_id']}, step {row['step']}"
-        try:
-            json.loads(row["elements"])
-        except ValueError:
-            self._notes.finding(key, f"{name}: its elements are not JSON")
+        for column in ("elements", "sights"):
+            try:
+                json.loads(row.get(column) or "null")
+            except ValueError:
+                self._notes.finding(key, f"{name}: its {column} are not JSON")
         observed = self._observed[row["episode_id"]]
         if row["step"] in observed:
             self._notes.finding(key, f"{name}: has a second observation")

@@ -7,7 +7,7 @@ from adversarial.retelling import Kinds, Truth, adder, amend, clicking, hit, out
 from schemas.action import Click, Key, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step
-from schemas.observation import Element, PageState
+from schemas.observation import Element, Sight, PageState
 
 KINDS: Kinds = {}
 lie = adder(KINDS)
@@ -129,6 +129,45 @@ def elements_of_another_seed(truth: Truth) -> Episode | None:
     if other == truth.episode.steps[0].elements:
         return None
     return amend(truth.episode, 0, elements=other)
+
+
+# What was in sight.
+
+
+def _sighted(truth: Truth, tell: Callable[[list[Sight]], list[Sight]]) -> Episode | None:
+    at = truth.choose(lambda step: step.sights, truth.episode.steps)
+    if at is None:
+        return None
+    found = list(truth.episode.steps[at].sights or ())
+    told = tell(found)
+    assert told != found
+    return amend(truth.episode, at, sights=tuple(told))
+
+
+@lie("replay")
+def text_in_sight_made_up(truth: Truth) -> Episode | None:
+    return _sighted(truth, lambda found: [*found, found[0].model_copy(update={"text": "Buy"})])
+
+
+@lie("replay")
+def text_in_sight_dropped(truth: Truth) -> Episode | None:
+    return _sighted(truth, lambda found: found[:-1])
+
+
+@lie("replay")
+def text_in_sight_altered(truth: Truth) -> Episode | None:
+    return _sighted(
+        truth, lambda found: [one.model_copy(update={"text": one.text + "!"}) for one in found]
+    )
+
+
+@lie("replay")
+def text_in_sight_moved(truth: Truth) -> Episode | None:
+    def moved(one: Sight) -> Sight:
+        left, top, width, height = one.bbox
+        return one.model_copy(update={"bbox": (left + 30, top + 30, width, height)})
+
+    return _sighted(truth, lambda found: [moved(one) for one in found])
 
 
 # What the page said.

@@ -178,8 +178,8 @@ class Recorder:
             problem = await self.site.begin(visit, session)
             for step in episode.steps:
                 seen = await session.observe()
-                shown = (seen.screenshot, seen.page, seen.elements)
-                if shown != (step.screenshot, step.page, step.elements):
+                shown = (seen.screenshot, seen.page, seen.elements, seen.sights)
+                if shown != (step.screenshot, step.page, step.elements, step.sights):
                     return False
                 if isinstance(step.action, NoAction):
                     continue

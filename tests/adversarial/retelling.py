@@ -207,7 +207,7 @@ def neighbours(steps: Sequence[Step]) -> list[tuple[Step, Step]]:
 def looking(step: Step) -> Step:
     """Return the row that a step would be if nothing had been done then."""
     seen = {"step", "screenshot", "screenshot_sha256", "screenshot_phash", "width", "height"}
-    seen |= {"page", "observe_ms", "at", "elements"}
+    seen |= {"page", "observe_ms", "at", "elements", "sights"}
     return Step.model_validate(step.model_dump(include=seen) | {"action": NoAction()})
 
 

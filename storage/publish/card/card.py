@@ -33,7 +33,7 @@ _CONTENTS = {
     "steps": "one row a step, the final state included: the screenshot before the action, "
     "the policy's thought, the action, the element under it",
     "tasks": "every task attempted, whether or not an attempt was accepted",
-    "observations": "the elements on the page at each step, as JSON",
+    "observations": "the elements on the page and what the picture shows, at each step, as JSON",
     "calls": "one row a call of the engine: messages, reply, tokens",
     "prompts": "the system prompts the calls refer to",
 }
