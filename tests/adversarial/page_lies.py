@@ -7,7 +7,7 @@ from adversarial.retelling import Kinds, Truth, adder, amend, clicking, hit, out
 from schemas.action import Click, Key, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step
-from schemas.observation import Element, Sight, PageState
+from schemas.observation import Element, PageState, Sight
 
 KINDS: Kinds = {}
 lie = adder(KINDS)
