@@ -8,6 +8,7 @@ from generators.sites.protocol import Site
 from generators.verify.outcome import OutcomeVerifier
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
+from generators.verify.seen import Seen
 from generators.verify.structure import Structure
 from schemas.errors import NotFound
 
@@ -17,6 +18,7 @@ Maker = Callable[[Mapping[str, Site], Sessions], Verifier]
 MAKERS: dict[str, Maker] = {
     "structure": lambda _sites, _sessions: Structure(),
     "outcome": lambda sites, _sessions: OutcomeVerifier(sites),
+    "seen": lambda _sites, _sessions: Seen(),
     "replay": lambda sites, sessions: Replay(sites, sessions=sessions),
 }
 """Every verifier by the name that configurations use, cheapest first."""

@@ -1,0 +1,284 @@
+"""The `seen` verifier: whether what an action needs had been in sight of the policy before it.
+
+It reads stored rows alone. For each action it asks
+
+* of a text that is typed or answered: does it stand in the goal, in a picture taken until then or in what a
+  dialog said? A text that was derived counts if its thought names what it was derived from, in quotation
+  marks or as numbers, and these were in sight: parts that it is put together from, a sum, a difference, a
+  product, a quotient, a mean, a count of equal things, the code of a colour.
+* of a point: does the picture show something there, and all the text that the target is said to have?
+* of an option that is selected: does the list show it?
+* of words in quotation marks in a thought that this program wrote: were they in sight? Where nothing is
+  written on the target, words that are out of sight must have stood there.
+
+An export asks the same of each reply, with the pictures that its prompt still holds (`missing_basis`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from PIL import ImageColor
+from pydantic import JsonValue
+
+from generators.verify.shown import Basis, Picture, Shown, Words, split_words
+from schemas.action import Answer, Click, Drag, Hover, Key, NoAction, Select, TypeText, target_point
+from schemas.base import JsonObject
+from schemas.episode import Episode, Step, ThoughtSource
+from schemas.observation import Box
+from schemas.task import Task
+from schemas.verdict import Finding, Status
+
+MAX_LISTED = 50
+"""Entries of each list in the evidence."""
+
+REACH = 14
+"""How far from the point of an action a text may have stood that it remembers, CSS px."""
+
+COLOUR_LEVELS = 8
+"""Levels by which a colour that is typed may differ from the picture's, in each channel."""
+
+_QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"(.+?)\"|“(.+?)”|\u2018(.+?)\u2019")
+_NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_MAX_OPERANDS = 12
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something that an action needs, and where it stands."""
+
+    step: int
+    """The step of the action."""
+    what: str
+    """In words."""
+    basis: Basis | None
+    """Where it stands; None: nowhere in sight."""
+
+    def as_json(self) -> JsonObject:
+        """Return it as evidence."""
+        if self.basis is None:
+            return {"step": self.step, "what": self.what}
+        bbox: JsonValue = None if self.basis.bbox is None else [*self.basis.bbox]
+        return {"step": self.step, "what": self.what, "picture": self.basis.picture, "bbox": bbox}
+
+
+class Seen:
+    """The `seen` verifier."""
+
+    name = "seen"
+    version = "1"
+
+    async def examine(self, task: Task, episode: Episode) -> Finding:
+        """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
+        del task
+        taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
+        blind = [step.step for step in taken if step.sights is None]
+        if blind:
+            return Finding(
+                status=Status.UNSUPPORTED,
+                reason=f"step {blind[0]} was recorded without what its picture shows"
+                " (`sights` in observations)",
+                evidence={"missing": "observations.sights", "steps": [*blind[:MAX_LISTED]]},
+            )
+        spelled = _spelled(taken)
+        found = [
+            need
+            for shown, step in _follow(episode, taken)
+            for need in needs(step, shown, spelled=spelled.get(step.step, ""))
+        ]
+        missing = [need for need in found if need.basis is None]
+        unfounded = {need.step for need in missing}
+        lists: dict[str, list[JsonValue]] = {
+            "missing": [need.as_json() for need in missing],
+            "bases": [need.as_json() for need in found if need.basis],
+        }
+        reason = f"all that {len(taken)} actions need was in sight before"
+        if missing:
+            more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+            reason = f"step {missing[0].step}: {missing[0].what}{more}"
+        return Finding(
+            status=Status.FAILED if missing else Status.PASSED,
+            score=1 - len(unfounded) / len(taken) if taken else None,
+            reason=reason,
+            evidence={name: entries[:MAX_LISTED] for name, entries in lists.items()},
+        )
+
+
+def _follow(episode: Episode, taken: Sequence[Step]) -> Iterator[tuple[Shown, Step]]:
+    """Yield what the policy had been shown before each action, and the step."""
+    shown = Shown((Words(None, [(episode.instruction, None)]),), ())
+    for step in taken:
+        picture = Picture(step, scale=episode.device_scale_factor)
+        shown = replace(shown, pictures=(*shown.pictures, picture))
+        yield shown, step
+        if step.result_text:
+            shown = replace(shown, texts=(*shown.texts, Words(None, [(step.result_text, None)])))
+
+
+def _spelled(taken: Sequence[Step]) -> dict[int, str]:
+    """Return the texts that are typed key by key, by the step of the last key."""
+    out: dict[int, str] = {}
+    for step in taken:
+        key = step.action.key if isinstance(step.action, Key) else ""
+        if len(key) == 1:
+            out[step.step] = out.pop(step.step - 1, "") + key
+    return out
+
+
+def missing_basis(step: Step, shown: Shown) -> str | None:
+    """Return what an action needs and was not in sight; None if nothing is missing."""
+    return next((need.what for need in needs(step, shown) if need.basis is None), None)
+
+
+def needs(step: Step, shown: Shown, *, spelled: str = "") -> Iterator[Need]:
+    """Yield what an action needs, with where it stands in what was `shown`.
+
+    `spelled` is a text whose last key is pressed. An action that could not be carried out needs nothing.
+    """
+    if step.action_error is not None:
+        return
+    action = step.action
+    text = action.text if isinstance(action, TypeText | Answer) else spelled
+    if text:
+        yield Need(
+            step.step, f"the text {_quote(text)}", find_text(text, step.thought or "", shown)
+        )
+    if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):
+        yield _need_of_target(step, shown)
+    if isinstance(action, Select):
+        yield _need_of_option(step, action.option, shown)
+    if step.thought and step.thought_source is not ThoughtSource.POLICY:
+        yield from _needs_of_thought(step, text, shown)
+
+
+def find_text(text: str, thought: str, shown: Shown) -> Basis | None:
+    """Return where a text that is typed stands, or what it was derived from; None if nowhere."""
+    bare = text.strip("\n")
+    if bare != bare.strip():
+        whole = any(bare in source.raw for source in shown.texts)
+        return Basis(None) if whole else None
+    found = shown.find(text) or shown.find(text.lstrip("0"))
+    return found or _derive(text.strip(), thought, shown)
+
+
+def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
+    quoted = [basis for basis in map(shown.find, quotes(thought)) if basis is not None]
+    if _is_put_together(text, [one for one in quotes(thought) if shown.find(one)]):
+        return quoted[0]
+    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return Basis(None) if _is_computed(float(text), thought, shown) else None
+    if re.fullmatch(r"#?[0-9a-fA-F]{6}", text):
+        return _find_colour(text, shown)
+    return None
+
+
+def _is_put_together(text: str, operands: Sequence[str]) -> bool:
+    """Return whether a text is two or more operands, one after another."""
+    parts = {"".join(split_words(one)) for one in operands[:_MAX_OPERANDS]} - {""}
+    rest = "".join(split_words(text))
+    reached = {0: 0}
+    for at in range(len(rest)):
+        for part in parts if at in reached else ():
+            if rest.startswith(part, at):
+                reached.setdefault(at + len(part), reached[at] + 1)
+    return reached.get(len(rest), 0) > 1
+
+
+def _is_computed(number: float, thought: str, shown: Shown) -> bool:
+    """Return whether a number is counted, or follows from two numbers of the thought that were in sight."""
+    named = list(dict.fromkeys(float(one) for one in _NUMBERS.findall(thought)))
+    if number in named and any(number in picture.counts for picture in shown.pictures):
+        return True
+    operands = [one for one in named if one != number and shown.has_number(one)][:_MAX_OPERANDS]
+    for one, other in product(operands, repeat=2):
+        mean = (one + other) / 2
+        results = {one + other, one - other, one * other, mean // 1, -(-mean // 1)}
+        if number in results or (other and one / other == number):
+            return True
+    return False
+
+
+def _find_colour(text: str, shown: Shown) -> Basis | None:
+    """Return where the colour stands that a code of six digits means: by name, or drawn."""
+    code = text.removeprefix("#").lower()
+    for source in shown.texts:
+        if any(ImageColor.colormap.get(word) == f"#{code}" for word in split_words(source.raw)):
+            return Basis(None)
+    wanted = ImageColor.getrgb(f"#{code}")
+    for picture in reversed(shown.pictures):
+        for one in picture.sights:
+            colour = None if one.text else picture.colour_at(one.bbox)
+            if colour and all(
+                abs(a - b) <= COLOUR_LEVELS for a, b in zip(colour, wanted, strict=False)
+            ):
+                return Basis(picture.step, one.bbox)
+    return None
+
+
+def _need_of_target(step: Step, shown: Shown) -> Need:
+    """Return the need of something in sight where an action points, with what is written on it."""
+    target = step.target
+    picture = _picture_of(step, shown)
+    if target is None or target.bbox is None:
+        return Need(step.step, "there is nothing where it points", None)
+    if picture is None:
+        return Need(step.step, "the picture of what it points at", None)
+    if target.text:
+        written = Words(picture.step, [(s.text, s.bbox) for s in picture.within(target.bbox)])
+        basis = written.find(split_words(target.text)) if split_words(target.text) else None
+        if basis is None and target.text in written.raw:
+            basis = Basis(picture.step, target.bbox)
+        return Need(step.step, f"{_quote(target.text)} on the target", basis)
+    basis = Basis(picture.step, target.bbox) if picture.shows(target.bbox) else None
+    return Need(step.step, "something drawn where it points", basis)
+
+
+def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
+    """Return the need of a list that shows the option."""
+    picture, box = _picture_of(step, shown), step.target and step.target.bbox
+    listed = picture.within(box) if picture and box else []
+    wanted = " ".join(option.split())
+    basis = next((Basis(step.step, one.bbox) for one in listed if one.text == wanted), None)
+    return Need(step.step, f"the option {_quote(option)} in the list", basis)
+
+
+def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
+    """Yield the words that a thought names, in quotation marks."""
+    point = target_point(step.action)
+    picture = _picture_of(step, shown)
+    now = Shown(shown.texts, (picture,) if picture else ())
+    unwritten = step.target is not None and not step.target.text
+    for quoted in quotes(step.thought or ""):
+        if quoted == typed:
+            continue
+        basis = shown.find(quoted)
+        what = f"{_quote(quoted)}, which its thought names"
+        if basis is not None and point is not None and unwritten and now.find(quoted) is None:
+            basis = _remembered(quoted, point, shown)
+            what += ", where it points"
+        yield Need(step.step, what, basis)
+
+
+def _remembered(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:
+    """Return where a text stood at a point, in an earlier picture."""
+    box: Box = (point[0] - REACH, point[1] - REACH, 2 * REACH, 2 * REACH)
+    for picture in reversed(shown.pictures):
+        for one in picture.within(box):
+            if Words(None, [(one.text, None)]).find(split_words(text)):
+                return Basis(picture.step, one.bbox)
+    return None
+
+
+def _picture_of(step: Step, shown: Shown) -> Picture | None:
+    return next((one for one in shown.pictures if one.step == step.step), None)
+
+
+def quotes(thought: str) -> list[str]:
+    """Return the texts in quotation marks."""
+    return [next(filter(None, found.groups())) for found in _QUOTED.finditer(thought)]
+
+
+def _quote(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

@@ -1,0 +1,199 @@
+"""What a policy has been shown, and where a text stands in it: the goal, the pictures, other texts.
+
+A picture is what its row says is in sight, without the boxes in which the stored picture shows nothing:
+words of a picture that is flat there were covered, face down or never drawn. Words are compared without
+case and punctuation, and a text must begin and end where words do. So a sentence counts that wraps over
+lines, and letters that stand apart; part of a word does not.
+"""
+
+import functools
+import io
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from PIL import Image
+
+from schemas.episode import Step
+from schemas.observation import Box, Sight
+
+MIN_CONTRAST = 16
+"""Levels of grey, of 255, between the lightest and the darkest pixel of a box in which something shows."""
+
+MIN_PIECE = 3
+"""Words of a part of a text that is put together from several pictures."""
+
+_RIM = 2
+"""Added to a box on each side before it is looked at, CSS px: things end at their boxes' edges."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
+"""A word; in a script that does not part words, a letter."""
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)")
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text as they are compared."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Where something that a policy used stands."""
+
+    picture: int | None
+    """The step whose picture shows it; None: a text, as the goal."""
+    bbox: Box | None = None
+    """Its box there, CSS px; None for a text."""
+
+
+class Words:
+    """Words in their order, each perhaps with its box."""
+
+    def __init__(self, picture: int | None, lines: Sequence[tuple[str, Box | None]]) -> None:
+        self._picture = picture
+        self._boxes = [box for text, box in lines for _ in split_words(text)]
+        words = [word for text, _ in lines for word in split_words(text)]
+        self._text = "".join(words)
+        ends = list(accumulate(len(word) for word in words))
+        self._starts = {
+            end - len(word): n for n, (word, end) in enumerate(zip(words, ends, strict=True))
+        }
+        self._ends = {*ends}
+        self.raw = " ".join(text for text, _ in lines)
+        """The lines as they are."""
+
+    @functools.cached_property
+    def numbers(self) -> set[float]:
+        """The numbers in it."""
+        return {float(number) for number in _NUMBER.findall(self.raw)}
+
+    def find(self, words: Sequence[str]) -> Basis | None:
+        """Return where these words stand one after another, with the box of the first."""
+        wanted = "".join(words)
+        at = self._text.find(wanted) if wanted else -1
+        while at >= 0:
+            if at in self._starts and at + len(wanted) in self._ends:
+                return Basis(self._picture, self._boxes[self._starts[at]])
+            at = self._text.find(wanted, at + 1)
+        return None
+
+
+class Picture:
+    """A step's picture, and what shows in it."""
+
+    def __init__(self, step: Step, *, scale: float) -> None:
+        self.step = step.step
+        """The step's number."""
+        self._scale = scale
+        try:
+            with Image.open(io.BytesIO(step.screenshot.bytes)) as image:
+                self._image: Image.Image | None = image.convert("RGB")
+        except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+            self._image = None
+        self.sights = tuple(one for one in step.sights or () if self.shows(one.bbox))
+        """What is in sight and shows."""
+        self.words = Words(self.step, [(one.text, one.bbox) for one in self.sights if one.text])
+        """The texts among it."""
+
+    @functools.cached_property
+    def counts(self) -> set[int]:
+        """How many things there are of a text, and how many drawn ones of a size."""
+        return {*Counter((one.text, one.text or one.bbox[2:]) for one in self.sights).values()}
+
+    def shows(self, box: Box) -> bool:
+        """Return whether the picture has more than one shade in a box and its rim."""
+        if self._image is None:
+            return False
+        left, top, width, height = box
+        edges = (left - _RIM, top - _RIM, left + width + _RIM, top + height + _RIM)
+        x1, y1, x2, y2 = (round(edge * self._scale) for edge in edges)
+        limits = self._image.size
+        area = (max(0, x1), max(0, y1), min(limits[0], x2), min(limits[1], y2))
+        if area[0] >= area[2] or area[1] >= area[3]:
+            return False
+        return any(low + MIN_CONTRAST <= high for low, high in _extrema(self._image.crop(area)))
+
+    def colour_at(self, box: Box) -> tuple[int, int, int] | None:
+        """Return the colour of the middle of a box; None if it is outside the picture."""
+        if self._image is None:
+            return None
+        x, y = (round((box[n] + box[n + 2] / 2) * self._scale) for n in (0, 1))
+        if not (0 <= x < self._image.width and 0 <= y < self._image.height):
+            return None
+        red, green, blue = self._image.crop((x, y, x + 1, y + 1)).tobytes()
+        return red, green, blue
+
+    def within(self, box: Box) -> list[Sight]:
+        """Return the texts whose middle is in a box and its rim."""
+        left, top, width, height = box
+        return [
+            one
+            for one in self.sights
+            if one.text
+            and left - _RIM <= one.bbox[0] + one.bbox[2] / 2 <= left + width + _RIM
+            and top - _RIM <= one.bbox[1] + one.bbox[3] / 2 <= top + height + _RIM
+        ]
+
+
+def _extrema(image: Image.Image) -> Iterator[tuple[int, int]]:
+    for band in image.split():
+        low, high = band.getextrema()
+        if isinstance(low, int) and isinstance(high, int):
+            yield low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """All that a policy has been shown before an action."""
+
+    texts: tuple[Words, ...]
+    """The goal and other texts."""
+    pictures: tuple[Picture, ...]
+    """In order."""
+
+    def sources(self) -> Iterator[Words]:
+        """Yield the texts, then the words of each picture, the latest first."""
+        yield from self.texts
+        for picture in reversed(self.pictures):
+            yield picture.words
+
+    def find(self, text: str) -> Basis | None:
+        """Return where a text stands, whole or in parts of several pictures; None if nowhere."""
+        words = split_words(text)
+        if not words:
+            bare = text.strip()
+            found = (one for one in self.sources() if bare and bare in one.raw)
+            return Basis(None) if next(found, None) else None
+        whole = self._find_whole(words)
+        if whole is not None or len(words) <= MIN_PIECE:
+            return whole
+        return self._find_parts(words)
+
+    def has_number(self, number: float) -> bool:
+        """Return whether a text has a number, or a picture as many equal things."""
+        return any(number in one.numbers for one in self.sources()) or any(
+            number in picture.counts for picture in self.pictures
+        )
+
+    def _find_whole(self, words: Sequence[str]) -> Basis | None:
+        for one in self.sources():
+            basis = one.find(words)
+            if basis is not None:
+                return basis
+        return None
+
+    def _find_parts(self, words: Sequence[str]) -> Basis | None:
+        first, at = None, 0
+        while at < len(words):
+            end, basis = len(words), None
+            while basis is None and end >= at + min(MIN_PIECE, len(words) - at):
+                basis = self._find_whole(words[at:end])
+                end -= 1
+            if basis is None:
+                return None
+            first, at = first or basis, end + 1
+        return first
