@@ -17,7 +17,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from schemas.sections import AcceptSection
-from schemas.task import split_of
 from schemas.verdict import Acceptance, Status, Verdict
 
 _REPLAY_LABELS = {
@@ -68,8 +67,11 @@ def acceptance_status(rule: AcceptSection, verdicts: Iterable[Verdict]) -> Accep
     return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
 
 
-def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, template_id: str) -> Acceptance:
-    """Return the columns that the rule gives an episode, given every verdict on it."""
+def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str) -> Acceptance:
+    """Return the columns that the rule gives an episode, given every verdict on it.
+
+    `split` is the one that its template is published in.
+    """
     every = tuple(verdicts)
     latest = latest_verdicts(every)
     reasons = tuple(reason.text for reason in _reasons(rule, latest))
@@ -91,7 +93,7 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, template_id:
         replay_score=replay.score if replay else None,
         judge_score=judge.score if judge else None,
         duplicate_of=original if isinstance(original, str) else None,
-        split=split_of(template_id),
+        split=split,
         min_reward=None if outcome is None else rule.min_reward if own is None else own,
         min_reward_reason=why,
         replays=len(tries) or None,

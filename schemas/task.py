@@ -52,8 +52,9 @@ class Task(Record):
     """What a judge should look for; None if there is none."""
     expires_at: Moment | None = None
     """When the task is out of date; None if never."""
-    split: str
-    """`train`, `validation` or `test`, by hash of the template."""
+    split: str = ""
+    """The split that its task file asks for: `train`, `validation` or `test`; empty where it asks for
+    none. Published tasks have the split that publication put their template into."""
 
 
 def task_id(
@@ -86,11 +87,3 @@ def task_id(
 
 SPLITS = ("train", "validation", "test")
 """The published splits, in their order."""
-
-
-def split_of(template_id: str) -> str:
-    """Return the split of every task of a template: 90 / 5 / 5 by its hash, the same for ever."""
-    bucket = int(content_hash({"split": template_id})[:8], 16) % 100
-    if bucket < 90:  # noqa: PLR2004 - the ratio is this function
-        return "train"
-    return "validation" if bucket < 95 else "test"  # noqa: PLR2004

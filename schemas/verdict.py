@@ -115,7 +115,7 @@ class Acceptance(Record):
     """The episode this one repeats; None if it is the first. Reserved: no verifier that ships looks
     for it."""
     split: str
-    """`train`, `validation` or `test`, by the task's template."""
+    """`train`, `validation` or `test`, by the group of templates that its task's template is in."""
     min_reward: float | None = None
     """The lowest raw reward that counts as success; None if the rule does not ask for `outcome`, or
     without its verdict."""

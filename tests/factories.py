@@ -32,7 +32,7 @@ from schemas.episode import (
 )
 from schemas.observation import Element, PageState, Screenshot, Target
 from schemas.sections import StorageSection, TasksSection
-from schemas.task import Task, split_of, task_id
+from schemas.task import Task, task_id
 from schemas.verdict import Status, Verdict
 from storage.lake.lake import Lake
 from storage.objects.protocol import ObjectStore
@@ -61,10 +61,18 @@ def make_screenshot(seed: int, *, width: int = WIDTH, height: int = HEIGHT) -> S
     return Screenshot(bytes=out.getvalue(), path=f"{seed}.jpg")
 
 
+SPLIT_OF = {"click-test": "train", "click-color": "validation", "enter-text": "test"}
+"""The split that the tasks of a template ask for; those of other templates ask for none."""
+
+
 def make_task(
-    seed: int = 0, *, template: str = "click-test", instruction: str = "Click the button."
+    seed: int = 0, *, template: str = "click-test", instruction: str | None = None
 ) -> Task:
-    """Return a task of a template."""
+    """Return a task of a template, with the goal of the template unless one is given."""
+    if instruction is None:
+        instruction = "Click the button."
+        if template != "click-test":
+            instruction = f"Click the button of {template}."
     url = f"http://miniwob.localhost/miniwob/{template}.html"
     return Task(
         task_id=task_id(
@@ -84,7 +92,7 @@ def make_task(
         instruction=instruction,
         seed=seed,
         tags=("click",),
-        split=split_of(template),
+        split=SPLIT_OF.get(template, ""),
     )
 
 
@@ -206,6 +214,11 @@ def make_episode(
     started = START + timedelta(seconds=salt)
     looked = started + timedelta(milliseconds=10)
     steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt, at=looked)
+    if task.template_id != "click-test":
+        pages = [step.page.model_copy(update={"title": task.template_id}) for step in steps]
+        steps = tuple(
+            step.model_copy(update={"page": page}) for step, page in zip(steps, pages, strict=True)
+        )
     if stop_reason is StopReason.FINISHED and n_steps:
         *before, last, final = steps
         steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)

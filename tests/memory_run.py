@@ -45,12 +45,19 @@ class MemorySnapshot:
 
     version: int
     rows: Mapping[str, Sequence[pa.Table]]
+    splits: dict[str, str] = field(default_factory=dict)
 
     async def dataset(self, table: str) -> ds.Dataset | None:
         tables = self.rows.get(table, ())
         if not any(part.num_rows for part in tables):
             return None
         return ds.dataset([ds.dataset(part) for part in tables])
+
+    async def known_splits(self) -> Mapping[str, str]:
+        return dict(self.splits)
+
+    async def add_splits(self, splits: Mapping[str, str]) -> None:
+        self.splits.update(splits)
 
 
 @dataclass
@@ -59,6 +66,8 @@ class MemoryRun:
 
     rows: dict[str, list[pa.Table]] = field(default_factory=dict)
     version: int = 0
+    splits: dict[str, str] = field(default_factory=dict)
+    """What publications of its snapshots assigned."""
 
     def commit(self, tasks: Sequence[Task], episodes: Sequence[Episode]) -> None:
         for table, rows in unit_rows(tasks, episodes).items():
@@ -69,7 +78,8 @@ class MemoryRun:
 
     def seal(self) -> MemorySnapshot:
         self.version += 1
-        return MemorySnapshot(self.version, {name: list(rows) for name, rows in self.rows.items()})
+        rows = {name: list(parts) for name, parts in self.rows.items()}
+        return MemorySnapshot(self.version, rows, self.splits)
 
     def _append(self, table: str, rows: Sequence[Row]) -> None:
         made = pa.Table.from_pylist(list(rows), schema=arrow_schema(table))

@@ -15,7 +15,7 @@ from generators.rollout.rollout import rollout
 from generators.sites.protocol import Site
 from schemas.action import Action, Click
 from schemas.episode import Episode
-from schemas.task import Task, split_of, task_id
+from schemas.task import Task, task_id
 
 LIMITS = Limits(steps=10, seconds=60, stuck_steps=3)
 RUNNING = [0, False]
@@ -54,7 +54,6 @@ def scripted_task(seed: int = 3, *, max_steps: int = 30) -> Task:
         instruction="",
         seed=seed,
         max_steps=max_steps,
-        split=split_of("pages"),
     )
 
 

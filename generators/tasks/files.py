@@ -18,14 +18,14 @@ from pydantic_core import ErrorDetails
 from generators.tasks.site_templates import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks
-from schemas.task import MAX_SEED, Task, split_of, task_id
+from schemas.task import MAX_SEED, Task, task_id
 
 JSON_COLUMNS = ("parameters", "rubric")
 """Columns that may be JSON values or, as in tables, strings of JSON."""
 
 FREE_COLUMNS = (
     *("source", "max_steps", "difficulty", "tags"),
-    *("feasible", "answer_kind", "rubric", "expires_at"),
+    *("feasible", "answer_kind", "rubric", "expires_at", "split"),
 )
 """Columns that are no part of a task's identity and are taken from the row as they are."""
 
@@ -72,8 +72,9 @@ class TaskRow(Record):
     """Must be the site's, if stated."""
     task_id: str | None = None
     """Must be the computed one, if stated."""
-    split: str | None = None
-    """Must be the template's, if stated."""
+    split: Literal["", "train", "validation", "test"] | None = None
+    """The split of its template in publications; None or empty: publication decides. One for all tasks of a
+    template."""
 
 
 def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
@@ -137,7 +138,6 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
     computed: dict[str, tuple[str | None, str | None]] = {
         "site_version": (row.site_version, offer.version),
         "start_url": (row.start_url, task.start_url),
-        "split": (row.split, task.split),
         "task_id": (row.task_id, task.task_id),
     }
     for column, (stated, actual) in computed.items():
@@ -188,7 +188,6 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         parameters=parameters,
         seed=row.seed or 0,
         max_steps=MAX_STEPS,
-        split=split_of(template_id),
     )
 
 
@@ -277,16 +276,22 @@ def _tasks(
 ) -> list[Task]:
     tasks: list[Task] = []
     first_at: dict[str, int] = {}
+    splits: dict[str, str] = {}
     mistakes: list[str] = []
     for number, raw in rows:
         problems: list[str] = []
         try:
             task = make_task(parse_row(raw), sites=sites, source=path.name)
             first = first_at.setdefault(task.task_id, number)
-            if first == number:
-                tasks.append(task)
-            else:
+            if first != number:
                 problems = [f"is the same task as {unit} {first}"]
+            elif (split := splits.setdefault(task.template_id, task.split)) != task.split:
+                stated = f"split = {task.split or None!r}"
+                problems = [
+                    f"{stated}, but an earlier {unit} of the template has {split or None!r}"
+                ]
+            else:
+                tasks.append(task)
         except BadRow as error:
             problems = str(error).splitlines()
         mistakes += [f"{path}: {unit} {number}: {problem}" for problem in problems]

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from generators.sites import miniwob
 from generators.sites.catalogue import catalogue
 from schemas.base import JsonObject
-from schemas.task import Task, split_of, task_id
+from schemas.task import Task, task_id
 
 MAX_STEPS = 100
 """Of a template's task, in actions: more than any needs, so that the run's limit decides."""
@@ -91,7 +91,6 @@ def make_template_task(
         tags=template.tags,
         feasible=template.feasible,
         answer_kind="none",
-        split=split_of(template_id),
     )
 
 

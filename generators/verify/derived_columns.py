@@ -18,7 +18,7 @@ from schemas.call import usage
 from schemas.episode import Episode, Step, StopReason, browser_seconds
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind
 from schemas.ids import episode_id, group_id
-from schemas.task import Task, split_of, task_id
+from schemas.task import SPLITS, Task, task_id
 
 MAX_WALL_DIFFERENCE = 0.01
 """Seconds by which `wall_seconds` may differ from the time between `started_at` and `ended_at`: earlier
@@ -41,8 +41,8 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
     yield from differences((name, getattr(episode, name), own) for name, own in expected.items())
     if task.task_id not in _task_ids(task):
         yield "the task's id is not the hash of its content"
-    if task.split != split_of(task.template_id):
-        yield f"the task's split is {task.split}, its template's is another"
+    if task.split not in ("", *SPLITS):
+        yield f"the task asks for the split '{task.split}', which does not exist"
     if episode.steps and not episode.instruction:
         yield "a page was opened, but there is no instruction"
     if episode.steps and not episode.browser_version:

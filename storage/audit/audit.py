@@ -16,6 +16,8 @@ from storage.audit.inventory import Inventory, shard_key, take_inventory
 from storage.audit.report import AuditReport, Notes, Progress, PublishedCopy
 from storage.audit.shard_contents import read_committed, read_uncommitted
 from storage.lake.retention import parse_decision, retention_key
+from storage.lake.split_record import KEY as SPLITS_KEY
+from storage.lake.split_record import read_splits
 from storage.lake.versions import Versions, parse_version, version_key
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import Missing, ObjectStore
@@ -41,11 +43,13 @@ async def audit(
     """
     notes = Notes(progress)
     inventory = await take_inventory(store, notes)
-    if not inventory.run and not inventory.entries and not inventory.shards:
+    if run_file.KEY not in inventory.files and not inventory.entries and not inventory.shards:
         raise NotFound(f"{store.url}: there is no run here ({run_file.KEY} is missing)")
     objects = [len(inventory.entries[table]) + len(inventory.shards[table]) for table in TABLES]
     notes.expect(sum(objects) + len(inventory.spooled))
     run = await _read_run(store, notes)
+    if SPLITS_KEY in inventory.files:
+        await _check_splits(store, notes)
     pins = await _read_versions(store, inventory, notes)
     histories = {
         table: await read_history(
@@ -85,6 +89,13 @@ async def _read_run(store: ObjectStore, notes: Notes) -> run_file.RunFile | None
         if current[key] != run.identity[key]:
             notes.finding(run_file.KEY, f"states {key} twice, with two values")
     return run
+
+
+async def _check_splits(store: ObjectStore, notes: Notes) -> None:
+    try:
+        await read_splits(store)
+    except Damaged as error:
+        notes.finding(SPLITS_KEY, f"is torn or altered: {error}")
 
 
 async def _read_versions(store: ObjectStore, inventory: Inventory, notes: Notes) -> list[Versions]:

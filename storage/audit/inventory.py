@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from schemas.tables import TABLES
 from storage import run_file
 from storage.audit.report import Notes
-from storage.lake import retention, versions
+from storage.lake import retention, split_record, versions
 from storage.lake.delta_table import STAGED
 from storage.maintenance.merge_shards import COMPACT
 from storage.objects.protocol import ObjectStore
@@ -30,8 +30,8 @@ _SPOOLED = re.compile(r"spool/(?P<unit>[0-9a-f]{16,})/[0-9a-f]{16,}")
 class Inventory:
     """The objects of a run, by kind."""
 
-    run: bool = False
-    """Whether there is a `run.json`."""
+    files: set[str] = field(default_factory=set)
+    """Those of `run.json` and `splits.json` that exist."""
     versions: set[int] = field(default_factory=set)
     """Numbers of the versions."""
     keeping: set[int] = field(default_factory=set)
@@ -71,8 +71,8 @@ def _add(inventory: Inventory, key: str, size: int, notes: Notes) -> bool:
         inventory.shards[match["table"]][match["path"]] = size
     elif match := _ENTRY.fullmatch(key):
         inventory.entries[match["table"]].add(int(match["number"]))
-    elif key == run_file.KEY:
-        inventory.run = True
+    elif key in (run_file.KEY, split_record.KEY):
+        inventory.files.add(key)
     elif match := versions.KEY.fullmatch(key):
         inventory.versions.add(int(match[1]))
     elif match := retention.KEY.fullmatch(key):

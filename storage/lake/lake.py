@@ -256,8 +256,7 @@ class Lake(LakeReader, LakeWriter, ResumeIndex):
         number = numbers[-1] if numbers else 0
         last = await read_version(self._store, number) if numbers else {}
         tables = await self._versions()
-        snapshot = Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
-        return snapshot, tables == last
+        return self._snapshot(number, tables), tables == last
 
     async def keep(self, version: int) -> None:
         """Keep a sealed version readable for ever; do so before it is published.

@@ -16,6 +16,7 @@ from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.delta_access import FOLDER, Access
 from storage.lake.delta_table import AsyncDeltaTable, dataset_at
+from storage.lake.split_record import add_splits, read_splits
 from storage.lake.versions import Versions, find_version
 from storage.objects.protocol import ObjectStore
 
@@ -30,6 +31,8 @@ class Snapshot:
     """The Delta version of every table it has."""
     urls: Mapping[str, str] = field(repr=False)
     """The URL of every table."""
+    store: ObjectStore = field(repr=False)
+    """Where the run is stored."""
     access: Access = field(default=FOLDER, repr=False)
     """What Delta's client needs to open them."""
 
@@ -44,6 +47,24 @@ class Snapshot:
         return await asyncio.to_thread(
             dataset_at, self.urls[table], self.tables[table], self.access
         )
+
+    async def known_splits(self) -> dict[str, str]:
+        """Return the split of each template that any version of the run was published with.
+
+        Raises:
+            Damaged: the record cannot be read.
+        """
+        return await read_splits(self.store)
+
+    async def add_splits(self, splits: Mapping[str, str]) -> None:
+        """Record the splits of templates that have none yet (see `storage.lake.split_record`).
+
+        Raises:
+            Conflict: another publication gave one of them another split meanwhile.
+            Damaged: the record cannot be read.
+            Unwritable: the run cannot be written.
+        """
+        await add_splits(self.store, splits)
 
 
 class LakeReader:
@@ -128,7 +149,12 @@ class LakeReader:
             Damaged: it cannot be read.
         """
         number, tables = await find_version(self._store, version)
-        return Snapshot(version=number, tables=tables, urls=self._urls, access=self._access)
+        return self._snapshot(number, tables)
+
+    def _snapshot(self, number: int, tables: Versions) -> Snapshot:
+        return Snapshot(
+            version=number, tables=tables, urls=self._urls, store=self._store, access=self._access
+        )
 
     async def _read_heads(self, unit_id: str, *columns: str) -> list[Row]:
         """Return some columns of a unit's rows of `episodes`."""

@@ -258,7 +258,17 @@ def _rows(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
         if config == "steps":
             check_steps(table, expected)
             check_pictures(table)
-        yield table if episodes else drop_repeats(table, wanted.key)
+        if config == "tasks":
+            yield drop_repeats(_in_split(table, planned.split), wanted.key)
+        else:
+            yield table if episodes else drop_repeats(table, wanted.key)
+
+
+def _in_split(tasks: pa.Table, split: str) -> pa.Table:
+    """Return `tasks` with their split; a run's have the one that their file asks for, if any."""
+    place = tasks.schema.get_field_index("split")
+    column = pa.array([split] * tasks.num_rows, pa.string())
+    return tasks.set_column(place, tasks.schema.field(place), column)
 
 
 def _trajectories(

@@ -5,10 +5,12 @@ Hugging Face Hub. The plan, the files and the order of writes are the same for e
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from schemas.acceptance import AcceptanceStatus
 from schemas.base import Record, sha256_hex
+from schemas.errors import Unwritable
 from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
@@ -31,6 +33,8 @@ from storage.publish.plan.plan import PublishPlan, plan_files
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
 from storage.run_file import RunFile
+
+LOG = logging.getLogger(__name__)
 
 
 class PublishReport(Record):
@@ -143,6 +147,8 @@ async def publish_to(
         shard_bytes=shard_mb * MEGABYTE,
     )
 
+    await _record_splits(snapshot, plan)
+
     def describe(files: Sequence[PublishedFile]) -> Mapping[str, bytes]:
         facts = CardFacts(plan, files, run_file, rule, destination.name, terms.license)
         return _texts(facts)
@@ -150,6 +156,18 @@ async def publish_to(
     publication = Publication(plan=plan, tables=tables, describe=describe)
     applied = await publication.apply(destination, progress=progress)
     return _report(plan, applied, destination)
+
+
+async def _record_splits(snapshot: SnapshotTables, plan: PublishPlan) -> None:
+    """Record in the run which split each template is published in, before anything is written."""
+    try:
+        await snapshot.add_splits(plan.selection.splits.by_template)
+    except Unwritable as error:
+        LOG.warning(
+            "the splits of this dataset are not recorded in the run, so that a later publication may "
+            "put a template into another split: %s",
+            error,
+        )
 
 
 def _plan(

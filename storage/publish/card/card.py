@@ -100,7 +100,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
         counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
         yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
     yield ""
-    yield "Splits are disjoint by task template: all seeds of one template share a split."
+    yield from _splits(selection)
     yield ""
     yield "## What was accepted"
     yield ""
@@ -117,6 +117,22 @@ def _text(facts: CardFacts) -> Iterator[str]:
     yield "## How it was made"
     yield ""
     yield from _provenance(facts)
+
+
+def _splits(selection: Selection) -> Iterator[str]:
+    splits = selection.splits
+    counts = splits.group_counts
+    shown = ", ".join(f"{counts[split]:,} in {split}" for split in SPLITS)
+    yield "Templates that share a page, a first picture or a goal's wording are one group, and a group is in"
+    yield f"one split, with all its seeds: {len(splits.groups):,} groups, {shown}."
+    if not any(counts[split] for split in SPLITS[1:]):
+        yield "There are too few groups for a split: everything is in train, and nothing is held out."
+    elif not splits.is_conclusive:
+        yield "`validation` or `test` holds less than a twentieth of the groups: too little to conclude from."
+    left_out = sum(map(selection.leaves_out, selection.candidates))
+    if left_out:
+        yield f"{left_out:,} episodes of {len(splits.left_out):,} templates are left out: their templates"
+        yield "were in one split before the run grew and showed them to be in a group of another."
 
 
 def _acceptance(selection: Selection, rule: AcceptSection) -> Iterator[str]:

@@ -137,7 +137,12 @@ def plan_files(
     """Return the files that `selection` is published as, each of about `shard_bytes`."""
     owners = _row_owners(tables, selection)
     members = {
-        split: [c for c in selection.candidates if c.acceptance.split == split] for split in SPLITS
+        split: [
+            c
+            for c in selection.candidates
+            if c.acceptance.split == split and not selection.leaves_out(c)
+        ]
+        for split in SPLITS
     }
     files: list[PlannedFile] = []
     for config, split in product(DATASET_CONFIGS, SPLITS):

@@ -43,13 +43,27 @@ class SnapshotTables(Protocol):
         """Return the table at this version; None if it did not exist yet."""
         ...
 
+    async def known_splits(self) -> Mapping[str, str]:
+        """Return the split of each template that any version of the run was published with."""
+        ...
+
+    async def add_splits(self, splits: Mapping[str, str]) -> None:
+        """Record the splits of templates that have none yet."""
+        ...
+
 
 class Tables:
     """A sealed version's tables, opened."""
 
-    def __init__(self, version: int, datasets: Mapping[str, ds.Dataset]) -> None:
+    def __init__(
+        self,
+        version: int,
+        datasets: Mapping[str, ds.Dataset],
+        known_splits: Mapping[str, str] | None = None,
+    ) -> None:
         self.version = version
         self.datasets = datasets
+        self.known_splits = known_splits or {}
         self._index: tuple[str, RowIndex] | None = None
 
     def row_index(self, table: str, key: str) -> RowIndex:
@@ -90,6 +104,7 @@ async def open_tables(snapshot: SnapshotTables) -> Tables:
     return Tables(
         version=snapshot.version,
         datasets={name: dataset for name, dataset in opened.items() if dataset is not None},
+        known_splits=await snapshot.known_splits(),
     )
 
 

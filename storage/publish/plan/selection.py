@@ -26,6 +26,7 @@ from schemas.sections import AcceptSection
 from schemas.tables import Row, arrow_schema, from_row
 from schemas.verdict import Acceptance, Verdict
 from storage.publish.plan.rows import Tables
+from storage.publish.plan.splits import Splits, published_splits
 
 BYTES_PER_PIXEL = 0.15
 """The usual maximum for a JPEG of a web page; it decides only where files are split."""
@@ -102,6 +103,8 @@ class Selection:
     """Every episode, accepted or not."""
     include_rejected: bool
     """Whether episodes that are not accepted are published too, labelled."""
+    splits: Splits
+    """The split of every template."""
     origins: Mapping[str, Counter[str]]
     """By column of `ORIGINS`: the number of published episodes with each value."""
 
@@ -112,7 +115,12 @@ class Selection:
 
     def publishes(self, candidate: Candidate) -> bool:
         """Return whether `candidate` is published."""
-        return self.include_rejected or candidate.acceptance.accepted
+        wanted = self.include_rejected or candidate.acceptance.accepted
+        return wanted and not self.leaves_out(candidate)
+
+    def leaves_out(self, candidate: Candidate) -> bool:
+        """Return whether `candidate` is in no split: its group came into another one than it has."""
+        return candidate.template_id in self.splits.left_out
 
     def count(self, status: AcceptanceStatus) -> int:
         """Return how many episodes have a status."""
@@ -144,20 +152,27 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
             "Run `stepmill generate` first."
         )
     templates = _templates_of(tables, table)
-    judgements = _judgements(tables, rule, templates)
+    splits = published_splits(tables, templates)
+    split_of = {id_: splits.by_template[template] for id_, template in templates.items()}
+    judgements = _judgements(tables, rule, split_of)
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
     candidates = []
     for row in _rows(table):
         template_id = templates[row["episode_id"]]
-        judgement = judgements.get(row["episode_id"]) or _judge(rule, (), template_id)
+        judgement = judgements.get(row["episode_id"]) or _judge(
+            rule, (), split_of[row["episode_id"]]
+        )
         candidates.append(_candidate(row, template_id, judgement, ended[row["unit_id"]]))
-        if include_rejected or judgement.acceptance.accepted:
+        is_published = include_rejected or judgement.acceptance.accepted
+        if is_published and template_id not in splits.left_out:
             for name in ORIGINS:
                 origins[name][row[name] or ""] += 1
     candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
-    return Selection(tuple(candidates), include_rejected=include_rejected, origins=origins)
+    return Selection(
+        tuple(candidates), include_rejected=include_rejected, splits=splits, origins=origins
+    )
 
 
 def _rows(table: pa.Table) -> Iterator[Row]:
@@ -184,7 +199,7 @@ def _templates_of(tables: Tables, episodes: pa.Table) -> dict[str, str]:
 
 
 def _judgements(
-    tables: Tables, rule: AcceptSection, templates: Mapping[str, str]
+    tables: Tables, rule: AcceptSection, splits: Mapping[str, str]
 ) -> dict[str, _Judgement]:
     """Return the rule's result for every episode that has a verdict."""
     dataset = tables.datasets.get("verdicts")
@@ -199,16 +214,14 @@ def _judgements(
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
     return {
-        episode: _judge(rule, [from_row(Verdict, row) for row in rows], templates[episode])
+        episode: _judge(rule, [from_row(Verdict, row) for row in rows], splits[episode])
         for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
-        if episode in templates
+        if episode in splits
     }
 
 
-def _judge(rule: AcceptSection, verdicts: Sequence[Verdict], template_id: str) -> _Judgement:
-    return _Judgement(
-        acceptance_status(rule, verdicts), acceptance(rule, verdicts, template_id=template_id)
-    )
+def _judge(rule: AcceptSection, verdicts: Sequence[Verdict], split: str) -> _Judgement:
+    return _Judgement(acceptance_status(rule, verdicts), acceptance(rule, verdicts, split=split))
 
 
 def _candidate(

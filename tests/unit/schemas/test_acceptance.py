@@ -113,7 +113,7 @@ def test_the_reward_is_compared_when_the_verdict_is_read(
     rule = AcceptSection(passed=("outcome",), min_reward=min_reward)
     outcome = _verdict("outcome", version="3", evidence=evidence)
 
-    found = acceptance(rule, [outcome], template_id="t")
+    found = acceptance(rule, [outcome], split="train")
 
     assert found.accepted == (expected is None)
     assert [why[: len(expected or "")] for why in found.rejected_because] == (
@@ -131,10 +131,10 @@ def test_a_rule_without_an_outcome_has_no_threshold() -> None:
     rule = AcceptSection(passed=("structure",))
     verdicts = [_verdict("structure"), _verdict("outcome", evidence=NONE)]
 
-    found = acceptance(rule, verdicts, template_id="t")
+    found = acceptance(rule, verdicts, split="train")
 
     assert (found.accepted, found.min_reward) == (True, None)
-    assert acceptance(RULE, verdicts[:1], template_id="t").min_reward is None
+    assert acceptance(RULE, verdicts[:1], split="train").min_reward is None
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_an_old_verdict_is_read_by_todays_rule_as_far_as_it_suffices(
 
     assert _status(outcome, rule=rule) is expected
     if expected is AcceptanceStatus.UNJUDGED:
-        [why] = acceptance(rule, [outcome], template_id="t").rejected_because
+        [why] = acceptance(rule, [outcome], split="train").rejected_because
         assert "judged by version 2" in why
         assert "`stepmill verify` judges it again" in why
 
@@ -193,7 +193,7 @@ def test_every_execution_of_every_round_is_counted(
     agreed = _verdict("replay", version="9", evidence={"tries": [{"agreed": True}]}, hours=1)
 
     def columns(*verdicts: Verdict) -> tuple[int | None, int | None]:
-        found = acceptance(RULE, verdicts, template_id="t")
+        found = acceptance(RULE, verdicts, split="train")
         return found.replays, found.replays_agreed
 
     assert columns(one) == expected
@@ -216,7 +216,7 @@ def test_the_version_judged_last_counts() -> None:
 
 
 def test_trajectories_say_why_they_were_rejected() -> None:
-    columns = acceptance(RULE, [_verdict("structure", Status.FAILED)], template_id="click-test")
+    columns = acceptance(RULE, [_verdict("structure", Status.FAILED)], split="train")
 
     assert not columns.accepted
     assert columns.rejected_because == (
@@ -235,7 +235,7 @@ def test_trajectories_say_why_they_were_rejected() -> None:
     ],
 )
 def test_a_replay_is_told_in_its_own_words(status: Status, word: str | None) -> None:
-    columns = acceptance(RULE, [_verdict("replay", status, score=0.5)], template_id="click-test")
+    columns = acceptance(RULE, [_verdict("replay", status, score=0.5)], split="train")
 
     assert columns.replay == word
 
@@ -244,7 +244,7 @@ def test_assurance_is_the_strongest_there_is() -> None:
     replayed, judged = _verdict("replay"), _verdict("judge", score=0.9)
 
     def assurance(*verdicts: Verdict) -> str:
-        return acceptance(RULE, verdicts, template_id="t").assurance
+        return acceptance(RULE, verdicts, split="train").assurance
 
     assert assurance(replayed, judged) == "replayed"
     assert assurance(judged) == "judged"
@@ -254,4 +254,4 @@ def test_assurance_is_the_strongest_there_is() -> None:
 def test_a_duplicate_names_its_original() -> None:
     found = _verdict("duplicates", Status.FAILED, evidence={"duplicate_of": "first"})
 
-    assert acceptance(RULE, [found], template_id="t").duplicate_of == "first"
+    assert acceptance(RULE, [found], split="train").duplicate_of == "first"

@@ -1,7 +1,6 @@
 """Ids are for ever: golden values, and no dependence on order, place or time."""
 
 import random
-from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,7 @@ from strategies import json_values
 
 from schemas import ids
 from schemas.base import canonical_json, content_hash
-from schemas.task import SPLITS, split_of, task_id
+from schemas.task import task_id
 
 RUN = "0123456789abcdef0123456789abcdef"
 TASK = "7673b3c9b4b2569f499e47d6bcaa6682"
@@ -36,14 +35,6 @@ def test_ids_are_what_they_have_always_been() -> None:
     assert ids.episode_id(RUN, TASK, 0) == "10028e7eb87c5ab5c1fc9cad7079021c"
     assert ids.unit_id(RUN, [TASK], 2) == "a77720e66a24dd45c660c08eea3e9d5f"
     assert ids.verdict_transaction("u", "replay", "1", 0) == "020652a1c01f61de56d81c5ce6bc1e84"
-
-
-def test_splits_are_what_they_have_always_been() -> None:
-    assert {name: split_of(name) for name in ("click-test", "enter-text", "book-flight")} == {
-        "click-test": "train",
-        "enter-text": "test",
-        "book-flight": "train",
-    }
 
 
 @pytest.mark.parametrize(
@@ -111,12 +102,3 @@ def test_what_json_cannot_say_has_no_canonical_form(value: object) -> None:
 
 def test_canonical_json_is_short_sorted_and_plain() -> None:
     assert canonical_json({"b": [1, 1.0, None], "a": "é\n"}) == '{"a":"é\\n","b":[1,1.0,null]}'
-
-
-def test_splits_hold_ninety_five_and_five_per_cent_of_the_templates() -> None:
-    share = Counter(split_of(f"template-{n}") for n in range(20_000))
-
-    assert list(SPLITS) == ["train", "validation", "test"]
-    assert share["train"] / 20_000 == pytest.approx(0.90, abs=0.01)
-    assert share["validation"] / 20_000 == pytest.approx(0.05, abs=0.005)
-    assert share["test"] / 20_000 == pytest.approx(0.05, abs=0.005)

@@ -12,7 +12,7 @@ from generators.tasks.files import MAX_MISTAKES, TaskRow, read_task_file
 from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
 from schemas.errors import BadTasks
 from schemas.tables import arrow_schema, to_row
-from schemas.task import Task, split_of
+from schemas.task import Task
 
 Stated = dict[str, object]
 """A row, as it is written down."""
@@ -62,7 +62,7 @@ def test_an_instruction_and_a_start_are_a_task_where_there_are_no_templates(
     (task,) = from_lines(tmp_path, TOLD)
     assert task.instruction == "Find the newest page."
     assert task.template_id == task.task_id
-    assert task.split == split_of(task.template_id)
+    assert task.split == ""
     labelled, other = from_lines(
         tmp_path, TOLD | {"template_id": "find"}, TOLD | {"instruction": "Find the oldest page."}
     )
@@ -173,7 +173,8 @@ def test_a_table_may_have_few_columns_and_a_time(tmp_path: Path) -> None:
         (GOOD | {"parameters": "{"}, "is not a row of JSON values"),
         (GOOD | {"expires_at": "2030-01-01T00:00:00"}, "expires_at = '2030-01-01T00:00:00': "),
         (GOOD | {"task_id": "0" * 32}, "task_id = '000"),
-        (GOOD | {"split": "test"}, "split = 'test', but this task's is 'train'"),
+        (GOOD | {"split": "dev"}, "split = 'dev': "),
+        (GOOD | {"split": "test"}, "split = 'test', but an earlier line of the template"),
         (GOOD | {"site_version": "0.9"}, "site_version = '0.9', but this task's is '1.1.0'"),
         (GOOD | {"start_url": "http://127.0.0.1:80/"}, "start_url = 'http://127.0.0.1:80/', but"),
         ({"site": "wiki", "instruction": "Go."}, "start_url is missing"),

@@ -299,19 +299,43 @@ async def test_the_replies_of_every_dialect_are_read_with_the_options_of_their_r
 TRIPS: dict[str, tuple[tuple[str | Reply, ...], dict[str, Any]]] = {
     "a repair": (("I click it.", clicked(50, 100), clicked(60, 100)), {}),
     "a reply cut off": (
-        (counted(clicked(50, 100)).model_copy(update={"finish_reason": "length"}), clicked(50, 100), clicked(60, 100)),
+        (
+            counted(clicked(50, 100)).model_copy(update={"finish_reason": "length"}),
+            clicked(50, 100),
+            clicked(60, 100),
+        ),
         {},
     ),
     "an objection": (
-        (answered("It is done."), clicked(50, 100), clicked(60, 100), f"validator|{opinion(success=False)}", f"localizer|{at(50, 100)}", f"localizer|{at(70, 100)}"),
+        (
+            answered("It is done."),
+            clicked(50, 100),
+            clicked(60, 100),
+            f"validator|{opinion(success=False)}",
+            f"localizer|{at(50, 100)}",
+            f"localizer|{at(70, 100)}",
+        ),
         {"name": PolicyName.SURFER},
     ),
     "an objection that cannot be read, and an answer": (
-        (clicked(50, 100), answered("It is done."), f"localizer|{at(50, 100)}", "validator|Well.", "validator|Well, no."),
+        (
+            clicked(50, 100),
+            answered("It is done."),
+            f"localizer|{at(50, 100)}",
+            "validator|Well.",
+            "validator|Well, no.",
+        ),
         {"name": PolicyName.SURFER},
     ),
     "a localizer that is lost": (
-        (clicked(50, 100), clicked(60, 100), "localizer|Left.", f"localizer|{at(50, 100)}", "localizer|Left.", "localizer|Right."),
+        (
+            clicked(50, 100),
+            clicked(60, 100),
+            "localizer|Left.",
+            f"localizer|{at(50, 100)}",
+            "localizer|Left.",
+            "localizer|Right.",
+        ),
         {"name": PolicyName.SURFER},
     ),
     "no point": ((called("go_back"), clicked(60, 100)), {}),

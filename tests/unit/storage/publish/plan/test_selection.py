@@ -7,7 +7,6 @@ import pytest
 from factories import make_task, make_unit, make_verdict
 from memory_run import (
     RULE,
-    TEST,
     TRAIN,
     VALIDATION,
     MemoryRun,
@@ -19,21 +18,12 @@ from memory_run import (
 
 from schemas.acceptance import AcceptanceStatus
 from schemas.errors import Damaged, NotFound
-from schemas.task import split_of
 from schemas.verdict import Status
 from storage.publish.plan.selection import Selection, select
 
 
 def _select(snapshot: MemorySnapshot, *, include_rejected: bool = False) -> Selection:
     return select(tables_of(snapshot), RULE, include_rejected=include_rejected)
-
-
-def test_the_templates_of_these_tests_are_of_different_splits() -> None:
-    assert [split_of(template) for template in (TRAIN, VALIDATION, TEST)] == [
-        "train",
-        "validation",
-        "test",
-    ]
 
 
 def test_only_what_the_rule_accepts_is_published() -> None:

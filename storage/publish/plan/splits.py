@@ -1,0 +1,178 @@
+"""Which split each template is published in, so that no split holds a copy of another's rows.
+
+Templates that share a page, a first picture or a goal's wording make one group, and so do templates
+that are joined through a third. A group is in one split. At each publication the groups that have no
+split yet get one: of `MIN_GROUPS` groups or more, a twentieth go to `test` and a twentieth to
+`validation`, both rounded up, in the order of a hash, and all others to `train`. The run keeps what was
+assigned (see `storage.lake.split_record`), so a template never moves into another split. When growth
+joins groups of different splits, the templates of all splits but the first of them are left out.
+
+A task file may ask for a split itself; that counts as assigned.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlsplit
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from schemas.base import content_hash
+from schemas.task import SPLITS
+from storage.publish.plan.rows import Tables
+
+MIN_GROUPS = 10
+"""With fewer groups everything is in `train`: a split of one or two groups measures nothing."""
+
+SHARE = 20
+"""One group in so many is in `validation`, and one in so many in `test`."""
+
+_LARGEST = 10
+"""A group of more than one template in so many stays in `train`, while there are smaller ones."""
+
+_QUOTED = re.compile(
+    r"(?<!\w)(?:\".*?\"|'.*?'|\u201c.*?\u201d|\u2018.*?\u2019|\u00ab.*?\u00bb)(?!\w)"
+)
+_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/]\d+)*(?!\w)")
+
+Key = tuple[str, ...]
+"""Something that templates may share: its kind, then what it is."""
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The split of every template of a version."""
+
+    by_template: Mapping[str, str]
+    """The split assigned to each template, for ever."""
+    groups: tuple[frozenset[str], ...]
+    """The templates, by group."""
+
+    def of_group(self, group: Iterable[str]) -> str:
+        """Return the split that a group is published in."""
+        own = {self.by_template[template] for template in group}
+        return next(split for split in SPLITS if split in own)
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """Templates that are not published: their group is in another split than they are."""
+        return frozenset(
+            template
+            for group in self.groups
+            for split in [self.of_group(group)]
+            for template in group
+            if self.by_template[template] != split
+        )
+
+    @property
+    def group_counts(self) -> Mapping[str, int]:
+        """The number of groups in each split."""
+        own = [self.of_group(group) for group in self.groups]
+        return {split: own.count(split) for split in SPLITS}
+
+    @property
+    def is_conclusive(self) -> bool:
+        """Whether `validation` and `test` hold a twentieth of the groups each."""
+        counts = self.group_counts
+        return all(0 < len(self.groups) <= SHARE * counts[split] for split in SPLITS[1:])
+
+
+def assign_splits(keys: Mapping[str, AbstractSet[Key]], known: Mapping[str, str]) -> Splits:
+    """Return the split of every template, given what each shows and which are assigned already."""
+    groups = _groups(keys)
+    splits = {template: known[template] for template in keys if template in known}
+    free: list[frozenset[str]] = []
+    counts = dict.fromkeys(SPLITS, 0)
+    for group in groups:
+        own = {splits[template] for template in group if template in splits}
+        split = next((split for split in SPLITS if split in own), None)
+        if split is None:
+            free.append(group)
+        else:
+            counts[split] += 1
+            splits |= {template: split for template in group if template not in splits}
+    wanted = -(-len(groups) // SHARE) if len(groups) >= MIN_GROUPS else 0
+    too_large = len(keys) / _LARGEST
+    free.sort(key=lambda group: (len(group) > too_large, content_hash({"group": min(group)})))
+    for group in free:
+        small = [name for name in reversed(SPLITS[1:]) if counts[name] < wanted]
+        split = min(small, key=lambda name: counts[name]) if small else SPLITS[0]
+        counts[split] += 1
+        splits |= dict.fromkeys(group, split)
+    return Splits(by_template=splits, groups=groups)
+
+
+def _groups(keys: Mapping[str, AbstractSet[Key]]) -> tuple[frozenset[str], ...]:
+    """Return the templates that are connected by keys, group by group, in the order of their names."""
+    parents = {template: template for template in keys}
+
+    def root(template: str) -> str:
+        while parents[template] != template:
+            parents[template] = template = parents[parents[template]]
+        return template
+
+    owners: dict[Key, str] = {}
+    for template in sorted(keys):
+        for key in keys[template]:
+            first = owners.setdefault(key, template)
+            low, high = sorted((root(first), root(template)))
+            parents[high] = low
+    members: defaultdict[str, set[str]] = defaultdict(set)
+    for template in keys:
+        members[root(template)].add(template)
+    return tuple(frozenset(members[template]) for template in sorted(members))
+
+
+def wording(goal: str) -> str:
+    """Return a goal without what varies by seed: quoted text and numbers."""
+    plain = _NUMBER.sub("0", _QUOTED.sub('""', goal))
+    return " ".join(plain.casefold().split())
+
+
+def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
+    """Return the split of every template of a version; `templates` has each episode's."""
+    keys, asked = _shown(tables, templates)
+    return assign_splits(keys, {**asked, **tables.known_splits})
+
+
+def _shown(
+    tables: Tables, templates: Mapping[str, str]
+) -> tuple[Mapping[str, set[Key]], dict[str, str]]:
+    """Return what each template shows, and the splits that task files ask for."""
+    keys: defaultdict[str, set[Key]] = defaultdict(set)
+    asked: dict[str, str] = {}
+    columns = ["task_id", "template_id", "site", "start_url", "instruction", "split"]
+    for row in _rows(tables, "tasks", columns):
+        template = row["template_id"]
+        url = urlsplit(row["start_url"])
+        keys[template].add(("page", row["site"], url.netloc, url.path.rstrip("/")))
+        if row["instruction"].strip():
+            keys[template].add(("goal", wording(row["instruction"])))
+        if row["split"]:
+            asked[template] = row["split"]
+    sites: dict[str, str] = {}
+    for row in _rows(tables, "episodes", ["episode_id", "site", "instruction"]):
+        sites[row["episode_id"]] = row["site"]
+        if row["instruction"].strip():
+            keys[templates[row["episode_id"]]].add(("goal", wording(row["instruction"])))
+    first = pc.field("step") == 0
+    for row in _rows(tables, "steps", ["episode_id", "title", "screenshot_sha256"], first):
+        owner = templates.get(row["episode_id"])
+        if owner is not None:
+            keys[owner].add(("picture", row["screenshot_sha256"]))
+            if row["title"].strip():
+                keys[owner].add(("title", sites[row["episode_id"]], row["title"]))
+    return keys, asked
+
+
+def _rows(
+    tables: Tables, table: str, columns: list[str], where: ds.Expression | None = None
+) -> Iterator[dict[str, str]]:
+    dataset = tables.datasets.get(table)
+    if dataset is not None:
+        for batch in dataset.to_batches(columns=columns, filter=where):
+            yield from batch.to_pylist()

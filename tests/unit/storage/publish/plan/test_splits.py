@@ -1,0 +1,266 @@
+"""Which split a template is published in, and that it stays there."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from factories import make_task, make_unit, make_verdict
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_run import RULE, MemoryRun, commit_unit, contents, published, tables_of
+
+from schemas.episode import Episode
+from schemas.errors import Conflict, Damaged
+from schemas.task import SPLITS
+from storage.lake.split_record import KEY as RECORD
+from storage.lake.split_record import add_splits, read_splits
+from storage.objects.local import LocalStore
+from storage.publish.plan.selection import Selection, select
+from storage.publish.plan.splits import (
+    MIN_GROUPS,
+    SHARE,
+    Key,
+    Splits,
+    assign_splits,
+    published_splits,
+    wording,
+)
+
+Shown = dict[str, set[Key]]
+
+
+def _alone(count: int, first: int = 0) -> Shown:
+    """Return templates of which each is a group of its own."""
+    return {f"t{n}": {("page", str(n))} for n in range(first, first + count)}
+
+
+@st.composite
+def _growth(draw: st.DrawFn) -> list[Shown]:
+    """Return what the templates of a run show, version by version: it only grows."""
+    versions: list[Shown] = []
+    shown: Shown = {}
+    for _ in range(draw(st.integers(1, 4))):
+        shown = {template: set(keys) for template, keys in shown.items()}
+        for number in draw(st.sets(st.integers(0, 60), max_size=40)):
+            own = shown.setdefault(f"t{number}", {("page", str(number))})
+            own |= {("goal", str(n)) for n in draw(st.sets(st.integers(0, 80), max_size=2))}
+        versions.append(shown)
+    return versions
+
+
+@given(_growth())
+def test_no_template_moves_and_no_split_shares_anything_with_another(versions: list[Shown]) -> None:
+    known: dict[str, str] = {}
+    for shown in versions:
+        splits = assign_splits(shown, known)
+
+        assert known.items() <= splits.by_template.items()
+        assert splits.by_template.keys() == known.keys() | shown.keys()
+        owner: dict[Key, str] = {}
+        for template in shown.keys() - splits.left_out:
+            for key in shown[template]:
+                split = splits.by_template[template]
+                assert owner.setdefault(key, split) == split
+        known = dict(splits.by_template)
+
+
+@given(st.integers(MIN_GROUPS, 200))
+def test_a_twentieth_of_the_groups_is_in_each_of_the_small_splits(count: int) -> None:
+    splits = assign_splits(_alone(count), {})
+
+    assert splits.is_conclusive
+    assert not splits.left_out
+    wanted = -(-count // SHARE)
+    assert dict(splits.group_counts) == {
+        "train": count - 2 * wanted,
+        "validation": wanted,
+        "test": wanted,
+    }
+
+
+def test_the_small_splits_are_filled_from_what_a_run_grows_by() -> None:
+    before = assign_splits(_alone(20), {})
+    after = assign_splits(_alone(100), before.by_template)
+
+    assert dict(after.group_counts) == {"train": 90, "validation": 5, "test": 5}
+
+
+def test_a_run_of_few_groups_is_all_train_and_says_so() -> None:
+    for shown in (
+        _alone(1),
+        _alone(MIN_GROUPS - 1),
+        {f"t{n}": {("page", "one")} for n in range(50)},
+    ):
+        splits = assign_splits(shown, {})
+
+        assert set(splits.by_template.values()) == {"train"}
+        assert not splits.is_conclusive
+
+
+def test_a_large_group_stays_in_train() -> None:
+    shown = _alone(30) | {f"large{n}": {("page", "large")} for n in range(30)}
+
+    splits = assign_splits(shown, {})
+
+    assert {splits.by_template[f"large{n}"] for n in range(30)} == {"train"}
+
+
+def test_what_joins_two_splits_leaves_all_but_the_first() -> None:
+    before = assign_splits(_alone(20), {})
+    low, high = (
+        next(name for name, split in before.by_template.items() if split == which)
+        for which in ("train", "test")
+    )
+    shown = _alone(20)
+    shown[low].add(("goal", "both"))
+    shown["new"] = {("goal", "both"), *shown[high]}
+
+    after = assign_splits(shown, before.by_template)
+
+    assert after.by_template[high] == "test"
+    assert after.by_template["new"] == "train"
+    assert after.left_out == {high}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('Click on the "Ok" button.', "Click on the “no, thanks” button."),
+        ("Select  3/12/2016 as the date", "select 11/1/2015 as the date"),
+        ("Type 'it is' twice", "Type 'they' twice"),
+        ("Buy 1,299.50 of it", "Buy 2 of it"),
+    ],
+)
+def test_a_wording_leaves_out_what_varies(one: str, other: str) -> None:
+    assert wording(one) == wording(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Delete Bob's mail, it's old", "Delete Bob's letter, it's old"),
+        ("Click one.", "Click two."),
+        ('Click "a" now', 'Click "a" later'),
+    ],
+)
+def test_a_wording_keeps_what_is_said(one: str, other: str) -> None:
+    assert wording(one) != wording(other)
+
+
+def _committed(**episodes: Mapping[str, object]) -> Splits:
+    """Return the splits of a run with an episode a template, changed as said."""
+    run = MemoryRun()
+    for number, (name, change) in enumerate(episodes.items()):
+        task = make_task(number * 50, template=name)
+        _, [episode] = make_unit([task])
+        first, *others = episode.steps
+        page = {key: change[key] for key in ("title", "url") if key in change}
+        picture = {key: change[key] for key in ("screenshot_sha256",) if key in change}
+        first = first.model_copy(update={"page": first.page.model_copy(update=page), **picture})
+        goal = {key: change[key] for key in ("instruction",) if key in change}
+        run.commit([task], [_with(episode, steps=(first, *others), **goal)])
+    tables = tables_of(run.seal())
+    templates = {
+        row["episode_id"]: name
+        for row, name in zip(
+            tables.datasets["episodes"].to_table(columns=["episode_id"]).to_pylist(),
+            episodes,
+            strict=True,
+        )
+    }
+    return published_splits(tables, templates)
+
+
+def _with(episode: Episode, **change: object) -> Episode:
+    return episode.model_copy(update=change)
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        {"title": "Inbox"},
+        {"instruction": 'Press "this".'},
+        {"screenshot_sha256": "0" * 64},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_templates_that_share_what_is_seen_first_are_one_group(shared: dict[str, object]) -> None:
+    splits = _committed(one=shared, other=shared, third={})
+
+    assert splits.groups == (frozenset({"one", "other"}), frozenset({"third"}))
+
+
+def test_a_split_that_the_task_file_asks_for_is_kept() -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, "enter-text")
+    commit_unit(run, 2, "other")
+
+    chosen = select(tables_of(run.seal()), RULE, include_rejected=False)
+
+    assert dict(chosen.splits.by_template) == {"enter-text": "test", "other": "train"}
+    assert {c.template_id: c.acceptance.split for c in chosen.candidates} == {
+        "enter-text": "test",
+        "other": "train",
+    }
+
+
+def test_what_is_left_out_is_in_no_file(tmp_path: Path) -> None:
+    run = MemoryRun()
+    commit_unit(run, 1, "click-test")
+    commit_unit(run, 2, "enter-text")
+    task = make_task(900, template="enter-text", instruction="Click the button.")
+    _, [episode] = make_unit([task])
+    run.commit([task], [episode])
+    run.judge([make_verdict(episode, verifier=name) for name in RULE.passed])
+    snapshot = run.seal()
+
+    chosen: Selection = select(tables_of(snapshot), RULE, include_rejected=True)
+    report = published(snapshot, tmp_path, include_rejected=True)
+
+    assert chosen.splits.left_out == {"enter-text"}
+    assert {c.template_id for c in chosen.published} == {"click-test"}
+    assert report.rows["tasks"] == 2
+    assert not [path for path in contents(tmp_path) if "/test-" in path]
+
+
+def test_a_later_publication_keeps_the_splits_of_the_first(tmp_path: Path) -> None:
+    run = MemoryRun()
+    for number in range(MIN_GROUPS):
+        commit_unit(run, number + 1, f"t{number}", tasks=1, attempts=1)
+    published(run.seal(), tmp_path)
+    first = dict(run.splits)
+    for number in range(MIN_GROUPS, 45):
+        commit_unit(run, number + 1, f"t{number}", tasks=1, attempts=1)
+    published(run.seal(), tmp_path)
+
+    assert sorted(first.values()) == sorted(["test", "validation", *["train"] * 8])
+    assert first.items() <= run.splits.items()
+    assert [list(run.splits.values()).count(split) for split in SPLITS] == [39, 3, 3]
+
+
+def test_the_record_of_a_run_only_grows(tmp_path: Path) -> None:
+    async def scenario() -> dict[str, str]:
+        store = LocalStore(tmp_path)
+        assert await read_splits(store) == {}
+        await add_splits(store, {"a": "train"})
+        await add_splits(store, {"b": "test"})
+        before = (tmp_path / RECORD).read_bytes()
+        await add_splits(store, {"a": "train"})
+        assert (tmp_path / RECORD).read_bytes() == before
+        with pytest.raises(Conflict, match="put a into train"):
+            await add_splits(store, {"a": "test", "c": "train"})
+        return await read_splits(store)
+
+    assert asyncio.run(scenario()) == {"a": "train", "b": "test"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"splits": {"a": "test"}, "digest": "0"}', "{}", "[", '{"splits": {}, "digest": ""}'],
+)
+def test_a_record_that_is_torn_or_altered_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / RECORD).write_text(text, encoding="utf-8")
+
+    with pytest.raises(Damaged, match=r"splits\.json: cannot be read"):
+        asyncio.run(read_splits(LocalStore(tmp_path)))
