@@ -67,10 +67,10 @@ def acceptance_status(rule: AcceptSection, verdicts: Iterable[Verdict]) -> Accep
     return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
 
 
-def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str) -> Acceptance:
+def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str = "") -> Acceptance:
     """Return the columns that the rule gives an episode, given every verdict on it.
 
-    `split` is the one that its template is published in.
+    `split` is the one that its template is published in; empty where nothing is published.
     """
     every = tuple(verdicts)
     latest = latest_verdicts(every)

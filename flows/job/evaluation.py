@@ -154,7 +154,7 @@ def check_of(
     task: Task, episode: Episode, verdicts: Sequence[Verdict], rule: AcceptSection
 ) -> TemplateCheck:
     """Return the counts of one judged episode; `rule` says which outcome is a success."""
-    judged = acceptance(rule, verdicts, template_id=task.template_id)
+    judged = acceptance(rule, verdicts)
     replay = latest_verdicts(verdicts).get("replay")
     unjudged = any(verdict.status is Status.ERROR for verdict in verdicts)
     broken = episode.failure_kind not in (None, FailureKind.POLICY.value)

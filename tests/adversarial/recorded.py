@@ -157,7 +157,7 @@ class Recorder:
         """Return what is made of an episode; with `unless_true` it is carried out if accepted."""
         async with self.slots:
             verdicts = await self.panel.judge(told.task, told.episode)
-            verdict = acceptance(RULE, verdicts, template_id=told.task.template_id)
+            verdict = acceptance(RULE, verdicts)
             last = verdicts[-1]
             decided = last.status in (Status.PASSED, Status.FAILED)  # the rule may reject a pass
             how = "" if decided else f": {last.status.value}"

@@ -15,7 +15,7 @@ from generators.policy.protocol import Policy
 from generators.sites.miniwob import MiniWob
 from generators.sites.protocol import Outcome, Problem, Visit
 from generators.verify.panel import Panel
-from schemas.acceptance import acceptance, latest_verdicts
+from schemas.acceptance import acceptance
 
 WITHOUT_REPLAY = RULE.model_copy(
     update={"passed": tuple(name for name in RULE.passed if name != "replay")}
@@ -130,10 +130,10 @@ async def play(
     told = await watched.record(template, seed, lambda _: policy)
     panel = recorder.panel
     if not replays:
-        panel = Panel([one for one in panel.verifiers if one.name in WITHOUT_REPLAY.passed])
+        panel = Panel(
+            [one for one in panel.verifiers if one.name in WITHOUT_REPLAY.passed], WITHOUT_REPLAY
+        )
     async with recorder.slots:
-        verdicts = latest_verdicts(await panel.judge(told.task, told.episode))
-    paid, replayed = (
-        acceptance(rule, verdicts, template_id=template).accepted for rule in (WITHOUT_REPLAY, RULE)
-    )
+        verdicts = await panel.judge(told.task, told.episode)
+    paid, replayed = (acceptance(rule, verdicts).accepted for rule in (WITHOUT_REPLAY, RULE))
     return Played(told, site, paid=paid, replayed=replayed)

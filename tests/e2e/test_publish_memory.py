@@ -1,6 +1,7 @@
 """Publishing and proving a large file take no more memory than a small one."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,12 @@ class OnDisk:
 
     async def dataset(self, table: str) -> ds.Dataset | None:
         return ds.dataset(self.place / table) if (self.place / table).is_dir() else None
+
+    async def known_splits(self) -> Mapping[str, str]:
+        return {}
+
+    async def add_splits(self, splits: Mapping[str, str]) -> None:
+        """The folder is made anew for each measurement."""
 
 
 def _write_run(place: Path, units: int) -> Path:

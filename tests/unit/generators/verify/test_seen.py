@@ -293,9 +293,9 @@ async def test_what_was_not_in_sight_is_none(what: str) -> None:
 async def test_the_evidence_says_which_picture_and_which_box() -> None:
     found = await judge(OPEN, write("Welcome", "Other words"))
 
-    assert {"step": 1, "what": "the text 'Welcome'", "picture": 0, "bbox": [*LINE]} in (
-        found.evidence["bases"]
-    )
+    bases = found.evidence["bases"]
+    assert isinstance(bases, list)
+    assert {"step": 1, "what": "the text 'Welcome'", "picture": 0, "bbox": [*LINE]} in (bases)
 
 
 async def test_the_score_is_the_share_of_actions_with_a_basis() -> None:
