@@ -18,6 +18,9 @@ from schemas.action import Action
 from schemas.base import Record
 from schemas.observation import Box, Effect, Observation
 
+PRODUCT = "chromium"
+"""What episodes call the browser."""
+
 
 class ClockSpec(Record):
     """Settings of a virtual clock, in milliseconds.

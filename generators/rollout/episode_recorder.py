@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.browser.picture import read_picture
-from generators.browser.protocol import SessionSpec
+from generators.browser.protocol import PRODUCT, SessionSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision, PolicyCard
 from generators.sites.protocol import Outcome, Visit
@@ -24,9 +24,6 @@ from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
 from schemas.observation import Effect, Observation, visible_state
 from schemas.task import Task
-
-BROWSER = "chromium"
-"""What episodes call the browser."""
 
 
 class Attempt(Record):
@@ -198,7 +195,7 @@ def to_episode(
         engine_version=card.engine_version,
         sampling=card.sampling,
         prompt_sha256=card.prompts[0].prompt_sha256 if card.prompts else None,
-        browser=BROWSER,
+        browser=PRODUCT,
         browser_version=result.browser_version,
         clock_ms=visit.clock.start_ms if visit is not None and visit.clock is not None else 0,
         seed=task.seed,

@@ -5,19 +5,20 @@ quoted shortened, because pages and models write them.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from pydantic import ValidationError
 
-from generators.browser.protocol import SessionSpec
+from generators.browser.protocol import PRODUCT, SessionSpec
 from generators.sites.protocol import Visit
 from generators.verify.differences import ADDED_KEYS, differences, quote
 from schemas.action import Answer
 from schemas.call import usage
-from schemas.episode import Episode, Step, StopReason, browser_seconds
+from schemas.episode import SCHEMA_VERSION, Episode, PolicyKind, Step, StopReason, browser_seconds
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind
 from schemas.ids import episode_id, group_id
+from schemas.sections import PolicyName
 from schemas.task import SPLITS, Task, task_id
 
 MAX_WALL_DIFFERENCE = 0.01
@@ -26,6 +27,15 @@ versions read the clock twice."""
 
 _MS_TOLERANCE = 1.0
 """Times are kept in whole microseconds, durations are not."""
+
+
+_KINDS: Mapping[str, PolicyKind] = {
+    PolicyName.TEACHER: PolicyKind.TEACHER,
+    PolicyName.CLUMSY: PolicyKind.TEACHER,
+    PolicyName.SCRIPTED: PolicyKind.SCRIPTED,
+    PolicyName.MODEL: PolicyKind.MODEL,
+    PolicyName.SURFER: PolicyKind.MODEL,
+}
 
 
 def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
@@ -39,6 +49,13 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
         "seed": task.seed,
     }
     yield from differences((name, getattr(episode, name), own) for name, own in expected.items())
+    if not 1 <= episode.schema_version <= SCHEMA_VERSION:
+        yield f"schema_version is {episode.schema_version}, expected 1 to {SCHEMA_VERSION}"
+    if episode.browser != PRODUCT:
+        yield f"browser is {quote(episode.browser)}, expected '{PRODUCT}'"
+    kind = _KINDS.get(episode.policy, episode.policy_kind)
+    if episode.policy_kind is not kind:
+        yield f"policy_kind is {episode.policy_kind.value}, '{episode.policy}' is a {kind.value}"
     if task.task_id not in _task_ids(task):
         yield "the task's id is not the hash of its content"
     if task.split not in ("", *SPLITS):
@@ -79,6 +96,8 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
     yield from differences(
         (f"the capsule's {name}", capsule.get(name), own) for name, own in named.items()
     )
+    if more := capsule.keys() - {*named, "visit", "session"}:
+        yield f"the capsule states {quote(min(more))}, which nothing reads"
     visit = read_visit(episode)
     if visit is None and (episode.steps or "visit" in capsule):
         yield "the capsule's visit is missing or cannot be read"

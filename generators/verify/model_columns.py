@@ -23,6 +23,7 @@ from generators.verify.replies import (
 from schemas.action import NoAction
 from schemas.call import Call, prompt_hash
 from schemas.episode import Episode, PolicyKind, Step, ThoughtSource
+from schemas.sections import LogprobsMode
 
 OF_A_MODEL = (
     *("dialect", "model", "engine", "engine_version", "sampling", "prompt_sha256", "prompts"),
@@ -59,6 +60,8 @@ def policy_defects(episode: Episode, taken: Sequence[Step]) -> Iterator[str]:
             yield f"nobody was asked for step {step.step}"
         if step.thought_source is ThoughtSource.POLICY and not by_model:
             yield f"a model wrote the thought of step {step.step}, the policy is another"
+        if step.thought_source is ThoughtSource.REWRITTEN:
+            yield f"the thought of step {step.step} was rewritten, and nothing rewrites yet"
         if step.parse_error is not None and not by_model:
             yield f"parse_error of step {step.step} is stated, and there was no reply"
     yield from _prompt_defects(episode)
@@ -123,6 +126,8 @@ def _probability_defects(call: Call) -> Iterator[str]:
         yield "a probability is more than 1, or no number"
     if call.logprobs_mode is not None and probabilities is None:
         yield "logprobs_mode is stated, and there are no probabilities"
+    elif call.logprobs_mode not in {None, *LogprobsMode}:
+        yield f"logprobs_mode is {quote(call.logprobs_mode)}, which is none"
     if probabilities is not None and not call.sampling.get("logprobs"):
         yield "there are probabilities, and nobody asked for them"
 

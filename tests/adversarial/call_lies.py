@@ -3,12 +3,13 @@
 The sums over the calls are told to match, and the calls are numbered anew.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 
 from adversarial.retelling import Kinds, Truth, adder, amend, column
 
-from schemas.call import Call
+from schemas.call import Call, prompt_hash
 from schemas.episode import Episode, PolicyKind
 
 KINDS: Kinds = {}
@@ -85,6 +86,87 @@ def reply_that_says_something_else(truth: Truth) -> Episode | None:
         for one in truth.episode.calls
     ]
     return _called(amend(truth.episode, at, raw_reply=told), calls)
+
+
+@lie("structure")
+def thought_of_a_model_altered(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.raw_reply)
+    return None if at is None else amend(truth.episode, at, thought="I guess.")
+
+
+@lie("structure")
+def note_of_a_model_made_up(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.raw_reply)
+    return None if at is None else amend(truth.episode, at, note="The second one.")
+
+
+@lie("structure")
+def repair_made_up(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.raw_reply)
+    return None if at is None else amend(truth.episode, at, parse_error="the reply is no JSON")
+
+
+@lie("structure")
+def what_a_model_was_told_altered(truth: Truth) -> Episode | None:
+    """The task, in every prompt."""
+    if not truth.episode.calls:
+        return None
+    calls = [
+        one.model_copy(
+            update={
+                "messages": json.loads(json.dumps(one.messages).replace("Task: ", "Task: Not "))
+            }
+        )
+        for one in truth.episode.calls
+    ]
+    return _called(truth.episode, calls)
+
+
+@lie("structure")
+def prompt_reworded_with_its_hash(truth: Truth) -> Episode | None:
+    if not truth.episode.prompts:
+        return None
+    old = truth.episode.prompts[0]
+    text = old.text.replace("exactly one call", "a call")
+    named = prompt_hash(text, old.tools)
+    new = old.model_copy(update={"text": text, "prompt_sha256": named})
+    written = truth.episode.model_dump_json().replace(old.prompt_sha256, named)
+    return Episode.model_validate_json(written).model_copy(update={"prompts": (new,)})
+
+
+@lie("structure")
+def points_in_another_convention(truth: Truth) -> Episode | None:
+    return _with_call(truth, coordinates="px")
+
+
+@lie("structure")
+def picture_sent_in_another_size(truth: Truth) -> Episode | None:
+    return _with_call(truth, sent_width=truth.episode.viewport_width // 2)
+
+
+@lie("structure")
+def reply_cut_off(truth: Truth) -> Episode | None:
+    return _with_call(truth, finish_reason="length")
+
+
+@lie("structure")
+def engine_of_the_call_altered(truth: Truth) -> Episode | None:
+    return _with_call(truth, engine="vllm-0")
+
+
+@lie("structure")
+def sampling_of_the_call_altered(truth: Truth) -> Episode | None:
+    return _with_call(truth, sampling={"temperature": 1.5})
+
+
+@lie("structure")
+def segment_made_up(truth: Truth) -> Episode | None:
+    return _with_call(truth, segment=4)
+
+
+@lie("structure")
+def role_made_up(truth: Truth) -> Episode | None:
+    return _with_call(truth, role="validator")
 
 
 @lie("structure")

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from adversarial.retelling import Kinds, Truth, adder, amend, column
 
-from schemas.episode import Actor, Episode, ThoughtSource
+from schemas.episode import Actor, Episode, PolicyKind, ThoughtSource
 from schemas.ids import episode_id
 
 KINDS: Kinds = {}
@@ -58,6 +58,26 @@ def engine_seconds_made_up(truth: Truth) -> Episode:
 @lie("structure")
 def browser_seconds_made_up(truth: Truth) -> Episode:
     return column(truth.episode, browser_seconds=truth.episode.browser_seconds / 2)
+
+
+@lie("structure")
+def browser_renamed(truth: Truth) -> Episode:
+    return column(truth.episode, browser="firefox")
+
+
+@lie("structure")
+def schema_of_a_later_version(truth: Truth) -> Episode:
+    return column(truth.episode, schema_version=2)
+
+
+@lie("structure")
+def capsule_with_something_more(truth: Truth) -> Episode:
+    return column(truth.episode, capsule={**truth.episode.capsule, "policy": "teacher"})
+
+
+@lie("structure")
+def kind_of_policy_altered(truth: Truth) -> Episode:
+    return column(truth.episode, policy_kind=PolicyKind.SCRIPTED)
 
 
 @lie("structure")

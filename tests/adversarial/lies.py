@@ -41,15 +41,18 @@ untold = adder(UNTOLD)
 
 @untold("")
 def thought_of_another_step(truth: Truth) -> Episode | None:
-    """A thought follows from nothing that the episode holds."""
-    thoughts = [step.thought for step in truth.taken if step.thought]
-    at = truth.choose(lambda step: step.thought and step.thought != thoughts[0])
+    """A thought follows from nothing that the episode holds, if no model wrote it."""
+    own = [step for step in truth.taken if step.thought and step.raw_reply is None]
+    thoughts = [step.thought for step in own]
+    at = truth.choose(lambda step: step.thought != thoughts[0], own) if own else None
     return None if at is None else amend(truth.episode, at, thought=thoughts[0])
 
 
 @untold("")
-def note_made_up(truth: Truth) -> Episode:
-    """A note follows from nothing but what the policy made of it."""
+def note_made_up(truth: Truth) -> Episode | None:
+    """A note follows from nothing but what the policy made of it, if it is in no reply."""
+    if truth.episode.calls:
+        return None
     return amend(truth.episode, 0, note="The second box is the right one.")
 
 

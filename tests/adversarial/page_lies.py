@@ -52,7 +52,27 @@ def target_s_tag_altered(truth: Truth) -> Episode | None:
 
 @lie("replay")
 def target_s_name_altered(truth: Truth) -> Episode | None:
-    return _targeted(truth, name="Buy", text="Buy")
+    return _targeted(truth, name="Buy")
+
+
+@lie("replay")
+def target_s_text_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, text="Buy")
+
+
+@lie("replay")
+def target_s_role_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, role="switch")
+
+
+@lie("replay")
+def target_s_share_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, visible=0.125)
+
+
+@lie("replay")
+def target_s_frame_altered(truth: Truth) -> Episode | None:
+    return _targeted(truth, frame=truth.episode.start_url)
 
 
 @lie("replay")
@@ -252,6 +272,11 @@ def focus_altered(truth: Truth) -> Episode | None:
 @lie("replay")
 def scroll_altered(truth: Truth) -> Episode | None:
     return _paged(truth, scroll_y=120.0)
+
+
+@lie("replay")
+def scroll_altered_across(truth: Truth) -> Episode | None:
+    return _paged(truth, scroll_x=35.0)
 
 
 @lie("replay")

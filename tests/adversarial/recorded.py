@@ -114,6 +114,8 @@ class Judged:
     accepted: bool
     by: str
     """The verifier that rejected it; with the status where it did not decide; empty: none."""
+    of_model: bool = False
+    """A model acted."""
     true: bool = False
     """Carrying it out showed all that it tells."""
 
@@ -164,6 +166,7 @@ class Recorder:
             return Judged(
                 what=f"{name} {told.task.template_id} {told.task.seed}: {'; '.join(verdict.rejected_because) or last.reason}",
                 accepted=verdict.accepted,
+                of_model=bool(told.episode.calls),
                 by="" if verdict.accepted else last.verifier + how,
                 true=verdict.accepted and unless_true and await self._is_true(told),
             )

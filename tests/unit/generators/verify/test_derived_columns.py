@@ -84,6 +84,9 @@ LIES: dict[str, tuple[str, Lie]] = {
     "truncated at the end": ("truncated of step 1", step(1, truncated=True)),
     "truncated before": ("truncated of step 0", step(0, truncated=True)),
     "browser_seconds": ("browser_seconds is 7", changed(browser_seconds=7.0)),
+    "browser": ("browser is 'firefox'", changed(browser="firefox")),
+    "schema_version": ("schema_version is 2", changed(schema_version=2)),
+    "policy_kind": ("policy_kind is scripted, 'teacher'", changed(policy="teacher")),
     "no browser": ("no browser_version", changed(browser_version="")),
     "a try that was the last": (
         "there is no other try",

@@ -120,6 +120,7 @@ LIES: dict[str, tuple[str, Lie]] = {
     "call's probabilities": ("2 tokens and 1 prob", call(1, completion_logprobs=(-0.5,))),
     "certainty": ("more than 1", call(0, completion_logprobs=(-0.5, 0.25))),
     "mode of no probabilities": ("there are no prob", call(0, completion_logprobs=None)),
+    "mode that is none": ("logprobs_mode is 'cooked'", call(0, logprobs_mode="cooked")),
     "more cached than sent": (
         "cached_tokens is 101",
         both(call(0, cached_tokens=101), changed(cached_tokens=151)),
@@ -210,7 +211,7 @@ async def test_a_prompt_that_was_used_is_kept() -> None:
 
 
 def with_a_call(episode: Episode) -> Episode:
-    made = Call(step=0, call=0, role="policy", engine="e-0", at=episode.started_at)
+    made = Call(step=0, call=0, role="policy", engine="e-0", at=episode.steps[0].at)
     return episode.model_copy(update={"calls": (made,)})
 
 
@@ -220,8 +221,13 @@ WITHOUT: dict[str, tuple[str, Lie]] = {
         changed(model="m", engine="vLLM"),
     ),
     "a model's sampling": ("sampling are stated", changed(sampling={"temperature": 1.0})),
+    "a model's calls": ("calls are stated", with_a_call),
     "a model's reply": ("does not fit the policy", step(0, raw_reply="click")),
     "a model's reply that is none": ("and there was no reply", step(0, parse_error="no JSON")),
+    "a thought that was rewritten": (
+        "nothing rewrites yet",
+        step(0, thought="So.", thought_source=ThoughtSource.REWRITTEN),
+    ),
     "a model's thought": (
         "a model wrote the thought",
         step(0, thought="So.", thought_source=ThoughtSource.POLICY),

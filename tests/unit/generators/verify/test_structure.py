@@ -111,6 +111,7 @@ LIES: dict[str, tuple[str, Lie]] = {
         "has no point",
         step(0, action=Wait(), **POINTLESS | {"target": Target(tag="b")}),
     ),
+    "something more in the capsule": ("states 'more'", capsule("more", value=1)),
     "actor": ("actor is user", step(0, actor=Actor.USER)),
     "thought without a source": ("come together", step(0, thought_source=None)),
     "source without a thought": ("come together", step(0, thought=None)),
@@ -204,6 +205,10 @@ async def test_many_defects_are_counted_and_some_are_listed() -> None:
 
 
 async def test_what_the_tests_are_made_of_is_sound() -> None:
-    finding = await examined(make_episode(make_task()), make_task())
+    made = make_episode(make_task())
+    own = {name: value for name, value in made.capsule.items() if name != "salt"}
+    episode = changed(browser="chromium", capsule=own)(made)
+
+    finding = await examined(episode, make_task())
 
     assert finding.status is Status.PASSED, finding
