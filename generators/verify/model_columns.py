@@ -128,8 +128,6 @@ def _probability_defects(call: Call) -> Iterator[str]:
         yield "logprobs_mode is stated, and there are no probabilities"
     elif call.logprobs_mode not in {None, *LogprobsMode}:
         yield f"logprobs_mode is {quote(call.logprobs_mode)}, which is none"
-    if probabilities is not None and not call.sampling.get("logprobs"):
-        yield "there are probabilities, and nobody asked for them"
 
 
 def _origin_defects(episode: Episode, call: Call) -> Iterator[str]:
@@ -221,8 +219,6 @@ def call_time_defects(episode: Episode) -> Iterator[str]:
     ends = [*(step.at for step in steps[1:]), episode.ended_at]
     if [call.at for call in calls] != sorted(call.at for call in calls):
         yield "the calls' times do not follow each other"
-    if [call.step for call in calls] != sorted(call.step for call in calls):
-        yield "the calls are not in the order of their steps"
     for number, step in enumerate(steps):
         own = [call for call in calls if call.step == number]
         if any(not step.at <= call.at <= ends[number] for call in own):

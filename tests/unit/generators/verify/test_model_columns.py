@@ -14,9 +14,12 @@ from altered_episodes import (
     defects,
     examined,
     lost,
+    model_policy,
     replied,
     step,
 )
+from scripted_rollouts import attempt_it, pages
+from scripted_session import ScriptedSessions
 from stub_engine import called, clicked
 from stub_surfer import answered, at, opinion
 
@@ -82,6 +85,11 @@ def message(number: int, at: int, old: str, new: str) -> Lie:
         return call(number, messages=messages)(episode)
 
     return tell
+
+
+def foreign(episode: Episode) -> Episode:
+    prompt = episode.prompts[0].model_copy(update={"dialect": "none"})
+    return changed(dialect="none", prompts=(prompt,))(episode)
 
 
 def anew(lie: Lie) -> Lie:
@@ -173,6 +181,7 @@ LIES: dict[str, tuple[str, Lie]] = {
             prompts=(episode.prompts[0].model_copy(update={"text": episode.prompts[0].text + " "}),)
         )(episode),
     ),
+    "no such dialect": ("no dialect 'none'", foreign),
     "finish": ("cannot be read", call(1, finish_reason="length")),
     "call before its picture": ("before its picture", reordered),
     "call's time": (
@@ -211,7 +220,7 @@ async def test_a_prompt_that_was_used_is_kept() -> None:
 
 
 def with_a_call(episode: Episode) -> Episode:
-    made = Call(step=0, call=0, role="policy", engine="e-0", at=episode.steps[0].at)
+    made = Call(step=0, call=0, role="policy", engine="engine-0", at=episode.steps[0].at)
     return episode.model_copy(update={"calls": (made,)})
 
 
@@ -431,7 +440,14 @@ REPAIRED: dict[str, tuple[str, Lie]] = {
     "a repair of nothing": ("repairs a reply that can be read", call(0, reply=clicked(1, 1))),
     "why it was repaired": ("messages of call 1", message(1, -1, "Your last", "Your first")),
     "what was repaired": ("messages of call 1", message(1, -2, "I click", "I press")),
-    "segment of a repair": ("segment of call 1 is 1", call(1, segment=1)),
+    "segment of a repair": (
+        "segment of call 1 is 1",
+        call(1, segment=1, cacheable_tokens=None),
+    ),
+    "calls' times": (
+        "times do not follow",
+        lambda e: both(call(0, at=e.calls[1].at), call(1, at=e.calls[0].at))(e),
+    ),
     "why it could not be parsed": ("parse_error of step 0", step(0, parse_error="no JSON")),
     "that it could not be parsed": ("parse_error of step 0", step(0, parse_error=None)),
     "a policy's name": ("after call 1 nobody was asked", changed(policy="surfer")),
@@ -459,3 +475,34 @@ async def test_a_prompt_of_an_earlier_dialect_is_not_read_and_that_is_said(
 
     assert finding.status is Status.PASSED, finding
     assert "not state it: what the replies say" in finding.reason
+
+
+KEYED = (clicked(50, 100), called("go_back"))
+"""One action with a point, and one without."""
+
+ONE_POINT: dict[str, tuple[str, Lie]] = {
+    "a policy with roles that asked none": (
+        "after call 0 nobody was asked",
+        changed(policy="surfer"),
+    ),
+}
+"""What is told of a model that replies so, and what names it."""
+
+
+@pytest.mark.parametrize(("named", "lie"), ONE_POINT.values(), ids=ONE_POINT.keys())
+async def test_a_role_that_was_not_asked_is_named_alone(named: str, lie: Lie) -> None:
+    [defect] = defects(await examined(lie(await replied(*KEYED))))
+
+    assert named in defect
+
+
+async def test_a_call_after_the_end_of_an_episode_without_steps_is_named() -> None:
+    sessions = ScriptedSessions(pages(None))
+    broken = await attempt_it(sessions, make_policy=model_policy(clicked(50, 100)))
+    assert (broken.steps, broken.calls) == ((), ())
+    made = (await replied()).calls[0]
+    late = made.model_copy(update={"at": broken.ended_at + timedelta(seconds=1)})
+
+    assert defects(await examined(told_calls(broken, [late]))) == [
+        "a call was made before the start or after the end"
+    ]
