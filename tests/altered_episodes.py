@@ -72,12 +72,15 @@ PRICED = EngineSection(
 
 
 def model_policy(
-    *replies: str | Reply, name: PolicyName = PolicyName.MODEL, **settings: object
+    *replies: str | Reply,
+    name: PolicyName = PolicyName.MODEL,
+    viewport: tuple[int, int] = VIEWPORT,
+    **settings: object,
 ) -> Callable[[Account], Policy]:
     """Return what makes a model's policy, whose engine says `replies`; those of other roles too."""
     engine = WrittenEngine(bound=True)
     section = PolicySection.model_validate({"name": name, "logprobs": "raw", **settings})
-    browser = BrowserSection().model_copy(update={"viewport": VIEWPORT})
+    browser = BrowserSection().model_copy(update={"viewport": viewport})
     models = ModelConfigs(
         RunConfig(policies=(section,), engine=PRICED, browser=browser), EngineSet(engine)
     ).of(section)
