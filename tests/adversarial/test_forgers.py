@@ -50,10 +50,10 @@ async def play_all(recorder: Recorder, make_policy: Callable[[], Policy]) -> Cou
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("trick", TRICKS)
 async def test_a_forger_is_rewarded_for_its_own_problem_alone(
-    recorder: Recorder, trick: str, record_property: Callable[[str, object], None]
+    recorder: Recorder, trick: str, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     counts = await play_all(recorder, lambda: Forger(TRICKS[trick]))
-    record_property("counts", counts)
+    record_testsuite_property(trick, counts)
 
     assert counts.false == []
     assert counts.failed == []
