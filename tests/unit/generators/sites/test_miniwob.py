@@ -68,6 +68,7 @@ async def test_a_visit_leads_to_the_tasks_page_alone_in_virtual_time(site: MiniW
         clock=ClockSpec(),
         seed="9007199254740993",
         parameters={"level": 2},
+        bare=True,
     )
 
 
@@ -108,17 +109,18 @@ def test_only_templates_with_a_continuous_score_have_a_threshold_and_it_is_near_
     assert site.threshold("click-test") is None
 
 
+@pytest.mark.parametrize("bare", [False, True])
 async def test_the_page_is_begun_once_with_the_seed_as_text_and_the_visits_own_nonce(
-    site: MiniWob,
+    site: MiniWob, *, bare: bool
 ) -> None:
     session = Answering(["Click it.", True])
 
-    problem = await site.begin(VISIT, session)
+    problem = await site.begin(VISIT.model_copy(update={"bare": bare}), session)
 
     begun, *rest = session.asked
-    words = re.search(r"\)\((\"[^\"]*\"), (\"[^\"]*\")\)$", begun)
+    words = re.search(r"\n\}\)\(([^\n]*)\)$", begun)
     assert words is not None, begun
-    assert [json.loads(word) for word in words.groups()] == [VISIT.seed, problem.nonce]
+    assert json.loads(f"[{words[1]}]") == [VISIT.seed, problem.nonce, bare]
     assert f"core.EPISODE_MAX_TIME = {2**31 - 1};" in begun
     assert 'asked !== nonce ? "left"' in begun
     assert problem.goal == "Click it."

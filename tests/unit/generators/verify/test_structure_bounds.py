@@ -18,7 +18,6 @@ from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.episode_recorder import Attempt
 from generators.rollout.rollout import rollout
 from schemas.action import Answer, Click
-from schemas.call import Prompt, prompt_hash
 from schemas.episode import StopReason
 from schemas.task import SPLITS, Task, task_id
 
@@ -133,17 +132,3 @@ async def test_what_was_done_before_the_repetition_is_free() -> None:
 
     assert (episode.stop_reason, episode.n_steps) == (StopReason.STUCK, 3)
     assert defects(await examined(episode)) == []
-
-
-async def test_a_prompts_hash_is_over_its_tools_too() -> None:
-    tools = [{"type": "function", "function": {"name": "click"}}]
-    episode = await won()
-    (prompt,) = episode.prompts
-    hashed = prompt_hash(prompt.text, tools)  # type: ignore[arg-type]
-    with_tools = Prompt.model_validate(
-        {**prompt.model_dump(), "tools": tools, "prompt_sha256": hashed}
-    )
-    calls = tuple(one.model_copy(update={"prompt_sha256": hashed}) for one in episode.calls)
-    told = changed(prompts=(with_tools,), prompt_sha256=hashed, calls=calls)(episode)
-
-    assert defects(await examined(told)) == []
