@@ -57,19 +57,23 @@ class Served:
     browser: Chromium
 
     @contextlib.asynccontextmanager
-    async def opened(self, template: str) -> AsyncIterator[tuple[Visit, Session]]:
-        """Open a template's page, and leave it to be begun."""
+    async def opened(
+        self, template: str, *, bare: bool = True
+    ) -> AsyncIterator[tuple[Visit, Session]]:
+        """Open a template's page, and leave it to be begun; `bare` as episodes are recorded now."""
         task = make_task(3, template=template).model_copy(update={"start_url": start_url(template)})
-        visit = await self.site.visit(task)
+        visit = (await self.site.visit(task)).model_copy(update={"bare": bare})
         spec = visit.session_spec(viewport_width=500, viewport_height=400)
         async with self.browser.session(spec) as session:
             await session.open(visit.start_url)
             yield visit, session
 
     @contextlib.asynccontextmanager
-    async def begun(self, template: str = "click-button") -> AsyncIterator[Begun]:
+    async def begun(
+        self, template: str = "click-button", *, bare: bool = True
+    ) -> AsyncIterator[Begun]:
         """Begin a template's problem."""
-        async with self.opened(template) as (visit, session):
+        async with self.opened(template, bare=bare) as (visit, session):
             yield Begun(self.site, visit, session, await self.site.begin(visit, session))
 
 
@@ -135,17 +139,39 @@ async def test_what_the_page_says_later_changes_no_end(served: Served, *, ended:
         assert outcome == LOST if ended else not outcome.done
 
 
-async def test_start_draws_no_other_problem(served: Served) -> None:
-    async with served.begun() as begun:
+@pytest.mark.parametrize("bare", [True, False], ids=["bare", "with its sheet"])
+async def test_start_draws_no_other_problem(served: Served, *, bare: bool) -> None:
+    async with served.begun(bare=bare) as begun:
         goal = await begun.session.evaluate("core.getUtterance()")
         await begun.does(END % -1)
-        assert await begun.session.evaluate("core.cover_div.style.display") == "block"
+        covered = "document.querySelector('#sync-task-cover[style*=block]') !== null"
+        assert await begun.session.evaluate(covered) is not bare
         await begun.session.act(Click(x=80, y=100))
+        await begun.does("core.startEpisode(); core.startEpisodeReal()")
 
         assert await begun.session.evaluate("core.getUtterance()") == goal
         assert await begun.session.evaluate("WOB_DONE_GLOBAL") is True
-        assert await begun.session.evaluate("core.cover_div.style.display") == "block"
+        assert await begun.session.evaluate(covered) is not bare
         assert await begun.outcome() == LOST
+
+
+async def test_the_sheet_is_gone_before_the_end_too(served: Served) -> None:
+    async with served.begun() as begun:
+        sheet = "document.getElementById('sync-task-cover')"
+
+        assert await begun.session.evaluate(f"{sheet} === null") is True
+
+
+async def test_from_its_end_on_a_page_stands_still(served: Served) -> None:
+    async with served.begun() as begun:
+        await begun.does("window.ticks = 0; setInterval(() => { ticks += 1 }, 100)")
+        await begun.session.act(Wait(ms=500))
+        before = await begun.session.evaluate("ticks")
+        await begun.does(END % 1 + "; setTimeout(() => { ticks += 1_000 }, 10)")
+        await begun.session.act(Wait(ms=2_000))
+
+        assert before == await begun.session.evaluate("ticks")
+        assert before not in (0, None)
 
 
 async def test_a_page_is_begun_once(served: Served) -> None:
