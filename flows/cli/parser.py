@@ -151,7 +151,11 @@ def _verify(parser: argparse.ArgumentParser) -> None:
 
 def _replay(parser: argparse.ArgumentParser) -> None:
     _run(parser)
-    parser.add_argument("episode", metavar="EPISODE_ID", help="the episode")
+    parser.add_argument(
+        "episode",
+        metavar="EPISODE_ID",
+        help="the episode: `episode_id` in the rows of the run or dataset",
+    )
     json_flag(parser)
 
 
