@@ -94,7 +94,7 @@ def check_settings(command: str, settings: Sequence[str]) -> None:
     ]
     if lines:
         raise BadConfig(
-            "\n".join([*lines, "a whole run's keys may stand in a file: --config FILE"])
+            "\n".join(lines) + "; a whole run's keys may stand in a file: --config FILE"
         )
 
 

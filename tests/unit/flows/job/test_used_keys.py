@@ -83,6 +83,7 @@ def test_a_setting_that_a_command_has_no_use_for_is_refused(command: str, made: 
     assert (said.code, said.out) == (2, "")
     assert f"--set {unused}: '{command}' does not use {key} (generate" in said.err
     assert f"does not use {used.partition('=')[0]}" not in said.err
+    assert said.err.count("\n") == 1
     assert contents(made.folder.parent) == before
 
 
@@ -120,7 +121,7 @@ def test_a_table_is_looked_into_and_every_unused_key_is_named() -> None:
         check_settings("show", ["tasks={include=['a'],attempts=2}", "run={seed=1}"])
 
     lines = str(refused.value).splitlines()
-    assert [line.partition("does not use ")[2].split(" ")[0] for line in lines[:-1]] == [
+    assert [line.partition("does not use ")[2].split(" ")[0] for line in lines] == [
         "tasks.include",
         "tasks.attempts",
         "run.seed",
