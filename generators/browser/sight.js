@@ -53,7 +53,8 @@
     const at = (across, down) =>
       inSight(element, left + across, top + box.height * down, through);
     if (box.width < 16) return at(box.width / 2, 0.5);
-    if (!at(2, 0.3) || !at(box.width - 2, 0.7)) return false;
+    const rim = box.width < 40 ? box.width / 4 : 2; // a turned letter is not hit at its box's corners
+    if (!at(rim, 0.4) || !at(box.width - rim, 0.6)) return false;
     const parts = Math.max(2, Math.ceil(box.width / PROBE_PX));
     for (let part = 1; part < parts; part += 1)
       if (!at((box.width * part) / parts, 0.5)) return false;
@@ -233,6 +234,10 @@
     return state.out;
   };
   globalThis.stepmill.shownText = (element, place) => {
+    if (element.localName === "option") {
+      const box = element.getBoundingClientRect();
+      return isLarge(box) && isRunSeen(element, box, place, false) ? flat(element.label) : "";
+    }
     const state = begin();
     state.range = element.ownerDocument.createRange();
     return look(element, place, state).map(({ text }) => text).filter(Boolean).join(" ");

@@ -39,6 +39,10 @@ REACH = 14
 COLOUR_LEVELS = 8
 """Levels by which a colour that is typed may differ from the picture's, in each channel."""
 
+BESIDE = 40
+"""How far before an empty field its words may begin or end, CSS px."""
+
+_FIELDS = ("input", "textarea")
 _QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"(.+?)\"|“(.+?)”|\u2018(.+?)\u2019")
 _NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _MAX_OPERANDS = 12
@@ -202,11 +206,11 @@ def _is_computed(number: float, thought: str, shown: Shown) -> bool:
 
 def _find_colour(text: str, shown: Shown) -> Basis | None:
     """Return where the colour stands that a code of six digits means: by name, or drawn."""
-    code = text.removeprefix("#").lower()
+    wanted = ImageColor.getrgb(f"#{text.removeprefix('#')}")
     for source in shown.texts:
-        if any(ImageColor.colormap.get(word) == f"#{code}" for word in split_words(source.raw)):
+        known = (word for word in split_words(source.raw) if word in ImageColor.colormap)
+        if any(ImageColor.getrgb(word) == wanted for word in known):
             return Basis(None)
-    wanted = ImageColor.getrgb(f"#{code}")
     for picture in reversed(shown.pictures):
         for one in picture.sights:
             colour = None if one.text else picture.colour_at(one.bbox)
@@ -232,7 +236,16 @@ def _need_of_target(step: Step, shown: Shown) -> Need:
             basis = Basis(picture.step, target.bbox)
         return Need(step.step, f"{_quote(target.text)} on the target", basis)
     basis = Basis(picture.step, target.bbox) if picture.shows(target.bbox) else None
+    if basis is None and target.tag in _FIELDS:
+        basis = _caption(picture, target.bbox)
     return Need(step.step, "something drawn where it points", basis)
+
+
+def _caption(picture: Picture, field: Box) -> Basis | None:
+    """Return where the words stand right before a field without a frame."""
+    left, top, _, height = field
+    before = picture.within((left - BESIDE, top, BESIDE, height))
+    return Basis(picture.step, before[-1].bbox) if before else None
 
 
 def _need_of_option(step: Step, option: str, shown: Shown) -> Need:

@@ -27,7 +27,7 @@ from schemas.episode import Step, ThoughtSource
 from schemas.observation import Box, Screenshot, Sight, Target
 from schemas.verdict import Finding, Status
 
-GOAL = 'Do what is asked with "Ada Lovelace" on 07/04/2017 at 9:30 AM.'
+GOAL = 'Choose gold. Do what is asked with "Ada Lovelace" on 07/04/2017 at 9:30 AM.'
 FIELD: Box = (10, 200, 100, 20)
 BUTTON: Box = (10, 300, 60, 20)
 LINE: Box = (10, 10, 120, 14)
@@ -45,8 +45,11 @@ def picture(boxes: Sequence[Box]) -> Screenshot:
     """Return a white picture with something drawn in each box."""
     image = Image.new("RGB", (500, 400), "white")
     draw = ImageDraw.Draw(image)
+    draw.rectangle(
+        (302, 22, 328, 48), fill=(200, 50, 20) if (300, 20, 30, 30) in boxes else "white"
+    )
     for left, top, width, height in boxes:
-        draw.line((left, top, left + width, top + height), fill="black", width=2)
+        draw.line((left, top, left + width, top + height / 3), fill="black", width=2)
     out = io.BytesIO()
     image.save(out, "JPEG", quality=80)
     return Screenshot(bytes=out.getvalue(), path="picture.jpg")
@@ -159,6 +162,17 @@ BASED: dict[str, tuple[Step, ...]] = {
             thought="'17' was here.",
         ),
     ),
+    "a field without a frame": (
+        look(
+            ("to:", (276, 103, 20, 14)),
+            do=Click(x=320, y=110),
+            target=Target(tag="input", bbox=(300, 100, 90, 20), visible=1.0),
+        ),
+    ),
+    "the code of a colour": (write("c83214", ("", (300, 20, 30, 30)), thought="This colour."),),
+    "the code of a colour by name": (
+        write("ffd700", thought="In hexadecimal it is that.", result_text=None),
+    ),
     "a refused action": (
         write("nonsense", thought="I type it.", action_error="it is outside the viewport"),
     ),
@@ -236,6 +250,20 @@ BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
     "a transparent target": (
         "something drawn where it points",
         (look(do=Click(x=320, y=120), target=at((300, 100, 40, 40))),),
+    ),
+    "a field without a frame or a word": (
+        "something drawn where it points",
+        (
+            look(
+                ("to:", (206, 103, 20, 14)),
+                do=Click(x=320, y=110),
+                target=Target(tag="input", bbox=(300, 100, 90, 20), visible=1.0),
+            ),
+        ),
+    ),
+    "the code of another colour": (
+        "the text '1432c8'",
+        (write("1432c8", ("", (300, 20, 30, 30)), thought="This colour."),),
     ),
     "a target that is scrolled out": (
         "something drawn where it points",
