@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 
+from adversarial.remembered import RememberedSessions, RememberedSite
 from adversarial.retelling import Told, Truth
 from stub_engine import WrittenEngine
 
@@ -20,6 +21,7 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
+from generators.sites.protocol import Site
 from generators.tasks.site_templates import make_template_task, site_offers
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
@@ -127,6 +129,9 @@ class Recorder:
     site: MiniWob
     browser: Chromium
     panel: Panel
+    """It carries every replay out."""
+    lie_panel: Panel
+    """It does not carry out what either has carried out before."""
     slots: asyncio.Semaphore
 
     async def record(
@@ -156,9 +161,13 @@ class Recorder:
         return Told(task, episode)
 
     async def judge(self, told: Told, name: str = "", *, unless_true: bool = False) -> Judged:
-        """Return what is made of an episode; with `unless_true` it is carried out if accepted."""
+        """Return what is made of an episode, or of a lie of a name.
+
+        With `unless_true` it is carried out if accepted.
+        """
         async with self.slots:
-            verdicts = await self.panel.judge(told.task, told.episode)
+            panel = self.lie_panel if name else self.panel
+            verdicts = await panel.judge(told.task, told.episode)
             verdict = acceptance(RULE, verdicts)
             last = verdicts[-1]
             decided = last.status in (Status.PASSED, Status.FAILED)  # the rule may reject a pass
@@ -198,9 +207,13 @@ class Recorder:
 async def recording() -> AsyncIterator[Recorder]:
     """Start a browser, and the site in front of it."""
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as browser:
-        site = MiniWob(gateway)
-        verifiers = make_verifiers(RULE.passed, sites={site.name: site}, sessions=browser)
-        yield Recorder(site, browser, Panel(verifiers, RULE), asyncio.Semaphore(AT_ONCE))
+        site, remembered = MiniWob(gateway), RememberedSessions(browser)
+        sites: dict[str, Site] = {site.name: RememberedSite(site)}  # type: ignore[dict-item]  # the rest is the site's
+        panel, lie_panel = (
+            Panel(make_verifiers(RULE.passed, sites=sites, sessions=sessions), RULE)
+            for sessions in (remembered.carried_out(), remembered)
+        )
+        yield Recorder(site, browser, panel, lie_panel, asyncio.Semaphore(AT_ONCE))
 
 
 def truths(told: list[Told], name: str) -> list[Truth]:
