@@ -32,8 +32,9 @@ KILLED = -9
 _BROKEN = 70
 _ANSWERS = {"passed", "failed", "unsupported"}
 
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(
+FORKS = multiprocessing.get_context("forkserver")
+"""Makes processes that begin with what is named here imported already."""
+FORKS.set_forkserver_preload(
     [
         "PIL.GifImagePlugin",
         "PIL.JpegImagePlugin",
@@ -52,8 +53,8 @@ class Fork:
     """A command at work in a process of its own."""
 
     def __init__(self, doom: Doom) -> None:
-        self._ear, mouth = _FORKS.Pipe(duplex=False)
-        self._process = _FORKS.Process(target=_live, args=(doom.model_dump_json(), mouth))
+        self._ear, mouth = FORKS.Pipe(duplex=False)
+        self._process = FORKS.Process(target=_live, args=(doom.model_dump_json(), mouth))
         self._process.start()
         mouth.close()
 

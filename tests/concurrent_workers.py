@@ -1,6 +1,6 @@
 """Workers that race for the same units, each in a process of its own.
 
-Spawned, never forked: a process that used `deltalake` must not fork.
+Forked from a server that touches no table: a process that used `deltalake` must not fork.
 """
 
 import asyncio

@@ -9,7 +9,15 @@ import pytest
 from commands import environment, until
 from source_tree import ROOT
 
-from flows.orchestration.settings import QUIET, SILENT, patience, private_home, set_up
+from flows.orchestration.settings import (
+    PATIENCE,
+    QUIET,
+    SILENT,
+    patience,
+    private_home,
+    set_up,
+)
+from schemas.errors import Refusal
 
 
 @pytest.fixture
@@ -59,6 +67,12 @@ def test_a_home_that_cannot_be_written_is_replaced_for_once(user: Path) -> None:
 def test_a_server_may_take_long_to_start_and_longer_if_somebody_says_so() -> None:
     assert patience({}) == 120
     assert patience({"PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "300"}) == 300
+
+
+@pytest.mark.parametrize("value", ["soon", "0", "-1", "1.5"])
+def test_a_limit_that_is_no_number_of_seconds_is_refused(value: str) -> None:
+    with pytest.raises(Refusal, match=f"{PATIENCE}: expected whole seconds, at least 1; .*{value}"):
+        patience({PATIENCE: value})
 
 
 def test_a_tied_command_ends_with_whoever_started_it() -> None:

@@ -1,12 +1,12 @@
 """Compactors beside each other and beside workers, each in a process of its own."""
 
-import multiprocessing
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from chaos import FORKS
 from concurrent_workers import compact_run, race
 from effort import THOROUGH
 from factories import make_run, make_whole_run
@@ -21,7 +21,7 @@ UNITS = 6 if THOROUGH else 3
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as processes:
+    with ProcessPoolExecutor(2, mp_context=FORKS) as processes:
         for warm in [processes.submit(compact_run, "", {}) for _ in "ab"]:
             warm.exception(timeout=120)
         yield processes
