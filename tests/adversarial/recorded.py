@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from adversarial.remembered import RememberedSessions, RememberedSite
 from adversarial.retelling import Told, Truth
+from remembered_sessions import RememberedSessions, RememberedSite
 from stub_engine import WrittenEngine
 
 from generators.browser.chromium import Chromium

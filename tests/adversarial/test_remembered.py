@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from adversarial.remembered import RememberedSessions, RememberedSite
+from remembered_sessions import RememberedSessions, RememberedSite
 from scripted_rollouts import RUNNING, WON, clicks, pages, scripted_task
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite

@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from factories import make_task
 from PIL import Image, ImageOps
+from remembered_sessions import RememberedSessions, RememberedSite
 
 from generators.browser.chromium import Chromium
 from generators.policy.teacher.policy import TeacherPolicy
@@ -21,6 +22,7 @@ from generators.rollout.limits import Limits
 from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url
+from generators.sites.protocol import Site
 from generators.verify.replay import Replay, ReplayResult, replay
 from schemas.action import Action, Click, Hover, TypeText
 from schemas.episode import Episode, Step
@@ -34,16 +36,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 class Recorded:
     """Episodes of the teacher, and what they are replayed with."""
 
-    site: MiniWob
-    browser: Chromium
+    sites: dict[str, Site]
+    sessions: RememberedSessions
+    """What was done on the same page is not done again."""
     tasks: dict[str, Task]
     episodes: dict[str, Episode]
 
     async def replayed(self, name: str, episode: Episode) -> ReplayResult:
         """Return how a replay of the task `name` compares with `episode`."""
-        return await replay(
-            self.tasks[name], episode, sites={"miniwob": self.site}, sessions=self.browser
-        )
+        return await replay(self.tasks[name], episode, sites=self.sites, sessions=self.sessions)
 
 
 TASKS = {
@@ -69,7 +70,8 @@ async def recorded() -> AsyncIterator[Recorded]:
                 for name, task in tasks.items()
             }
         episodes = {name: one.result() for name, one in made.items()}
-        yield Recorded(site, browser, tasks, episodes)
+        sites: dict[str, Site] = {"miniwob": RememberedSite(site)}  # type: ignore[dict-item]  # the rest is the site's
+        yield Recorded(sites, RememberedSessions(browser), tasks, episodes)
 
 
 async def _record(site: MiniWob, browser: Chromium, task: Task) -> Episode:
@@ -94,7 +96,7 @@ async def _record(site: MiniWob, browser: Chromium, task: Task) -> Episode:
 @pytest.mark.parametrize("name", TASKS)
 async def test_a_true_record_is_reproduced(recorded: Recorded, name: str) -> None:
     episode = recorded.episodes[name]
-    verifier = Replay({"miniwob": recorded.site}, sessions=recorded.browser)
+    verifier = Replay(recorded.sites, sessions=recorded.sessions.carried_out())
 
     found = await verifier.examine(recorded.tasks[name], episode)
 
