@@ -174,6 +174,8 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
     kinds = {kind for kind, _ in actions}
     if not kinds & {"metaData", "txn"}:
         yield "is torn: it neither creates the table nor has a transaction"
+    if "protocol" in kinds and history.columns:
+        yield "creates the table a second time"
     for kind, body in actions:
         if kind == "metaData":
             yield from _check_schema(history, body)
@@ -208,6 +210,10 @@ def _check_schema(history: History, body: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted(declared.keys() & expected.keys()):
         if declared[name] != expected[name]:
             yield f"declares column {name} as {declared[name]}, expected {expected[name]}"
+    foreign, lacking = declared.keys() - expected.keys(), expected.keys() - declared.keys()
+    if foreign and lacking:
+        # Columns are only ever added: an earlier version has fewer of ours, a later one has all.
+        yield f"declares column {min(foreign)} and lacks {min(lacking)}, as no version does"
     if body.get("partitionColumns") != []:
         yield "declares partitions, expected none"
     history.columns = history.columns & declared.keys() or frozenset(declared)

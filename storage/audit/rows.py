@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from PIL import Image, UnidentifiedImageError
 
 from schemas import ids
+from schemas.action import action_columns
 from schemas.base import sha256_hex
 from schemas.call import Call
 from schemas.episode import Episode, Step, StopReason, steps_sha256
@@ -182,6 +183,10 @@ class RowChecks:
         except ValueError as error:
             self._notes.finding(key, f"{name}: is not a step: {error}")
             return
+        parts = {"action_type": step.action.type, **dict(action_columns(step.action))}
+        for column in sorted(parts):
+            if column in row and row[column] != parts[column]:
+                self._notes.finding(key, f"{name}: {column} is not its action's")
         self._steps[episode_id].append(step)
         self._step_keys[episode_id] = key
         head.rows += 1

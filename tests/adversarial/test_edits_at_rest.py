@@ -62,13 +62,11 @@ SHARD = re.compile(r"tables/\w+/[^/]*\.parquet")
 
 UNMISSED = re.compile(
     r"deleted: (spool/.*|versions/1\.json)"
-    r"|swapped for another: tables/(calls|prompts|verdicts)/_delta_log/0+[12]\.json"
     r"|(a bit flipped|zeroed in part): tables/\w+/_delta_log/0+\.json"
 )
 """What is not missed. Nobody knows that a spooled episode or the last version was there: the one is rolled
-out again, the other sealed again. And where the entry of a unit is swapped for the table's first, it looks
-like a unit without calls and prompts, or one that nobody has judged yet. A column's name in a table's
-first entry may be that of a later version's column."""
+out again, the other sealed again. A table's first entry also says when and under which id it was made,
+which no reader asks."""
 
 UNHELD = ("commitInfo",)
 """Actions of a log that no reader of a run asks: who committed, and when."""
