@@ -174,8 +174,7 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
     kinds = {kind for kind, _ in actions}
     if not kinds & {"metaData", "txn"}:
         yield "is torn: it neither creates the table nor has a transaction"
-    if "protocol" in kinds and history.columns:
-        yield "creates the table a second time"
+    yield from _check_protocol(history, [body for kind, body in actions if kind == "protocol"])
     for kind, body in actions:
         if kind == "metaData":
             yield from _check_schema(history, body)
@@ -193,6 +192,15 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
             if repeated and _ONCE.fullmatch(transaction.appId):
                 yield f"commits {transaction.appId} a second time"
             history.transactions[transaction.appId] = transaction.version
+
+
+def _check_protocol(history: History, found: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is wrong with the protocol of an entry, which the first entry alone has."""
+    if found and history.columns:
+        yield "creates the table a second time"
+    for body in found:
+        if body.get("minReaderVersion") != 1:
+            yield f"is for readers of version {body.get('minReaderVersion')}, expected 1"
 
 
 def _actions(line: str) -> list[tuple[str, Mapping[str, Any]]]:

@@ -60,13 +60,9 @@ EDITS: dict[str, Edit] = {
 
 SHARD = re.compile(r"tables/\w+/[^/]*\.parquet")
 
-UNMISSED = re.compile(
-    r"deleted: (spool/.*|versions/1\.json)"
-    r"|(a bit flipped|zeroed in part): tables/\w+/_delta_log/0+\.json"
-)
+UNMISSED = re.compile(r"deleted: (spool/.*|versions/1\.json)")
 """What is not missed. Nobody knows that a spooled episode or the last version was there: the one is rolled
-out again, the other sealed again. A table's first entry also says when and under which id it was made,
-which no reader asks."""
+out again, the other sealed again."""
 
 UNHELD = ("commitInfo",)
 """Actions of a log that no reader of a run asks: who committed, and when."""
@@ -75,6 +71,7 @@ READ = {
     "add": ("path", "size", "stats"),
     "remove": ("path",),
     "txn": ("appId", "version"),
+    "protocol": ("minReaderVersion",),
     "metaData": ("schemaString", "partitionColumns"),
 }
 """What a reader of a run asks of the other actions."""
