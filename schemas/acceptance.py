@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
+from schemas.novelty import Fingerprints, find_repeats, fingerprints_of
 from schemas.sections import AcceptSection
 from schemas.verdict import Acceptance, Status, Verdict
 
@@ -26,6 +27,7 @@ _REPLAY_LABELS = {
 }
 _JUDGES = ("judge", "panel")
 _OUTCOME = "outcome"
+_NOVELTY = "novelty"
 _AGAIN = "`stepmill verify` judges it again"
 
 
@@ -78,8 +80,6 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
     replay = latest.get("replay")
     judge = next((latest[name] for name in _JUDGES if name in latest), None)
     confirmations = (("replayed", replay), ("judged", judge))
-    duplicate = latest.get("duplicates")
-    original = duplicate.evidence.get("duplicate_of") if duplicate else None
     outcome = latest.get(_OUTCOME) if _OUTCOME in rule.passed else None
     own, why = (None, None) if outcome is None else _own_threshold(outcome)
     tries = [agreed for one in every if one.verifier == "replay" for agreed in _tries(one)]
@@ -92,13 +92,57 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
         replay=_REPLAY_LABELS.get(replay.status) if replay else None,
         replay_score=replay.score if replay else None,
         judge_score=judge.score if judge else None,
-        duplicate_of=original if isinstance(original, str) else None,
         split=split,
         min_reward=None if outcome is None else rule.min_reward if own is None else own,
         min_reward_reason=why,
         replays=len(tries) or None,
         replays_agreed=sum(tries) if tries else None,
     )
+
+
+class JudgedEpisode(NamedTuple):
+    """An episode of a run, with every verdict on it."""
+
+    episode_id: str
+    task_id: str
+    verdicts: tuple[Verdict, ...]
+    split: str = ""
+    """See `acceptance`."""
+
+
+class RunJudgement(NamedTuple):
+    """What a rule makes of an episode among all others of its run."""
+
+    status: AcceptanceStatus
+    acceptance: Acceptance
+
+
+def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[str, RunJudgement]:
+    """Return what the rule makes of each episode of a run, by id, given every verdict on all of them.
+
+    Of episodes that repeat each other (see `schemas.novelty`) the first by id counts; where the rule
+    names `novelty`, an exact copy of it is rejected.
+    """
+    out: dict[str, RunJudgement] = {}
+    fingerprints: dict[str, Fingerprints] = {}
+    tasks: dict[str, str] = {}
+    for one in episodes:
+        status = acceptance_status(rule, one.verdicts)
+        columns = acceptance(rule, one.verdicts, split=one.split)
+        out[one.episode_id] = RunJudgement(status, columns)
+        own = fingerprints_of(latest_verdicts(one.verdicts))
+        if status is AcceptanceStatus.ACCEPTED and own is not None:
+            fingerprints[one.episode_id] = own
+            tasks[one.episode_id] = one.task_id
+    for episode_id, repeats in find_repeats(fingerprints, tasks).items():
+        status, columns = out[episode_id]
+        changes: dict[str, object] = dict(repeats._asdict())
+        if repeats.duplicate_of is not None and _NOVELTY in rule.passed:
+            status = AcceptanceStatus.REJECTED
+            because = f"{_NOVELTY}: repeats: a copy of {repeats.duplicate_of}"
+            changes |= {"accepted": False, "rejected_because": (because,)}
+        out[episode_id] = RunJudgement(status, columns.model_copy(update=changes))
+    return out
 
 
 def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason]:

@@ -96,7 +96,7 @@ class Step(Record):
     screenshot_sha256: str
     """Of the picture's bytes."""
     screenshot_phash: str
-    """64-bit difference hash, hex; near pictures have near hashes."""
+    """256-bit difference hash, hex; near pictures have near hashes. Rows of earlier versions have 64."""
     width: Annotated[int, Int32]
     """Of the picture, in its own pixels."""
     height: Annotated[int, Int32]

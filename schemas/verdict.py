@@ -112,8 +112,13 @@ class Acceptance(Record):
     judge_score: float | None = None
     """A judge's score, 0–1; None if not judged. Reserved: no verifier that ships is a judge."""
     duplicate_of: str | None = None
-    """The episode this one repeats; None if it is the first. Reserved: no verifier that ships looks
-    for it."""
+    """The accepted episode of which this one is a copy, with equal pictures and actions; None if it is
+    the first by id, or `novelty` has not seen it."""
+    near_duplicate_of: str | None = None
+    """The accepted episode that has the same goal, the same actions on the same targets, and near
+    pictures; None if it is the first by id, a copy, or `novelty` has not seen it."""
+    same_task_as: str | None = None
+    """The first task by id with the same template, goal and first picture; None if it is its own."""
     split: str
     """`train`, `validation` or `test`, by the group of templates that its task's template is in."""
     min_reward: float | None = None

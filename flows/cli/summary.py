@@ -57,6 +57,11 @@ def total_lines(summary: Summary) -> Iterator[str]:
         f"episodes {summary.episodes} of {summary.tasks} tasks: {summary.accepted} accepted, "
         f"{summary.rejected} rejected, {summary.unjudged} unjudged; {summary.failed} failed"
     )
+    if summary.rejected_by:
+        counts = ", ".join(f"{count} by {name}" for name, count in summary.rejected_by.items())
+        yield f"rejected {counts}"
+    if summary.near_duplicates:
+        yield f"novelty  {summary.near_duplicates} of the accepted are near copies of another"
     yield f"steps    {summary.steps}"
     if summary.replayed:
         share = 100 * summary.reproduced / summary.replayed

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
 from flows.job.judging import by_episode
-from schemas.acceptance import AcceptanceStatus, acceptance_status, latest_verdicts
+from schemas.acceptance import AcceptanceStatus, JudgedEpisode, accept_all, latest_verdicts
 from schemas.base import Record
 from schemas.episode import StopReason
 from schemas.sections import AcceptSection
@@ -78,6 +78,10 @@ class Summary(Record):
     """Episodes that do not meet the rule."""
     unjudged: int = 0
     """Episodes that lack a required verdict."""
+    rejected_by: dict[str, int] = Field(default_factory=dict)
+    """Rejected episodes by the first verifier of the rule that stood in their way."""
+    near_duplicates: int = 0
+    """Accepted episodes that are near copies of another one."""
     failed: int = 0
     """Episodes that failed."""
     steps: int = 0
@@ -135,10 +139,20 @@ async def summarise(
     tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
     known = by_episode(verdicts)
     templates = {task["task_id"]: task["template_id"] for task in tasks}
-    statuses = {
-        row["episode_id"]: acceptance_status(rule, known.get(row["episode_id"], ()))
-        for row in episodes
-    }
+    judged = accept_all(
+        rule,
+        (
+            JudgedEpisode(id_, row["task_id"], tuple(known.get(id_, ())))
+            for row in episodes
+            for id_ in [row["episode_id"]]
+        ),
+    )
+    statuses = {id_: one.status for id_, one in judged.items()}
+    rejected_by = Counter(
+        one.acceptance.rejected_because[0].partition(":")[0]
+        for one in judged.values()
+        if one.status is AcceptanceStatus.REJECTED
+    )
     calls = await _rows(await snapshot.dataset("calls"), CALL_COLUMNS)
     accepted = list(statuses.values()).count(AcceptanceStatus.ACCEPTED)
     latest = (latest_verdicts(own) for own in known.values())
@@ -148,6 +162,11 @@ async def summarise(
         tasks=len({row["task_id"] for row in episodes}),
         episodes=len(episodes),
         **{one.value: list(statuses.values()).count(one) for one in AcceptanceStatus},
+        rejected_by=dict(sorted(rejected_by.items())),
+        near_duplicates=sum(
+            one.status is AcceptanceStatus.ACCEPTED and one.acceptance.near_duplicate_of is not None
+            for one in judged.values()
+        ),
         failed=_count_failed(episodes),
         steps=sum(row["n_steps"] for row in episodes),
         prompt_tokens=sum(row["prompt_tokens"] for row in episodes),

@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 from PIL import Image
 
-_HASH_WIDTH, _HASH_HEIGHT = 9, 8
+HASH_ROWS = 16
+"""Rows of a difference hash, and its bits in a row; episodes of earlier versions have 8."""
+
+_DECODED = (72, 64)
 
 
 class PictureFacts(NamedTuple):
@@ -24,14 +27,14 @@ class PictureFacts(NamedTuple):
     format: str | None
     """`JPEG` or another of Pillow's names; None if the decoder names none."""
     difference_hash: str
-    """64 bits, hex; near pictures have near hashes."""
+    """256 bits, hex; near pictures have near hashes."""
 
 
-def read_picture(picture: bytes) -> PictureFacts:
+def read_picture(picture: bytes, *, rows: int = HASH_ROWS) -> PictureFacts:
     """Decode an encoded picture once and return its facts.
 
-    Each bit of the hash says whether a pixel of the picture, reduced to 9×8 pixels in grey, is darker
-    than its right neighbour (dHash, N. Krawetz, "Kind of Like That", 2013).
+    Each bit of the hash says whether a pixel of the picture, reduced to 17×16 pixels in grey, is darker
+    than its right neighbour (dHash, N. Krawetz, "Kind of Like That", 2013); `rows` are those of the hash.
 
     Raises:
         UnidentifiedImageError: it is no picture.
@@ -41,12 +44,16 @@ def read_picture(picture: bytes) -> PictureFacts:
     """
     with Image.open(io.BytesIO(picture)) as image:
         (width, height), format_ = image.size, image.format
-        image.draft("L", (_HASH_WIDTH * 8, _HASH_HEIGHT * 8))
-        small = image.convert("L").resize((_HASH_WIDTH, _HASH_HEIGHT), Image.Resampling.BILINEAR)
+        image.draft("L", _DECODED)
+        small = image.convert("L").resize((rows + 1, rows), Image.Resampling.BILINEAR)
     grey = small.tobytes()
     bits = 0
-    for y in range(_HASH_HEIGHT):
-        row = grey[y * _HASH_WIDTH : (y + 1) * _HASH_WIDTH]
-        for left, right in itertools.pairwise(row):
+    for start in range(0, len(grey), rows + 1):
+        for left, right in itertools.pairwise(grey[start : start + rows + 1]):
             bits = bits << 1 | (left < right)
-    return PictureFacts(width, height, format_, f"{bits:016x}")
+    return PictureFacts(width, height, format_, f"{bits:0{rows * rows // 4}x}")
+
+
+def hash_rows(difference_hash: str) -> int:
+    """Return the rows of a stored difference hash: 8 in episodes of earlier versions."""
+    return 8 if len(difference_hash) == 8 * 8 // 4 else HASH_ROWS

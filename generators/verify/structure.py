@@ -14,7 +14,7 @@ from itertools import zip_longest
 
 from PIL import Image
 
-from generators.browser.picture import read_picture
+from generators.browser.picture import hash_rows, read_picture
 from generators.browser.protocol import SessionSpec
 from generators.verify.derived_columns import (
     capsule_defects,
@@ -138,7 +138,7 @@ def _picture_defects(episode: Episode, step: Step) -> Iterator[str]:
     if sha256_hex(picture) != step.screenshot_sha256:
         yield "the picture's hash is another one"
     try:
-        facts = read_picture(picture)
+        facts = read_picture(picture, rows=hash_rows(step.screenshot_phash))
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         yield f"the picture does not decode: {error}"
     else:

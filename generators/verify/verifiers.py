@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
+from generators.verify.novelty import Novelty
 from generators.verify.outcome import OutcomeVerifier
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
@@ -19,6 +20,7 @@ MAKERS: dict[str, Maker] = {
     "structure": lambda _sites, _sessions: Structure(),
     "outcome": lambda sites, _sessions: OutcomeVerifier(sites),
     "seen": lambda _sites, _sessions: Seen(),
+    "novelty": lambda _sites, _sessions: Novelty(),
     "replay": lambda sites, sessions: Replay(sites, sessions=sessions),
 }
 """Every verifier by the name that configurations use, cheapest first."""

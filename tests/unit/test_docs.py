@@ -186,7 +186,7 @@ def test_the_columns_page_says_what_the_records_say() -> None:
 def test_what_only_a_verifier_to_come_would_give_is_called_reserved() -> None:
     """Whoever adds one of these verifiers says in the records that the column is used."""
     docs = member_docs(Acceptance)
-    waiting = {"judge_score": {"judge", "panel"}, "duplicate_of": {"duplicates"}}
+    waiting = {"judge_score": {"judge", "panel"}}
 
     for column, verifiers in waiting.items():
         assert ("Reserved" in docs[column]) == verifiers.isdisjoint(VERIFIER_NAMES), column

@@ -2,24 +2,25 @@
 
 `select` joins every committed episode with its task and its verdicts and asks the run's rule whether
 it accepts the episode. It reads narrow columns only: no pictures, and only the evidence of `outcome`,
-which has the reward, of `replay`, which has its tries, and of `duplicates`, which has the original. The order depends on the episodes
-alone: units by when their last episode ended, then task and attempt. Units that are committed later
-ended later, so a later version adds its episodes at the end, however the tables were compacted.
+which has the reward, of `replay`, which has its tries, and of `novelty`, which has the fingerprints. The
+order depends on the episodes alone: units by when their last episode ended, then task and attempt. Units
+that are committed later ended later, so a later version adds its episodes at the end, however the tables
+were compacted.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status
+from schemas.acceptance import AcceptanceStatus, JudgedEpisode, RunJudgement, accept_all
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
@@ -36,7 +37,7 @@ _BATCH_ROWS = 4_096
 ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
 """Columns of `episodes` that say where an episode comes from."""
 
-_EVIDENCE_OF = ("outcome", "replay", "duplicates")
+_EVIDENCE_OF = ("outcome", "novelty", "replay")
 """Verifiers whose evidence becomes columns."""
 
 _EPISODE_COLUMNS = (
@@ -54,13 +55,6 @@ _EPISODE_COLUMNS = (
     "content_sha256",
     *ORIGINS,
 )
-
-
-class _Judgement(NamedTuple):
-    """The rule's result for one episode."""
-
-    status: AcceptanceStatus
-    acceptance: Acceptance
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +148,19 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
     templates = _templates_of(tables, table)
     splits = published_splits(tables, templates)
     split_of = {id_: splits.by_template[template] for id_, template in templates.items()}
-    judgements = _judgements(tables, rule, split_of)
+    owners = {
+        row["episode_id"]: row["task_id"] for row in _rows(table.select(["episode_id", "task_id"]))
+    }
+    known = _judged(tables, owners, split_of)
+    unknown = (JudgedEpisode(id_, owners[id_], (), split_of[id_]) for id_ in owners)
+    judgements = accept_all(rule, chain(unknown, known))
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
     candidates = []
     for row in _rows(table):
         template_id = templates[row["episode_id"]]
-        judgement = judgements.get(row["episode_id"]) or _judge(
-            rule, (), split_of[row["episode_id"]]
-        )
+        judgement = judgements[row["episode_id"]]
         candidates.append(_candidate(row, template_id, judgement, ended[row["unit_id"]]))
         is_published = include_rejected or judgement.acceptance.accepted
         if is_published and template_id not in splits.left_out:
@@ -198,13 +195,13 @@ def _templates_of(tables: Tables, episodes: pa.Table) -> dict[str, str]:
     return out
 
 
-def _judgements(
-    tables: Tables, rule: AcceptSection, splits: Mapping[str, str]
-) -> dict[str, _Judgement]:
-    """Return the rule's result for every episode that has a verdict."""
+def _judged(
+    tables: Tables, owners: Mapping[str, str], splits: Mapping[str, str]
+) -> Iterator[JudgedEpisode]:
+    """Yield every episode that has a verdict, with all of them; `owners` has each episode's task."""
     dataset = tables.datasets.get("verdicts")
     if dataset is None:
-        return {}
+        return
     columns: dict[str, ds.Expression] = {
         name: pc.field(name) for name in arrow_schema("verdicts").names
     }
@@ -213,19 +210,14 @@ def _judgements(
     )
     order = ("episode_id", "judged_at", "round", "verifier_version")
     table = dataset.to_table(columns=columns).sort_by([(name, "ascending") for name in order])
-    return {
-        episode: _judge(rule, [from_row(Verdict, row) for row in rows], splits[episode])
-        for episode, rows in groupby(_rows(table), key=itemgetter("episode_id"))
-        if episode in splits
-    }
-
-
-def _judge(rule: AcceptSection, verdicts: Sequence[Verdict], split: str) -> _Judgement:
-    return _Judgement(acceptance_status(rule, verdicts), acceptance(rule, verdicts, split=split))
+    for id_, rows in groupby(_rows(table), key=itemgetter("episode_id")):
+        if id_ in splits:
+            verdicts = tuple(from_row(Verdict, row) for row in rows)
+            yield JudgedEpisode(id_, owners[id_], verdicts, splits[id_])
 
 
 def _candidate(
-    row: Mapping[str, Any], template_id: str, judgement: _Judgement, unit_ended_at: datetime
+    row: Mapping[str, Any], template_id: str, judgement: RunJudgement, unit_ended_at: datetime
 ) -> Candidate:
     pixels = row["viewport_width"] * row["viewport_height"] * row["device_scale_factor"] ** 2
     return Candidate(

@@ -17,7 +17,6 @@ RESERVED_COLUMNS = {
     ("Episode", "model_revision"),
     ("Acceptance", "assurance"),
     ("Acceptance", "judge_score"),
-    ("Acceptance", "duplicate_of"),
 }
 RESERVED_MEMBERS = {
     ("StopReason", "blocked"),

@@ -1,0 +1,47 @@
+"""The `novelty` verifier: what an episode is compared by, to find those that repeat another.
+
+One episode alone says nothing about novelty, so the verifier passes each and its evidence holds
+fingerprints. Which episodes repeat which is decided over a whole run whenever it is read
+(`schemas/novelty.py`): so it depends on no order of judging, and needs no other episode here.
+"""
+
+from schemas.base import content_hash
+from schemas.episode import Episode, Step
+from schemas.task import Task
+from schemas.verdict import Finding, Status
+
+
+class Novelty:
+    """The `novelty` verifier."""
+
+    name = "novelty"
+    version = "1"
+
+    async def examine(self, task: Task, episode: Episode) -> Finding:
+        """Return the fingerprints; `unsupported` for an episode without a step."""
+        if not episode.steps:
+            return Finding(status=Status.UNSUPPORTED, reason="the episode has no steps")
+        goal = " ".join(episode.instruction.casefold().split())
+        shown = [
+            [step.screenshot_sha256, step.action.model_dump(mode="json")] for step in episode.steps
+        ]
+        return Finding(
+            status=Status.PASSED,
+            reason=f"fingerprints of {len(episode.steps)} states",
+            evidence={
+                "trajectory": content_hash(["trajectory", shown]),
+                "course": content_hash(["course", goal, [_course(one) for one in episode.steps]]),
+                "pictures": [step.screenshot_phash for step in episode.steps],
+                "task": content_hash(
+                    ["task", task.template_id, goal, episode.steps[0].screenshot_sha256]
+                ),
+            },
+        )
+
+
+def _course(step: Step) -> list[str | None]:
+    """Return what an action did and to what, without where on the picture that was."""
+    target = step.target
+    texts = [getattr(step.action, name, None) for name in ("text", "key", "keys", "direction")]
+    named = [None] * 3 if target is None else [target.tag, target.role, target.name or target.text]
+    return [step.action.type, *(None if text is None else str(text) for text in texts), *named]
