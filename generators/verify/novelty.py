@@ -5,6 +5,8 @@ fingerprints. Which episodes repeat which is decided over a whole run whenever i
 (`schemas/novelty.py`): so it depends on no order of judging, and needs no other episode here.
 """
 
+from pydantic import JsonValue
+
 from schemas.base import content_hash
 from schemas.episode import Episode, Step
 from schemas.task import Task
@@ -39,9 +41,8 @@ class Novelty:
         )
 
 
-def _course(step: Step) -> list[str | None]:
+def _course(step: Step) -> list[JsonValue]:
     """Return what an action did and to what, without where on the picture that was."""
     target = step.target
-    texts = [getattr(step.action, name, None) for name in ("text", "key", "keys", "direction")]
-    named = [None] * 3 if target is None else [target.tag, target.role, target.name or target.text]
-    return [step.action.type, *(None if text is None else str(text) for text in texts), *named]
+    named = None if target is None else [target.tag, target.role, target.name or target.text]
+    return [step.action.model_dump(mode="json", exclude={"x", "y", "to_x", "to_y"}), named]

@@ -249,9 +249,3 @@ def test_assurance_is_the_strongest_there_is() -> None:
     assert assurance(replayed, judged) == "replayed"
     assert assurance(judged) == "judged"
     assert assurance(_verdict("replay", Status.FAILED)) == "none"
-
-
-def test_a_duplicate_names_its_original() -> None:
-    found = _verdict("duplicates", Status.FAILED, evidence={"duplicate_of": "first"})
-
-    assert acceptance(RULE, [found], split="train").duplicate_of == "first"

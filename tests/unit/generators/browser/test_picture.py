@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image, UnidentifiedImageError
 
-from generators.browser.picture import read_picture
+from generators.browser.picture import HASH_ROWS, hash_rows, read_picture
 
 SHADES = Image.linear_gradient("L").rotate(90).resize((90, 80))
 """Darker to the left, one shade after another."""
@@ -20,9 +20,9 @@ def encoded(image: Image.Image, form: str = "JPEG") -> bytes:
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
-        (SHADES, "f" * 16),
-        (SHADES.rotate(180), "0" * 16),
-        (Image.new("L", (90, 80), 128), "0" * 16),
+        (SHADES, "f" * 64),
+        (SHADES.rotate(180), "0" * 64),
+        (Image.new("L", (90, 80), 128), "0" * 64),
     ],
     ids=["brighter to the right", "darker to the right", "flat"],
 )
@@ -36,8 +36,14 @@ def test_the_rows_of_the_hash_are_those_of_the_picture() -> None:
     image = Image.new("L", (90, 80), 128)
     image.paste(SHADES.resize((90, 40)), (0, 0))
 
-    assert read_picture(encoded(image)).difference_hash[:6] == "ffffff"
-    assert read_picture(encoded(image)).difference_hash[-6:] == "000000"
+    assert read_picture(encoded(image)).difference_hash[:24] == "f" * 24
+    assert read_picture(encoded(image)).difference_hash[-24:] == "0" * 24
+
+
+def test_a_hash_of_an_earlier_version_is_taken_as_it_was() -> None:
+    assert hash_rows("0" * 16) == 8
+    assert read_picture(encoded(SHADES), rows=8).difference_hash == "f" * 16
+    assert hash_rows(read_picture(encoded(SHADES)).difference_hash) == HASH_ROWS
 
 
 def test_size_and_format_are_those_of_the_whole_picture() -> None:

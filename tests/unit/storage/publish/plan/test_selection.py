@@ -17,8 +17,9 @@ from memory_run import (
 )
 
 from schemas.acceptance import AcceptanceStatus
+from schemas.episode import Episode
 from schemas.errors import Damaged, NotFound
-from schemas.verdict import Status
+from schemas.verdict import Status, Verdict
 from storage.publish.plan.selection import Selection, select
 
 
@@ -62,7 +63,7 @@ def test_the_highest_round_of_a_verifier_counts() -> None:
     task = make_task()
     _, [episode] = make_unit([task])
     run.commit([task], [episode])
-    run.judge([make_verdict(episode, verifier=name) for name in ("structure", "outcome")])
+    run.judge([make_verdict(episode, verifier=name) for name in RULE.passed[:-1]])
     run.judge([make_verdict(episode, verifier="replay", status=Status.ERROR)])
     before = _select(run.seal())
     run.judge([make_verdict(episode, verifier="replay", round_=1)])
@@ -75,14 +76,24 @@ def test_the_highest_round_of_a_verifier_counts() -> None:
 def test_a_duplicate_names_its_original() -> None:
     run = MemoryRun()
     [episode, *_] = commit_unit(run, 1, TRAIN)
-    found = make_verdict(episode, verifier="duplicates", status=Status.FAILED)
-    run.judge([found.model_copy(update={"evidence": {"duplicate_of": "the first"}})])
+    [other] = commit_unit(run, 2, TRAIN, tasks=1, attempts=1)
+    run.judge([_fingerprints(episode), _fingerprints(other)])
+    first, copy = sorted([episode.episode_id, other.episode_id])
 
     chosen = _select(run.seal())
 
-    assert {e.episode_id: e.acceptance.duplicate_of for e in chosen.published}[
-        episode.episode_id
-    ] == "the first"
+    assert first in {one.episode_id for one in chosen.published}
+    [rejected] = [one for one in chosen.candidates if one.episode_id == copy]
+    assert rejected.status is AcceptanceStatus.REJECTED
+    assert rejected.acceptance.duplicate_of == first
+    assert rejected.acceptance.rejected_because == (f"novelty: repeats: a copy of {first}",)
+
+
+def _fingerprints(episode: Episode) -> Verdict:
+    """Return a verdict of `novelty` by which every episode is a copy of every other."""
+    evidence = {"trajectory": "a", "course": "b", "pictures": ["0"], "task": "c"}
+    found = make_verdict(episode, verifier="novelty", round_=1)
+    return found.model_copy(update={"evidence": evidence})
 
 
 def test_a_verdict_on_nothing_is_passed_over() -> None:
