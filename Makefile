@@ -34,7 +34,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu test-vllm
+.PHONY: adversarial engine-cpu identity test-vllm
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -143,6 +143,9 @@ docs: setup ## write the generated parts of the pages in docs/
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden
+
+identity: setup ## record what raised versions of verifiers rest on; SAME='a b' for those that judge as before
+	@PYTHONPATH=. $(BIN)/python tests/verifier_identity.py $(SAME)
 
 clean: ## remove what builds and checks leave; runs and datasets stay
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -10,6 +10,7 @@ from flows.cli.summary import unjudged_lines
 from flows.job.config_loader import Sources, load
 from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import StoredRun, open_stored_run
+from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, check_options, export, make_format
@@ -65,7 +66,9 @@ async def _open_tables(args: Arguments) -> tuple[StoredRun, Tables]:
     sources = Sources(config=args.config, settings=tuple(args.settings))
     stored = await open_stored_run(args.run, sources, os.environ)
     try:
-        return stored, await open_tables(await stored.lake.snapshot(args.version))
+        snapshot = await stored.lake.snapshot(args.version)
+        await warn_of_stored_thresholds(snapshot, stored.config.accept)
+        return stored, await open_tables(snapshot)
     finally:
         await stored.lake.close()
 

@@ -9,7 +9,8 @@ from flows.cli.summary import total_lines, unjudged_lines, yield_table
 from flows.job.config_loader import Sources
 from flows.job.stored_run import Completion, open_stored_run, view_run
 from flows.job.summary import Summary, summarise
-from flows.terminal import ExitCode, print_lines, print_result
+from flows.job.thresholds import warn_of_stored_thresholds
+from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
@@ -17,6 +18,7 @@ from storage.lake.lake_reader import Snapshot
 
 def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
+    log_to_stderr()
     summary, made = asyncio.run(_summary(args))
     if args.json:
         counts = made and {"complete": made.complete, **made.model_dump(mode="json")}
@@ -34,8 +36,10 @@ async def _summary(args: Arguments) -> tuple[Summary, Completion | None]:
     try:
         if args.version is not None:
             snapshot = await stored.lake.snapshot(args.version)
+            await warn_of_stored_thresholds(snapshot, rule)
             return await summarise(snapshot, await _verdicts(snapshot), rule), None
         now = await view_run(stored)
+        await warn_of_stored_thresholds(now.snapshot, rule)
         verdicts = await _verdicts(now.snapshot)
         return await summarise(now.snapshot, verdicts, rule, episodes=now.episodes), now.made
     finally:

@@ -16,8 +16,8 @@ def report_lines(report: Report) -> Iterator[str]:
     yield from unjudged_lines(report.summary.unjudged, report.run)
     for verifier, count in report.left_out.items():
         yield (
-            f"left out {count} episodes of which `{verifier}` has said as often as it may what it "
-            "makes of them: its last verdict counts"
+            f"left out {count} that `{verifier}` has judged as often as it may: its last verdict "
+            "counts"
         )
     if report.rolled_out:
         rate = report.rolled_out / report.seconds
@@ -46,8 +46,8 @@ def unjudged_lines(count: int, run: str) -> Iterator[str]:
     """Yield how many episodes of a run the rule cannot decide about, and what makes the verdicts."""
     if count:
         yield (
-            f"unjudged {count} episodes lack a verdict that this rule asks for: "
-            f"`stepmill verify {run}` with the same settings asks for it"
+            f"unjudged {count} (a verdict that this rule needs is missing: "
+            f"`stepmill verify {run}` with the same settings asks for it)"
         )
 
 

@@ -20,6 +20,7 @@ from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
 from flows.job.resume_state import count_work, read_resume_state
 from flows.job.stored_run import open_stored_run
+from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
 from flows.job.validate import ValidConfig
@@ -103,6 +104,8 @@ async def open_judging(
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, ())
         if not state.committed:
             raise NotFound(f"{resources.store.url}: holds no committed episode to judge")
+        snapshot, _ = await resources.lake.current()
+        await warn_of_stored_thresholds(snapshot, config.accept)
         await _start(resources, check, rollouts=False)
         context = make_context(resources, config, stored.run)
         count_work(context.progress, state, (), again=True)

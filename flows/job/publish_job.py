@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
 from flows.job.stored_run import open_stored_run
+from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.used_keys import check_settings
 from schemas.config import RunConfig
 from schemas.errors import (
@@ -95,6 +96,7 @@ async def open_publication(
         if await snapshot.dataset("episodes") is None:
             raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
         await check_destination(to, config, stored.run.run_id)
+        await warn_of_stored_thresholds(snapshot, config.accept)
         await _keep(stored.lake, snapshot.version)
         publisher = Publisher(
             stored.lake, stored.run, config.accept, config.publish, config.storage

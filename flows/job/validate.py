@@ -2,17 +2,15 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flows.job.thresholds import warn_of_thresholds
 from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
-from generators.sites import miniwob
 from generators.tasks.loader import load_tasks
 from generators.verify.verifiers import check_verifier_names
 from schemas.config import RunConfig
 from schemas.errors import BadConfig
-from schemas.sections import AcceptSection
 from schemas.task import Task
 
 LOG = logging.getLogger(__name__)
@@ -42,26 +40,8 @@ def validate(config: RunConfig) -> ValidConfig:
         check_engine(config)
     _check_verifiers(config)
     tasks = tuple(load_tasks(config.tasks))
-    _warn_of_thresholds(config.accept, tasks)
+    warn_of_thresholds(config.accept, ((task.site, task.template_id) for task in tasks))
     return ValidConfig(config, tasks)
-
-
-def _warn_of_thresholds(rule: AcceptSection, tasks: Iterable[Task]) -> None:
-    """Warn of templates to which the user's own threshold does not apply."""
-    if rule.min_reward == AcceptSection().min_reward:
-        return
-    templates = {task.template_id for task in tasks if task.site == miniwob.NAME}
-    own = [
-        f"{name} ({miniwob.THRESHOLDS[name].reward:g})"
-        for name in sorted(templates & miniwob.THRESHOLDS.keys())
-    ]
-    if own:
-        LOG.warning(
-            "accept.min_reward = %g does not hold for %s: a template whose score is continuous has "
-            "a threshold of its own",
-            rule.min_reward,
-            ", ".join(own),
-        )
 
 
 def _check_verifiers(config: RunConfig) -> None:

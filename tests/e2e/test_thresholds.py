@@ -26,6 +26,15 @@ def test_every_row_and_the_card_say_what_counted_as_success_and_why(tmp_path: Pa
     assert (
         "accept.min_reward = 0.5 does not hold for bisect-angle (0.95), circle-center" in said.err
     )
+    other = "--set=accept.min_reward=0.99"
+    for command in (
+        ("show", str(run)),
+        ("publish", str(run), f"--to={tmp_path / 'other'}", "--no-prefect"),
+        ("export", str(run), "--format=atif", f"--to={tmp_path / 'atif'}"),
+    ):
+        assert (
+            "accept.min_reward = 0.99 does not hold for bisect-angle" in called(*command, other).err
+        )
     tasks = {row["task_id"]: row["template_id"] for row in _rows(to, "tasks")}
     rows = {tasks[row["task_id"]]: row for row in _rows(to, "trajectories")}
     own = {name: THRESHOLDS[name] for name in ("bisect-angle", "circle-center")}

@@ -102,7 +102,9 @@ def test_a_lowered_threshold_owes_replays_and_a_raised_one_nothing(tmp_path: Pat
     assert verdicts(tmp_path) == judged
 
     _, after = published(tmp_path, "after")
-    assert [row for row in after if row["accepted"]] == [row for row in before if row["accepted"]]
+    assert [row for row in after if row["accepted"]] == [
+        row for row in before if row["accepted"]
+    ], [row["rejected_because"] for row in before]
 
 
 def test_what_a_lowered_threshold_owes_is_unjudged_until_verify_makes_it(tmp_path: Path) -> None:
@@ -129,3 +131,43 @@ def test_one_table_has_one_threshold_whenever_its_episodes_were_judged(tmp_path:
         assert [row["seed"] for row in rows if row["accepted"]] == accepted
         card = (tmp_path / str(min_reward) / "README.md").read_text(encoding="utf-8")
         assert f"a raw reward of {min_reward:g} or more counts as success." in card
+
+
+def test_commands_that_only_read_say_what_the_rule_cannot_decide(tmp_path: Path) -> None:
+    generated(tmp_path)
+    run, lower = str(tmp_path / "run"), "--set=accept.min_reward=0.5"
+    owed = f"unjudged 1 (a verdict that this rule needs is missing: `stepmill verify {run}`"
+    export = ("export", run, "--format=atif")
+
+    assert owed in called("show", run, lower).out
+    assert owed in called("publish", run, f"--to={tmp_path / 'p'}", "--no-prefect", lower).out
+    assert owed in called(*export, f"--to={tmp_path / 'e'}", lower).out
+    assert owed in called(*export, f"--to={tmp_path / 'e'}", lower).out
+    for said in (
+        called("show", run),
+        called("publish", run, f"--to={tmp_path / 'p'}", "--no-prefect"),
+        called(*export, f"--to={tmp_path / 'f'}"),
+    ):
+        assert "unjudged 1" not in said.out
+
+
+def test_verify_asks_three_times_at_most_and_says_whom_it_left_out(tmp_path: Path) -> None:
+    generated(tmp_path)
+    run = str(tmp_path / "run")
+    told = [called("verify", run, "--no-prefect", "--json").answer["left_out"] for _ in range(4)]
+
+    spent = {"structure": 4, "outcome": 4, "replay": 2}
+    assert told == [{}, {}, spent, spent]
+    judged = verdicts(tmp_path)
+    assert judged["replay", "passed", 2] == 2
+    assert judged.total() == 3 * (4 + 4 + 2)
+
+    said = called("verify", run, "--no-prefect")
+    assert said.code == 0, said.err
+    assert "left out 2 that `replay` has judged as often as it may" in said.out
+    lower = called("verify", run, "--no-prefect", "--json", "--set=accept.min_reward=0.5")
+    assert (lower.answer["accepted"], lower.answer["left_out"]) == (3, spent)
+    _, rows = published(tmp_path, "to", "--set=accept.min_reward=0.5")
+    assert [(row["replays"], row["replays_agreed"]) for row in rows] == [
+        *[(3, 3), (1, 1), (None, None), (3, 3)]
+    ]
