@@ -68,6 +68,7 @@ def published(base: Path, name: str, *more: str) -> tuple[Said, list[Mapping[str
         *("publish", str(base / "run"), f"--to={to}", "--no-prefect", "--json"),
         *("--set=publish.include_rejected=true", *more),
     )
+    assert said.code == 0, said.err
     rows = ds.dataset(to / "data" / "trajectories").to_table().to_pylist()
     return said, sorted(rows, key=lambda row: row["seed"])
 
