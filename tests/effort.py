@@ -6,13 +6,13 @@ import os
 
 _ROUNDS = os.environ.get("STEPMILL_CHAOS_ROUNDS")
 
-ROUNDS = int(_ROUNDS or 4)
+ROUNDS = int(_ROUNDS or 2)
 """How many rounds of what is drawn at random."""
 
 BROWSER_ROUNDS = int(_ROUNDS or 2)
 """How often a run in a real browser is killed."""
 
-KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 10)
+KILLS = int(os.environ.get("STEPMILL_CHAOS_KILLS") or 5)
 """How many runs over stand-ins are killed at random moments, in a folder."""
 
 BUCKET_KILLS = KILLS // 5
