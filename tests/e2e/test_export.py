@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from atif import Trajectory
-from commands import called, contents
+from commands import UNREPLAYED, called, contents
 from deltalake import DeltaTable
 from exports import lines
 from factories import MadeRun, make_whole_run
@@ -69,7 +69,7 @@ def test_conversations_are_the_very_messages_that_the_run_recorded(
         *("--set=policy.name=model", f"--set=policy.dialect={dialect}"),
         *("--set=engine.kind=scripted", "--set=engine.args=['--puppet']"),
         *("--set=browser.viewport=[512,512]", "--set=browser.sessions=3"),
-        *(f"--set=tasks.include={FAMILIES}", "--set=tasks.seeds=[0,0]"),
+        *(f"--set=tasks.include={FAMILIES}", "--set=tasks.seeds=[0,0]", *UNREPLAYED),
     )
     assert made.code == 0, made.err
     said = called("export", str(run), "--format=chat", f"--to={to}", "--json")
@@ -103,7 +103,7 @@ def test_a_teacher_s_run_becomes_every_format(tmp_path: Path) -> None:
     run = tmp_path / "run"
     made = called(
         *("generate", "--json", "--no-prefect", f"--run={run}", "--set=browser.sessions=3"),
-        *(f"--set=tasks.include={FAMILIES}", "--set=tasks.seeds=[0,0]"),
+        *(f"--set=tasks.include={FAMILIES}", "--set=tasks.seeds=[0,0]", *UNREPLAYED),
     )
     assert made.code == 0, made.err
     said = {

@@ -15,7 +15,18 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-from commands import SMALL, Said, called, contents, end, interrupt, start, stepmill, until
+from commands import (
+    SMALL,
+    UNREPLAYED,
+    Said,
+    called,
+    contents,
+    end,
+    interrupt,
+    start,
+    stepmill,
+    until,
+)
 from effort import THOROUGH
 from locations import Place, at
 from seaweedfs import Weed
@@ -313,6 +324,7 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
         f"--set=tasks.seeds=[0,{SEEDS - 1}]",
         f"--set=tasks.unit_size={SEEDS}",
         "--set=browser.sessions=3",
+        *UNREPLAYED,
     )
     first = start(*command)
     until(lambda: len(run.keys("spool/")) > 3 or bool(run.keys("tables/episodes/")))
@@ -340,7 +352,7 @@ def test_an_interrupted_run_ends_what_is_in_flight_and_goes_on_later(
 
 def test_interrupted_twice_it_stops_at_once(room: Callable[[], Place]) -> None:
     run = room()
-    command = ("generate", "--no-prefect", "--json", *SMALL, f"--run={run.url}")
+    command = ("generate", "--no-prefect", "--json", *SMALL, *UNREPLAYED, f"--run={run.url}")
     first = start(*command)
     until(lambda: bool(run.keys("tables/")))
     interrupt(first)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Said, called
+from commands import UNREPLAYED, Said, called
 from deltalake import DeltaTable
 
 pytestmark = pytest.mark.browser
@@ -25,6 +25,7 @@ ASKED = (
     "--set=engine.kind=scripted",
     "--set=browser.viewport=[512,512]",
     "--set=browser.sessions=4",
+    *UNREPLAYED,
 )
 
 

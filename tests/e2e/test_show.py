@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from commands import LOOK, SMALL, Said, called, contents, end, interrupt, start, until
+from commands import LOOK, SMALL, UNREPLAYED, Said, called, contents, end, interrupt, start, until
 from factories import MadeRun, commit_whole_unit, make_episode, make_task
 from pydantic import JsonValue
 
@@ -177,6 +177,7 @@ def test_a_run_is_shown_while_it_is_under_way_and_after_it_was(stop: str, tmp_pa
         f"--run={run}",
         *SMALL,
         "--set=browser.sessions=1",
+        *UNREPLAYED,
     )
     working = start(*argv)
     until(lambda: _ended(called("show", str(run), "--json")) > 0, every=LOOK)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Said, called
+from commands import UNREPLAYED, Said, called
 from deltalake import DeltaTable
 
 pytestmark = pytest.mark.browser
@@ -20,6 +20,7 @@ ASKED = (
     "--set=browser.viewport=[512,512]",
     "--set=browser.sessions=4",
     "--set=tasks.seeds=[0,0]",
+    *UNREPLAYED,
 )
 
 TWO_TOOLS = json.dumps(
