@@ -15,9 +15,12 @@ from flows.orchestration.settings import HOME
 DATABASE = "embedded.db"
 """The database of the embedded server."""
 
+SERVED = "prefect.db"
+"""The database of a server that Prefect's own command starts."""
 
-def prefect_home(shared: Path, home: Path) -> Path:
-    """Make `home` with a new database of the embedded server, made once in the folder `shared`."""
+
+def prefect_home(shared: Path, home: Path, database: str = DATABASE) -> Path:
+    """Make `home` with a new `database` of a server, made once in the folder `shared`."""
     made = shared / "prefect"
     with (shared / "prefect.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -27,7 +30,7 @@ def prefect_home(shared: Path, home: Path) -> Path:
             (shared / "prefect.made").touch()
     home.mkdir(parents=True)
     for path in made.glob(f"{DATABASE}*"):
-        shutil.copyfile(path, home / path.name)
+        shutil.copyfile(path, home / path.name.replace(DATABASE, database))
     return home
 
 
