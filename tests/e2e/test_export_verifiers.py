@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import called
+from commands import UNREPLAYED, called
 from deltalake import DeltaTable
 from exports import lines, told_of
 from factories import make_episode
@@ -87,6 +87,7 @@ def test_the_library_reads_a_run_s_traces_and_loses_nothing(tmp_path: Path) -> N
         *("--set=browser.viewport=[512,512]", "--set=browser.sessions=3"),
         "--set=tasks.include=['click-test','enter-text','choose-list']",
         "--set=tasks.seeds=[0,0]",
+        *UNREPLAYED,
     )
     assert made.code == 0, made.err
     said = called("export", str(run), "--format=verifiers", f"--to={to}", "--json")
