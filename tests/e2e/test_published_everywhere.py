@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
-from commands import SECONDS, environment, stepmill
+from commands import SECONDS, UNREPLAYED, environment, stepmill
 from conftest import ROOT
 from dataset_readers import BUCKET, KEYS, READERS, Found, digest
 from hub.server import TOKEN, USER, LocalHub
@@ -118,6 +118,7 @@ def published(weed: Weed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "--set=browser.sessions=3",
             f"--set=tasks.include=['{TRAIN}','{VALIDATION}','{TEST}']",
             "--set=tasks.seeds=[0,1]",
+            *UNREPLAYED,
             f"--set=publish.to={json.dumps(PLACES)}",
             "--set=publish.private=false",
             cwd=base,
