@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from commands import LOOK, SMALL, called, end, start, stepmill, until
+from commands import LOOK, SMALL, UNREPLAYED, called, end, start, stepmill, until
 from prefect_home import ask_database, prefect_home
 from secrets_search import Hoard, files
 
@@ -26,7 +26,8 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path:
     run, secret = tmp_path / "run", "planted-password"
     unused = f"--set=engine.urls=['http://me:{secret}@engine:8000/v1']"
 
-    said = stepmill("generate", "--json", *SMALL, unused, f"--run={run}", env=_environment(home))
+    flags = (*SMALL, *UNREPLAYED, unused, f"--run={run}")
+    said = stepmill("generate", "--json", *flags, env=_environment(home))
 
     assert said.code == 0, said.err
     assert said.answer["accepted"] == 6
@@ -51,7 +52,7 @@ def test_a_run_is_a_flow_run_with_a_task_run_for_each_unit(home: Path, tmp_path:
 def test_judging_and_publishing_are_flow_runs_too(home: Path, tmp_path: Path) -> None:
     run, env = tmp_path / "run", _environment(home)
     few = ("--set=tasks.include=['click-test']", "--set=tasks.seeds=[0,1]")
-    assert called("generate", "--no-prefect", *few, f"--run={run}").code == 0
+    assert called("generate", "--no-prefect", *few, *UNREPLAYED, f"--run={run}").code == 0
 
     judged = stepmill("verify", str(run), "--verifiers=structure", "--json", env=env)
     published = stepmill("publish", str(run), f"--to={tmp_path / 'data'}", "--json", env=env)
