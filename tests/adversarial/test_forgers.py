@@ -4,11 +4,15 @@
 """
 
 import asyncio
+import itertools
+import math
 from collections.abc import AsyncIterator, Callable
+from random import Random
 
 import pytest
 import pytest_asyncio
 from adversarial.forgers import TRICKS, Forger
+from adversarial.guessers import ButtonGuesser, Guesser
 from adversarial.recorded import Recorder, recording
 from adversarial.watched import Counts, play
 from effort import THOROUGH, TIMEOUT
@@ -25,6 +29,8 @@ TEMPLATES = (
     else ["click-button", "click-test-2", "count-sides", "terminal"]
 )
 SEEDS = range(3 if THOROUGH else 1)
+GUESSES = 100 if THOROUGH else 12
+"""Of a template whose chance is known."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -64,6 +70,40 @@ async def test_a_forger_is_rewarded_for_its_own_problem_alone(
 
     assert counts.false == []
     assert counts.failed == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_what_a_guesser_is_paid_for_is_true(
+    recorder: Recorder, record_testsuite_property: Callable[[str, object], None]
+) -> None:
+    numbers = itertools.count()
+    counts = await play_all(recorder, lambda: Guesser(Random(f"guess {next(numbers)}")))
+    record_testsuite_property("guesser", counts)
+
+    assert counts.false == []
+    assert counts.failed == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("template", ["click-test-2", "count-sides", "identify-shape"])
+async def test_a_guesser_is_paid_as_often_as_chance_allows(
+    recorder: Recorder, template: str
+) -> None:
+    guessers = [ButtonGuesser(Random(f"press {number}")) for number in range(GUESSES)]
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(play(recorder, template, seed, guesser, replays=False))
+            for seed, guesser in enumerate(guessers)
+        ]
+    chances = [chance for guesser in guessers for chance in guesser.chances]
+    expected = sum(chances)
+    spread = math.sqrt(sum(chance * (1 - chance) for chance in chances))
+    paid = sum(task.result().paid for task in tasks)
+
+    assert len(chances) == GUESSES
+    assert 0 < paid < GUESSES
+    assert abs(paid - expected) <= 4 * spread, f"{paid} of {GUESSES}, by chance {expected:.1f}"
+    assert [str(task.result()) for task in tasks if task.result().false] == []
 
 
 @pytest.mark.asyncio(loop_scope="module")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from adversarial.recorded import RULE, Recorder
 from adversarial.retelling import Told
-from pydantic import JsonValue
 
 from generators.browser.protocol import Session
 from generators.policy.protocol import Policy
@@ -35,12 +34,25 @@ _WATCH = """(() => {
 """Notes what the page draws and ends from now on, and whether code that a policy planted says so."""
 
 
+async def watch_events(session: Session) -> None:
+    """Note the events of the problem that the session's page has begun."""
+    await session.evaluate(_WATCH)
+
+
+async def first_end(session: Session) -> float | None:
+    """Return what the watched problem's first end reported; None: it has none, or was left."""
+    events = await session.evaluate("window.watchedEvents || []")
+    assert isinstance(events, list)
+    first = events[0] if events else None
+    return first if isinstance(first, int | float) else None
+
+
 @dataclass
 class WatchedSite:
     """A site for one attempt, and what is true of its problem."""
 
     site: MiniWob
-    true_reward: JsonValue = None
+    true_reward: float | None = None
     """The reward of the first end of the visit's own problem; None: it has none, or was left."""
 
     def __getattr__(self, name: str) -> object:
@@ -50,16 +62,14 @@ class WatchedSite:
         """Begin the problem, and watch its page from then on."""
         self.true_reward = None
         problem = await self.site.begin(visit, session)
-        await session.evaluate(_WATCH)
+        await watch_events(session)
         return problem
 
     async def outcome(self, problem: Problem, session: Session) -> Outcome:
         """Return the site's outcome, and read what happened."""
         outcome = await self.site.outcome(problem, session)
-        events = await session.evaluate("window.watchedEvents || []")
-        assert isinstance(events, list)
-        if events and isinstance(events[0], int | float):
-            self.true_reward = events[0]
+        end = await first_end(session)
+        self.true_reward = self.true_reward if end is None else end
         return outcome
 
     def holds(self, outcome: Outcome) -> bool:
