@@ -13,7 +13,17 @@ from PIL import Image
 from pydantic import JsonValue
 
 from generators.browser.protocol import Node, SessionSpec
-from schemas.action import Action, Answer, NoAction, target_point
+from schemas.action import (
+    Action,
+    Answer,
+    Back,
+    Forward,
+    Goto,
+    NoAction,
+    Reload,
+    Restart,
+    target_point,
+)
 from schemas.base import Record, sha256_hex
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Effect, Observation, PageState, Screenshot, Target
@@ -41,6 +51,7 @@ class ScriptedSession:
         self._spec = spec
         self._at = 0
         self._url = ""
+        self._left = False
 
     @property
     def _page(self) -> Page:
@@ -91,15 +102,16 @@ class ScriptedSession:
             return Effect(error="that is outside the viewport", act_ms=0.0)
         if not isinstance(action, Answer | NoAction):
             self._at += 1
+        self._left |= isinstance(action, Goto | Back | Forward | Reload | Restart)
         return Effect(target=Target(tag="body") if point else None, act_ms=0.0)
 
     async def settle(self) -> None:
         """Do nothing: a page of a list is as it is."""
 
     async def evaluate(self, expression: str) -> JsonValue:
-        """Return the page's value, whatever is asked."""
+        """Return the page's value, whatever is asked; in another document, that it was left."""
         del expression
-        return self._page.value
+        return "left" if self._left else self._page.value
 
 
 class ScriptedSessions:

@@ -15,11 +15,14 @@ ORIGIN = "http://scripted.localhost"
 
 
 class ScriptedSite:
-    """A `Site` that reads its outcome from the page's value."""
+    """A `Site` that reads its outcome from the page's value, up to the first end."""
 
     name = "scripted"
     version = "1"
     repeatable = True
+
+    def __init__(self) -> None:
+        self._ended: dict[str, Outcome] = {}
 
     def has_template(self, template_id: str) -> bool:
         """Say that every template with a name is known."""
@@ -49,10 +52,14 @@ class ScriptedSite:
         return Problem(goal=f"Do number {visit.seed}.", nonce=secrets.token_hex(16))
 
     async def outcome(self, problem: Problem, session: Session) -> Outcome:
-        """Return the page's value as the outcome."""
-        del problem
+        """Return the page's value as the outcome; that of the problem's first end, once it ended."""
         match await session.evaluate("outcome"):
+            case "left":
+                return self._ended.setdefault(problem.nonce, Outcome(reward=0.0, done=True))
             case [int() | float() as reward, bool() as done] if not isinstance(reward, bool):
-                return Outcome(reward=float(reward), done=done)
+                outcome = Outcome(reward=float(reward), done=done)
+                if done:
+                    return self._ended.setdefault(problem.nonce, outcome)
+                return self._ended.get(problem.nonce, outcome)
             case other:
                 raise RolloutFailure(FailureKind.PAGE, f"no outcome: {other!r}")

@@ -1,15 +1,19 @@
 """What every site promises, shown on MiniWoB++ and on the scripted site."""
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
+from random import Random
 from urllib.parse import urlsplit
 
 import pytest
+from adversarial.watched import first_end, watch_events
 from factories import make_task
 from pydantic import JsonValue
-from scripted_rollouts import RUNNING, pages, scripted_task
+from random_actions import Truth, walk
+from scripted_rollouts import RUNNING, WON, pages, scripted_task
 from scripted_session import Page, ScriptedSession
 from scripted_site import ScriptedSite
 
@@ -34,6 +38,8 @@ class Served:
     site: Site
     task: MakeTask
     session: Callable[[SessionSpec], AbstractAsyncContextManager[Session]]
+    watch: Callable[[Session], Awaitable[Truth]]
+    """Begins to watch a problem by other means than the site's, and returns what tells its end."""
 
     @contextlib.asynccontextmanager
     async def visited(self, seed: int) -> AsyncIterator[tuple[Visit, Session]]:
@@ -51,16 +57,36 @@ def spec_of(visit: Visit) -> SessionSpec:
 @contextlib.asynccontextmanager
 async def miniwob() -> AsyncIterator[Served]:
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
-        yield Served(MiniWob(gateway), make_task, chromium.session)
+        yield Served(MiniWob(gateway), make_task, chromium.session, watch_miniwob)
+
+
+async def watch_miniwob(session: Session) -> Truth:
+    await watch_events(session)
+    return partial(first_end, session)
+
+
+async def watch_pages(session: Session) -> Truth:
+    """Tell the first end among the pages that a scripted session has shown, if it was not left."""
+    ends: list[float | None] = []
+
+    async def truth() -> float | None:
+        match await session.evaluate("what the page says"):
+            case "left":
+                ends.append(None)
+            case [int() | float() as reward, True]:
+                ends.append(reward)
+        return ends[0] if ends else None
+
+    return truth
 
 
 @contextlib.asynccontextmanager
 async def scripted() -> AsyncIterator[Served]:
     @contextlib.asynccontextmanager
     async def session(spec: SessionSpec) -> AsyncIterator[Session]:
-        yield ScriptedSession(pages(RUNNING), spec)
+        yield ScriptedSession(pages(RUNNING, RUNNING, RUNNING, [-1, True], RUNNING, WON), spec)
 
-    yield Served(ScriptedSite(), scripted_task, session)
+    yield Served(ScriptedSite(), scripted_task, session, watch_pages)
 
 
 Serving = Callable[[], AbstractAsyncContextManager[Served]]
@@ -211,6 +237,24 @@ async def test_a_page_that_is_loaded_again_is_not_the_problem_s(
 
         assert (outcome.reward or 0) <= 0
         assert outcome == await served.site.outcome(problem, session)
+
+
+async def test_no_actions_earn_a_reward_but_for_the_task_s_own_problem(serving: Serving) -> None:
+    async with serving() as served:
+        for seed in range(4):
+            async with served.visited(seed) as (visit, session):
+                problem = await served.site.begin(visit, session)
+                done = await walk(
+                    Random(seed),
+                    served.site,
+                    session,
+                    problem,
+                    truth=await served.watch(session),
+                    own=visit.start_url,
+                    steps=12,
+                )
+            assert done.false == "", str(done)
+            assert done.broken == "", str(done)
 
 
 async def test_no_two_visits_have_one_problem(serving: Serving) -> None:
