@@ -12,7 +12,7 @@ from generators.browser.protocol import SessionSpec
 from generators.verify.replay import ReplayResult, replay
 from schemas.action import Action
 from schemas.episode import Episode
-from schemas.observation import Effect, Element, Observation
+from schemas.observation import Effect, Element, Observation, Sight
 from schemas.task import Task
 
 BUTTON = Element(
@@ -27,12 +27,15 @@ BUTTON = Element(
 )
 
 
+SIGHT = Sight(text="OK", bbox=(1, 1, 20, 10))
+
+
 class Furnished(ScriptedSession):
     """A scripted session with an element on its pages and dialogs at its actions."""
 
     async def observe(self) -> Observation:
         seen = await super().observe()
-        return seen.model_copy(update={"elements": (BUTTON, BUTTON)})
+        return seen.model_copy(update={"elements": (BUTTON, BUTTON), "sights": (SIGHT, SIGHT)})
 
     async def act(self, action: Action) -> Effect:
         effect = await super().act(action)

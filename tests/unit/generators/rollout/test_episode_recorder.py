@@ -33,7 +33,7 @@ from schemas.episode import (
 )
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.ids import episode_id, group_id
-from schemas.observation import Effect, Element, Observation, PageState, Target
+from schemas.observation import Effect, Element, Observation, PageState, Sight, Target
 
 WIDTH, HEIGHT = 200, 100
 TASK = make_task(7, instruction="The task's own words.").model_copy(update={"parameters": {"a": 1}})
@@ -76,6 +76,7 @@ def seen(number: int) -> Observation:
                 covered=False,
             ),
         ),
+        sights=(Sight(text=str(number), bbox=(0, 0, 1, 1)),),
         observe_ms=10.0 + number,
     )
 
@@ -150,6 +151,7 @@ def test_a_step_states_the_observation_the_decision_and_the_effect() -> None:
         act_ms=33.0,
         at=first.at,
         elements=seen(0).elements,
+        sights=seen(0).sights,
     )
     picture = seen(1).screenshot.bytes
     assert last == Step(
@@ -164,6 +166,7 @@ def test_a_step_states_the_observation_the_decision_and_the_effect() -> None:
         observe_ms=11.0,
         at=last.at,
         elements=seen(1).elements,
+        sights=seen(1).sights,
     )
 
 
