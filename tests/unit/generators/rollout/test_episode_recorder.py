@@ -12,7 +12,6 @@ from generators.browser.protocol import ClockSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision, PolicyCard
 from generators.rollout.episode_recorder import (
-    BROWSER,
     Attempt,
     Recorder,
     TryRecord,
@@ -298,7 +297,7 @@ def test_an_episode_states_its_attempt_its_try_and_its_policy() -> None:
         engine_version="1.2",
         sampling={"temperature": 0.5},
         prompt_sha256=PROMPT.prompt_sha256,
-        browser=BROWSER,
+        browser="chromium",
         browser_version="120",
         clock_ms=CLOCK.start_ms,
         seed=7,
