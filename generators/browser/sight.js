@@ -34,7 +34,10 @@
     if (hit === null) return false;
     if (hit === element) return true;
     if (element.contains(hit)) {
-      for (let at = hit; at !== element; at = at.parentElement || element) if (hides(at)) return false;
+      // An icon beside the words may reach into their box: a picture without a ground hides nothing.
+      for (let at = hit; at !== element; at = at.parentElement || element)
+        if (hides(at) && (BOXES.has(at.localName) || !CLEAR.test(styleOf(at).backgroundColor)))
+          return false;
       return true;
     }
     if (hit.ownerDocument !== element.ownerDocument) return false;

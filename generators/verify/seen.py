@@ -171,11 +171,10 @@ def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
     quoted = [basis for basis in map(shown.find, quotes(thought)) if basis is not None]
     if _is_put_together(text, [one for one in quotes(thought) if shown.find(one)]):
         return quoted[0]
-    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+    colour = _find_colour(text, shown) if re.fullmatch(r"#?[0-9a-fA-F]{6}", text) else None
+    if colour is None and re.fullmatch(r"-?\d+(\.\d+)?", text):
         return Basis(None) if _is_computed(float(text), thought, shown) else None
-    if re.fullmatch(r"#?[0-9a-fA-F]{6}", text):
-        return _find_colour(text, shown)
-    return None
+    return colour
 
 
 def _is_put_together(text: str, operands: Sequence[str]) -> bool:
@@ -213,7 +212,7 @@ def _find_colour(text: str, shown: Shown) -> Basis | None:
             return Basis(None)
     for picture in reversed(shown.pictures):
         for one in picture.sights:
-            colour = None if one.text else picture.colour_at(one.bbox)
+            colour = None if one.text else picture.colour_in(one.bbox)
             if colour and all(
                 abs(a - b) <= COLOUR_LEVELS for a, b in zip(colour, wanted, strict=False)
             ):
@@ -262,16 +261,14 @@ def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
     point = target_point(step.action)
     picture = _picture_of(step, shown)
     now = Shown(shown.texts, (picture,) if picture else ())
-    unwritten = step.target is not None and not step.target.text
-    for quoted in quotes(step.thought or ""):
-        if quoted == typed:
-            continue
-        basis = shown.find(quoted)
-        what = f"{_quote(quoted)}, which its thought names"
-        if basis is not None and point is not None and unwritten and now.find(quoted) is None:
-            basis = _remembered(quoted, point, shown)
-            what += ", where it points"
-        yield Need(step.step, what, basis)
+    named = [one for one in quotes(step.thought or "") if one != typed]
+    gone = [one for one in named if shown.find(one) and not now.find(one)]
+    for quoted in named:
+        yield Need(step.step, f"{_quote(quoted)}, which its thought names", shown.find(quoted))
+    if gone and point is not None and step.target is not None and not step.target.text:
+        found = (_remembered(quoted, point, shown) for quoted in gone)
+        basis = next((one for one in found if one is not None), None)
+        yield Need(step.step, f"{_quote(gone[0])}, which its thought names, where it points", basis)
 
 
 def _remembered(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from PIL import Image
+from PIL import Image, ImageStat
 
 from schemas.episode import Step
 from schemas.observation import Box, Sight
@@ -117,15 +117,17 @@ class Picture:
             return False
         return any(low + MIN_CONTRAST <= high for low, high in _extrema(self._image.crop(area)))
 
-    def colour_at(self, box: Box) -> tuple[int, int, int] | None:
-        """Return the colour of the middle of a box; None if it is outside the picture."""
+    def colour_in(self, box: Box) -> list[float] | None:
+        """Return the median colour of a box without its rim, red, green, blue; None if it is too small."""
         if self._image is None:
             return None
-        x, y = (round((box[n] + box[n + 2] / 2) * self._scale) for n in (0, 1))
-        if not (0 <= x < self._image.width and 0 <= y < self._image.height):
+        left, top, width, height = box
+        edges = (left + 3, top + 3, left + width - 3, top + height - 3)
+        x1, y1, x2, y2 = (round(edge * self._scale) for edge in edges)
+        area = (max(0, x1), max(0, y1), min(self._image.width, x2), min(self._image.height, y2))
+        if area[0] >= area[2] or area[1] >= area[3]:
             return None
-        red, green, blue = self._image.crop((x, y, x + 1, y + 1)).tobytes()
-        return red, green, blue
+        return [float(level) for level in ImageStat.Stat(self._image.crop(area)).median]
 
     def within(self, box: Box) -> list[Sight]:
         """Return the texts whose middle is in a box and its rim."""

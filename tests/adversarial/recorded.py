@@ -26,10 +26,11 @@ from generators.tasks.site_templates import make_template_task, site_offers
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
 from schemas.acceptance import acceptance
-from schemas.action import Action, Answer, Click, Key, NoAction
+from schemas.action import Action, Answer, Click, Key, NoAction, Select
 from schemas.config import RunConfig
 from schemas.episode import PolicyKind
 from schemas.ids import unit_id
+from schemas.observation import Observation
 from schemas.sections import (
     AcceptSection,
     BrowserSection,
@@ -50,7 +51,7 @@ WIDTH, HEIGHT = 500, 400
 
 @dataclass
 class Stumbling:
-    """The teacher, after two actions that cannot be carried out."""
+    """The teacher, after two actions that cannot be carried out, and a choice from any list."""
 
     _teacher: TeacherPolicy = field(default_factory=TeacherPolicy)
     _first: list[Action] = field(default_factory=lambda: [Click(x=900, y=9), Key(key="Nothing")])
@@ -60,9 +61,22 @@ class Stumbling:
         return self._teacher.card
 
     async def act(self, given: PolicyInput) -> Decision:
+        choice = _choice(given.observation) if len(self._first) == 1 else None
         if self._first:
-            return Decision(action=self._first.pop())
+            refused = self._first.pop()
+            return Decision(action=choice or refused)
         return await self._teacher.act(given)
+
+
+def _choice(seen: Observation) -> Select | None:
+    """Return the choice of the first option that a list shows; None if there is no list."""
+    for one in seen.elements:
+        x, y = one.bbox[0] + one.bbox[2] / 2, one.bbox[1] + one.bbox[3] / 2
+        for sight in seen.sights or () if one.tag == "select" else ():
+            left, top, width, _ = sight.bbox
+            if sight.text and left <= x <= left + width and one.bbox[1] <= top:
+                return Select(x=x, y=y, option=sight.text)
+    return None
 
 
 @dataclass

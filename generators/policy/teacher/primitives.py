@@ -12,7 +12,7 @@ from typing import Protocol
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
-from generators.policy.teacher.page import NodeTest, Page, SkillError, centre, not_found
+from generators.policy.teacher.page import NodeTest, Page, SkillError, not_found
 from schemas.action import (
     Action,
     Click,
@@ -20,8 +20,9 @@ from schemas.action import (
     Drag,
     Hover,
     Key,
+    KeyDown,
+    KeyUp,
     Scroll,
-    Select,
     TypeText,
     Wait,
 )
@@ -33,8 +34,14 @@ Plan = Generator[Decision, Page, Page]
 Locator = Callable[[Page], Node]
 """Finds one node on a page; raises `SkillError` if the page has none."""
 
-MAX_SCROLLS = 12
+MAX_SCROLLS = 24
 """Turns of the wheel to bring one node into view."""
+
+_CUT_OFF = 0.3
+"""Share of a thing's height that may be cut off where it is pointed at."""
+
+_SCROLLED = 0.7
+"""Share of what a box shows by which a turn of the wheel moves it: the rest shows where one was."""
 
 
 class Skill(Protocol):
@@ -82,37 +89,81 @@ def drag(start: tuple[float, float], end: tuple[float, float], why: str) -> Plan
     return (yield from do(action, why))
 
 
-def scroll_into_view(page: Page, find: Locator) -> Plan:
-    """Scroll until a click can reach the node.
+def scroll_into_view(
+    page: Page, find: Locator, because: str = "What I look for is not in sight"
+) -> Plan:
+    """Scroll until a click can reach the node; `because` begins the thought.
+
+    Nobody knows where a thing is that was not in sight yet, so the wheel is turned by less than the box
+    shows at once, down to its end and then up to its beginning.
 
     Raises:
         SkillError: it does not come into view.
     """
+    way = Direction.DOWN
     for _ in range(MAX_SCROLLS):
         node = find(page)
+        frame = page.scroller(node) or page.root
         if node.point is not None:
-            return page
-        page = yield from _scroll_towards(page, node)
+            cut = _overhang(node, frame)
+            if not cut:
+                return page
+            side = Direction.DOWN if cut > 0 else Direction.UP
+            page = yield from _turn(page, frame, side, abs(cut), "It is in sight only in part")
+            continue
+        way = next((one for one in (way, *_TURNS[way]) if _rest(frame, one) > 1), way)
+        page = yield from scroll_on(page, frame, way, because)
     raise SkillError(f"'{find(page).text or find(page).tag}' does not come into view")
 
 
-def _scroll_towards(page: Page, node: Node) -> Plan:
-    """Turn the wheel once to bring `node` nearer to the middle of the box that scrolls."""
-    outer = page.scroller(node)
-    frame = page.root if outer is None else outer
-    width, height = frame.inner
-    left, top = (0.0, 0.0) if outer is None else outer.box[:2]
-    x, y = centre(node.box)
-    down, right = y - (top + height / 2), x - (left + width / 2)
-    if abs(down) >= abs(right):
-        direction = Direction.DOWN if down > 0 else Direction.UP
-    else:
-        direction = Direction.RIGHT if right > 0 else Direction.LEFT
-    amount = max(1, round(max(abs(down), abs(right))))
-    over = (left + width / 2, top + height / 2) if outer is None else click_point(outer)
-    action = Scroll(direction=direction, amount=amount, x=over[0], y=over[1])
-    name = node.text[:40] or node.tag
-    return (yield from do(action, f"'{name}' is out of view, so I scroll {direction.value}."))
+def _overhang(node: Node, frame: Node) -> float:
+    """Return how far below a box a node reaches, or above it (less than 0), if much of it is cut off."""
+    top, height = node.box[1], node.box[3]
+    start = 0.0 if frame.tag == "html" else frame.box[1]
+    below, above = top + height - start - frame.inner[1], start - top
+    if height > frame.inner[1] or max(below, above) <= height * _CUT_OFF:
+        return 0.0
+    if below > above:
+        return below if _rest(frame, Direction.DOWN) >= below else 0.0
+    return -above if _rest(frame, Direction.UP) >= above else 0.0
+
+
+_TURNS = {
+    Direction.DOWN: (Direction.RIGHT, Direction.UP),
+    Direction.RIGHT: (Direction.UP, Direction.LEFT),
+    Direction.UP: (Direction.LEFT,),
+    Direction.LEFT: (),
+}
+"""Where to look on where nothing more is in a direction."""
+
+
+def _rest(frame: Node, way: Direction) -> float:
+    """Return how far a box can be scrolled on, px."""
+    left, top, width, height = frame.scroll or (0.0, 0.0, *frame.inner)
+    return {
+        Direction.UP: top,
+        Direction.DOWN: height - frame.inner[1] - top,
+        Direction.LEFT: left,
+        Direction.RIGHT: width - frame.inner[0] - left,
+    }[way]
+
+
+def can_scroll_down(frame: Node) -> bool:
+    """Return whether there is more below what a box shows."""
+    return _rest(frame, Direction.DOWN) > 1
+
+
+def scroll_on(page: Page, frame: Node, way: Direction, because: str) -> Plan:
+    """Turn the wheel once over a box, by most of what it shows."""
+    extent = frame.inner[way in (Direction.UP, Direction.DOWN)] * _SCROLLED
+    return (yield from _turn(page, frame, way, extent, because))
+
+
+def _turn(page: Page, frame: Node, way: Direction, amount: float, because: str) -> Plan:
+    whole = frame is page.root
+    x, y = (frame.inner[0] / 2, frame.inner[1] / 2) if whole else click_point(frame)
+    action = Scroll(direction=way, amount=max(1, round(amount)), x=x, y=y)
+    return (yield from do(action, f"{because}, so I scroll {way.value}."))
 
 
 def click(page: Page, find: Locator, why: str, *, count: int = 1) -> Plan:
@@ -133,11 +184,30 @@ def fill(page: Page, find: Locator, text: str, why: str) -> Plan:
     return (yield from do(action, why))
 
 
-def select_option(page: Page, find: Locator, option: str, why: str) -> Plan:
-    """Select an option of a list."""
+def select_option(page: Page, find: Locator, option: str, why: str, *, more: bool = False) -> Plan:
+    """Select an option of a list; with `more`, beside those that are selected.
+
+    A list that shows its options takes clicks. One that does not is opened and told the name by keys: its
+    options are on no picture.
+    """
     page = yield from scroll_into_view(page, find)
-    x, y = click_point(find(page))
-    return (yield from do(Select(x=x, y=y, option=option), why))
+    if "multiple" in find(page).attrs:
+        return (yield from _click_option(page, find, option, why, more=more))
+    if find(page).selected == option:
+        return page
+    page = yield from click(page, find, f"{why} The list shows another, so I open it.")
+    page = yield from do(TypeText(text=option), f"I type '{option}' to find it in the list.")
+    return (yield from press_key("Enter", "The list has it now, so I take it."))
+
+
+def _click_option(page: Page, find: Locator, option: str, why: str, *, more: bool) -> Plan:
+    listed: Locator = lambda now: now.one("option", within=find(now), text=option, shown=False)  # noqa: E731 - used once
+    page = yield from scroll_into_view(page, listed)
+    if not more:
+        return (yield from click(page, listed, why))
+    page = yield from do(KeyDown(key="Control"), "It is not the first, so I hold Control down.")
+    page = yield from click(page, listed, why)
+    return (yield from do(KeyUp(key="Control"), "It is chosen as well, so I let Control go."))
 
 
 def locator(

@@ -55,8 +55,6 @@ PAGE_SKILLS: dict[str, Skill] = {
     "click-test-2": clicking.click_named_buttons,
     "click-test-transfer": clicking.click_named_buttons,
     "click-widget": clicking.click_widget,
-    "copy-paste": reading.copy_text,
-    "copy-paste-2": reading.copy_text,
     "daily-calendar": dates.create_event,
     "email-inbox": mail.handle_mail,
     "email-inbox-delete": mail.handle_mail,
@@ -181,7 +179,14 @@ UNRELIABLE: dict[str, str] = {
 
 _FRAMED = "its form lies in a frame, and the reader reads the page alone"
 
+_UNSEEN_END = (
+    "the text that it wants ends with a space, which no picture shows; and a copy would pass through the"
+    " clipboard, which all sessions of a browser share"
+)
+
 IMPOSSIBLE: dict[str, str] = {
+    "copy-paste": _UNSEEN_END,
+    "copy-paste-2": _UNSEEN_END,
     "drag-cube": "the cube turns only while time passes with the button held down, and a drag is"
     " over before any time passes",
     "draw-circle": "a drag draws a straight line, and each new one wipes out the one before",

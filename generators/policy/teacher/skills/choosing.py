@@ -19,6 +19,7 @@ from generators.policy.teacher.primitives import (
     click,
     fill,
     locator,
+    scroll_into_view,
     select_option,
     submit,
 )
@@ -106,10 +107,9 @@ tick_similar = partial(tick, synonyms=True)
 
 def choose_options(page: Page) -> Plan:
     """Select the options that the goal lists, and submit."""
-    for option in _listed_options(page):
-        page = yield from select_option(
-            page, locator("select"), option, f"The goal asks for '{option}'."
-        )
+    for number, option in enumerate(_listed_options(page)):
+        why = f"The goal asks for '{option}'."
+        page = yield from select_option(page, locator("select"), option, why, more=number > 0)
     return (yield from submit(page))
 
 
@@ -184,17 +184,26 @@ def take_best(page: Page) -> Plan:
     """Take the offer that the goal's superlative selects."""
     criterion = part(r"(cheapest|most expensive|shortest|longest)", page.goal)
     pattern, best = _CRITERIA[criterion]
-    offers = page.all(cls="flight")
-    values = [[int(number) for number in parts(pattern, offer.text)] for offer in offers]
+    values: list[tuple[list[int], str]] = []
+    while len(values) < len(page.all(cls="flight")):
+        button_below = _offer_button(len(values) + 1)
+        page = yield from scroll_into_view(page, button_below, "There may be more offers")
+        offer = page.all(cls="flight")[len(values)]
+        numbers = [int(number) for number in parts(pattern, offer.text)]
+        values.append((numbers, part(f"({pattern})", offer.text)))
     if not values:
         raise SkillError("there are no offers")
-    place = values.index(best(values))
-    offer = locator(cls="flight", place=place + 1)
-    find: Locator = lambda now: now.one("button", within=offer(now))  # noqa: E731 - used once
-    value = part(f"({pattern})", offers[place].text)
-    return (
-        yield from click(page, find, f"{value} is the {criterion} of the offers, so I book it.")
-    )
+    found = [numbers for numbers, _ in values]
+    place = found.index(best(found))
+    of = ", ".join(f"'{text}'" for _, text in values)
+    why = f"Of {of} the {criterion} is '{values[place][1]}', so I book that."
+    return (yield from click(page, _offer_button(place + 1), why))
+
+
+def _offer_button(place: int) -> Locator:
+    """Return the locator of the button that books an offer, below all that the offer says."""
+    offer = locator(cls="flight", place=place)
+    return lambda page: page.one("button", within=offer(page))
 
 
 def book_flight(page: Page) -> Plan:
@@ -210,36 +219,38 @@ def book_flight(page: Page) -> Plan:
 
 
 def order_food(page: Page) -> Plan:
-    """Order what the goal lists, or as many items of a kind as it says."""
-    for name in _items_to_order(page):
-        why = f"'{name}' is to be ordered, so I add one."
-        page = yield from click(page, _add_button(name), why)
+    """Order what the goal lists, or as many pieces of the first item of a kind as it says."""
+    match = re.search(r"each item: (.*)", page.goal)
+    for name in match[1].split(",") if match is not None else ():
+        why = f"'{name.strip()}' is to be ordered, so I add one."
+        page = yield from click(page, _add_button(_named(name.strip())), why)
+    if match is None:
+        count, kind = parts(r"Order (\d+) items that are (\S+)", page.goal)
+        for number in range(1, int(count) + 1):
+            why = f"This has the sign for '{kind}': I add piece {number} of {count}."
+            page = yield from click(page, _add_button(_of_kind(kind)), why)
     return (yield from click(page, button("Order!"), "All is in the order, so I send it."))
 
 
-def _add_button(name: str) -> Locator:
-    """Return the locator of the plus beside an item of the menu."""
+def _named(name: str) -> Callable[[Page, Node], bool]:
+    return lambda page, item: page.one(cls="item-name", within=item).text == name
+
+
+def _of_kind(kind: str) -> Callable[[Page, Node], bool]:
+    def fits(page: Page, item: Node) -> bool:
+        signs = page.all("img", within=item, where=lambda node: node.attrs.get("alt") == kind)
+        return bool(signs)
+
+    return fits
+
+
+def _add_button(fits: Callable[[Page, Node], bool]) -> Locator:
+    """Return the locator of the plus beside the first item of the menu that fits."""
 
     def find(page: Page) -> Node:
         for item in page.all(cls="food-item"):
-            if page.one(cls="item-name", within=item).text == name:
+            if fits(page, item):
                 return page.one(cls="add", within=item)
-        raise SkillError(f"there is no '{name}' on the menu")
+        raise SkillError("nothing on the menu is what the goal asks for")
 
     return find
-
-
-def _items_to_order(page: Page) -> list[str]:
-    """Return the names of the items to add; an item is repeated once for each piece."""
-    match = re.search(r"each item: (.*)", page.goal)
-    if match is not None:
-        return [name.strip() for name in match[1].split(",")]
-    count, kind = parts(r"Order (\d+) items that are (\S+)", page.goal)
-    matches = [
-        page.one(cls="item-name", within=item).text
-        for item in page.all(cls="food-item")
-        if page.first("img", within=item, where=lambda node: node.attrs.get("alt") == kind)
-    ]
-    if not matches:
-        raise SkillError(f"nothing on the menu is {kind}")
-    return [matches[n % len(matches)] for n in range(int(count))]

@@ -69,9 +69,17 @@ def _click_hidden_link(page: Page, headers: str, kind: str) -> Plan:
     place = 0
     while page.first("span", cls="alink", text=text) is None:
         place += 1
+        if _is_open(page, locator(cls=headers, place=place)(page)):
+            continue
         why = f"The link '{text}' is not in sight, so I look under the {nth(place)} {kind}."
         page = yield from click(page, locator(cls=headers, place=place), why)
     return (yield from click_link(page))
+
+
+def _is_open(page: Page, header: Node) -> bool:
+    """Return whether a tab or a section is drawn as open."""
+    marked = classes(header) | classes(page.parent(header) or header)
+    return bool(marked & {"ui-tabs-active", "ui-accordion-header-active"})
 
 
 click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor", kind="tab")
@@ -117,7 +125,7 @@ def click_ascending(page: Page) -> Plan:
     """Click numbers in ascending order; the first click hides them all."""
     numbers = sorted(page.all("text"), key=lambda node: to_int(node.text))
     for text, (x, y) in [(node.text, click_point(node)) for node in numbers]:
-        page = yield from click_at(x, y, f"{text} is the next number, so I click where it stood.")
+        page = yield from click_at(x, y, f"'{text}' is the next number; it stands or stood here.")
     return page
 
 
@@ -156,17 +164,11 @@ def use_menu(page: Page) -> Plan:
     """Open a menu, and a submenu if necessary, and click the item by its label or its icon."""
     page = yield from click(page, button("Menu"), "The item is in the menu, so I open it.")
     wanted = _menu_target(page)
-    target = wanted(page)
-
-    def has_target(item: Node) -> bool:
-        submenus = [child for child in item.children if child.tag == "ul"]
-        return any(node is target for submenu in submenus for node in submenu.walk())
-
-    folder = page.first("li", where=has_target)
-    if target.point is None and folder is not None:
-        name = folder.children[0].text
-        why = f"The item is not in sight; '{name}' has a submenu, so I point at it."
-        page = yield from hover(page, _menu_item(name), why)
+    folders = page.all("li", where=lambda node: any(child.tag == "ul" for child in node.children))
+    for name in [folder.children[0].text for folder in folders]:
+        if wanted(page).point is None:
+            why = f"The item is not in sight; '{name}' has a submenu, so I point at it."
+            page = yield from hover(page, _menu_item(name), why)
     text = wanted(page).text
     return (yield from click(page, wanted, f"'{text}' is what the goal asks for, so I click it."))
 

@@ -9,6 +9,7 @@ from generators.policy.teacher.primitives import (
     Plan,
     button,
     by_id,
+    can_scroll_down,
     click,
     click_point,
     do,
@@ -16,9 +17,10 @@ from generators.policy.teacher.primitives import (
     fill,
     locator,
     scroll_into_view,
+    scroll_on,
     submit,
 )
-from schemas.action import TypeText
+from schemas.action import Direction, TypeText
 
 MONTHS = (
     "January",
@@ -92,10 +94,12 @@ def _hour(text: str) -> int:
 
 
 def _is_free(page: Page, half_hours: range) -> bool:
-    """Return whether no event overlaps these rows of the day."""
+    """Return whether these rows of the day are in sight, and no event overlaps them."""
+    _, top, _, height = page.by_id("area").box
     events = [event.box for event in page.all(cls="event")]
     rows = [page.by_id(f"hh-{n}").box for n in half_hours]
-    return not any(
+    in_sight = all(top <= row[1] and row[1] + row[3] <= top + height for row in rows)
+    return in_sight and not any(
         row[1] < event[1] + event[3] - 1 and event[1] < row[1] + row[3] - 1
         for row in rows
         for event in events
@@ -110,13 +114,17 @@ def create_event(page: Page) -> Plan:
     minutes = float(amount) * (60 if unit == "hour" else 1)
     length = round(minutes / _HALF_HOUR)
     window = range(_hour(opens) * 2, _hour(closes) * 2)
-    starts = [n for n in window[: len(window) - length + 1] if _is_free(page, range(n, n + length))]
-    if not starts:
-        raise SkillError("there is no free time in the window")
+    begins = window[: len(window) - length + 1]
+    while not (starts := [n for n in begins if _is_free(page, range(n, n + length))]):
+        frame = page.by_id("area")
+        if not can_scroll_down(frame):
+            raise SkillError("there is no free time in the window")
+        why = f"I see no free time between '{opens}' and '{closes}' yet"
+        page = yield from scroll_on(page, frame, Direction.DOWN, why)
     first, last = by_id(f"hh-{starts[0]}"), by_id(f"hh-{starts[0] + length - 1}")
-    page = yield from scroll_into_view(page, last)
-    page = yield from scroll_into_view(page, first)
-    why = f"{minutes:g} minutes between {opens} and {closes} are free here, so I drag over them."
+    why = (
+        f"{minutes:g} minutes between '{opens}' and '{closes}' are free here, so I drag over them."
+    )
     x, y = click_point(first(page))
     end = click_point(last(page))
     page = yield from drag((x, y - 3), (x, end[1] + 3), why)

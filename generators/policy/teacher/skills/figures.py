@@ -134,7 +134,7 @@ def count_shapes(page: Page) -> Plan:
     """Press the button with the number of figures that match the goal's description."""
     (what,) = parts(r"How many (.*)s are there\?", page.goal)
     count = sum(parse_description(what).matches(figure) for figure in figures(page))
-    why = f"I count {count} of what the goal describes as '{what}'."
+    why = f"I count {count} when I look for '{what}s'."
     return (yield from click(page, button(str(count)), why))
 
 

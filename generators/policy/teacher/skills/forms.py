@@ -90,10 +90,12 @@ def delete_file(page: Page) -> Plan:
     """List the files in the terminal and delete one with the extension in the goal."""
     why = "I click into the terminal to type there."
     page = yield from click_at(*click_point(page.by_id("terminal-contents")), why)
-    page = yield from _enter("ls", "I list the files to see what there is.")
+    page = yield from _enter("help", "It says that 'help' lists the commands, so I ask.")
+    page = yield from _enter("ls", "I list the files with 'ls' to see what there is.")
     files = page.all(cls="output")[-1].text.split()
     name = file_to_delete(files, page.goal)
-    return (yield from _enter(f"rm {name}", f"'{name}' has the extension asked for: I delete it."))
+    why = f"'{name}' has the ending that is asked for: I delete it with 'rm'."
+    return (yield from _enter(f"rm {name}", why))
 
 
 def _enter(command: str, why: str) -> Plan:

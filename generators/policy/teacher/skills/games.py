@@ -107,19 +107,19 @@ def _best_reply(board: str) -> float:
 
 def guess_number(page: Page) -> Plan:
     """Guess by bisection until the guess is right."""
-    low, high = 0, 9
+    low, high, up = 0, 9, False
     while low <= high:
-        guess = (low + high) // 2
-        why = f"The number lies between {low} and {high}, so I try {guess}."
+        guess = (low + high + up) // 2
+        why = f"The number lies between {low} and {high}, so I try {guess} in the middle."
         left, top, _, height = by_id("tt")(page).box
         field = left + _CARET, top + height / 2
         text = TypeText(text=str(guess), x=field[0], y=field[1], overwrite=True)
         page = yield from do(text, why)
         page = yield from submit(page)
-        if page.has("higher"):
-            low = guess + 1
-        else:
-            high = guess - 1
+        up = page.has("higher")
+        if guess in (low, high) and high - low == 1:
+            break
+        low, high = (guess, high) if up else (low, guess)
     raise SkillError("no number is left")
 
 

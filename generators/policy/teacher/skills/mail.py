@@ -15,12 +15,15 @@ from generators.policy.teacher.primitives import (
     Locator,
     Plan,
     by_id,
+    can_scroll_down,
     click,
     fill,
     hover,
     locator,
+    scroll_on,
     submit,
 )
+from schemas.action import Direction
 
 _FORWARD = r"Find the email by (\w+) and forward that email to (\w+)\."
 _DELETE_WORDS = re.compile(
@@ -172,8 +175,18 @@ def use_posts(page: Page) -> Plan:
     """Press the same button on all posts of an author, or on as many as the goal says, and submit."""
     name, author = parts(r'"(.*?)" button on .*? by (@\S+) and then', page.goal)
     count = part(r"button on (all|\d+) post", page.goal)
-    posts = len(_posts_by(page, author))
-    for place in range(1, (posts if count == "all" else int(count)) + 1):
-        why = f"This is the {nth(place)} post by {author}, so I click its {name}."
-        page = yield from click(page, _icon_of(author, name.lower(), place), why)
+    pressed = 0
+    while count == "all" or pressed < int(count):
+        icons = [page.one(cls=name.lower(), within=post) for post in _posts_by(page, author)]
+        reachable = len(icons) > pressed and icons[pressed].point is not None
+        if reachable:
+            pressed += 1
+            why = f"This is the {nth(pressed)} post by {author}, so I click its {name}."
+            page = yield from click(page, _icon_of(author, name.lower(), pressed), why)
+            continue
+        frame = page.by_id("area")
+        if not can_scroll_down(frame):
+            break
+        why = f"There may be more posts by {author} below"
+        page = yield from scroll_on(page, frame, Direction.DOWN, why)
     return (yield from submit(page))

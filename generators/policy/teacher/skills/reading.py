@@ -92,18 +92,6 @@ def read_distorted(page: Page) -> Plan:
     return (yield from submit(page))
 
 
-def copy_text(page: Page) -> Plan:
-    """Type the text of the only text area, or of the one whose position is in the goal.
-
-    It types and does not paste: all sessions of a browser share one clipboard.
-    """
-    place = 1 if "from the" not in page.goal else ordinal(page.goal)
-    text = locator("textarea", place=place)(page).value or ""
-    why = f"The goal wants the {nth(place)} text area's text here, so I type it."
-    page = yield from fill(page, locator("input"), text, why)
-    return (yield from submit(page))
-
-
 def calculate(page: Page) -> Plan:
     """Solve a sum of two numbers."""
     text = page.by_id("math-problem").text
@@ -166,7 +154,7 @@ def find_greatest(page: Page) -> Plan:
         values.append(to_int(locator(cls="card", place=place)(page).text))
     best = values.index(max(values)) + 1
     if best != cards:
-        why = f"{max(values)} is the greatest number, so I pick the {nth(best)} card."
+        why = f"'{max(values)}' was here, the greatest number, so I pick the {nth(best)} card."
         page = yield from click(page, locator(cls="card", place=best), why)
     return (yield from click(page, by_id("submit"), "The greatest card is picked, so I submit."))
 

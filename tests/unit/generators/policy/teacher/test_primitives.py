@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from page_trees import node, page, play
@@ -15,8 +16,9 @@ from generators.policy.teacher.primitives import (
     locator,
     scroll_into_view,
     scroll_through,
+    select_option,
 )
-from schemas.action import Click, Direction, Scroll, TypeText
+from schemas.action import Click, Direction, Key, Scroll, TypeText
 from schemas.episode import ThoughtSource
 
 
@@ -34,19 +36,70 @@ def test_a_press_clicks_where_it_reaches() -> None:
     assert decision.thought_source is ThoughtSource.TEMPLATE
 
 
-def test_what_is_out_of_view_is_scrolled_to_first() -> None:
-    def at(top: float, *, reachable: bool) -> Page:
-        low = node("button", text="Low", box=(0, top, 40, 20), reachable=reachable)
-        return page(node("div", low, box=(0, 0, 100, 200), scroll=(0, 0, 100, 900)))
+def at(top: float, *, reachable: bool, scrolled: float = 0) -> Page:
+    low = node("button", text="Low", box=(0, top, 40, 20), reachable=reachable)
+    frame = node("div", low, box=(0, 0, 100, 200), scroll=(0, scrolled, 100, 900))
+    return page(frame)
 
-    first, second = _decisions(
+
+def test_what_is_out_of_view_is_looked_for_downwards_whatever_the_way_to_it() -> None:
+    first, second, third = _decisions(
         click(at(690, reachable=False), button("Low"), "It is there."),
+        at(550, reachable=False, scrolled=140),
+        at(90, reachable=True, scrolled=600),
+        at(90, reachable=True, scrolled=600),
+    )
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=140, x=50, y=100)
+    assert second.action == first.action
+    assert third.action == Click(x=20, y=100)
+
+
+def test_what_is_not_below_is_looked_for_above() -> None:
+    (first, _) = _decisions(
+        click(at(-300, reachable=False, scrolled=700), button("Low"), "It is there."),
         at(90, reachable=True),
         at(90, reachable=True),
     )
 
-    assert first.action == Scroll(direction=Direction.DOWN, amount=600, x=50, y=100)
-    assert second.action == Click(x=20, y=100)
+    assert first.action == Scroll(direction=Direction.UP, amount=140, x=50, y=100)
+
+
+def test_what_is_cut_off_is_scrolled_into_view_whole() -> None:
+    (first, second) = _decisions(
+        click(at(190, reachable=True), button("Low"), "It is there."),
+        at(180, reachable=True, scrolled=10),
+        at(180, reachable=True, scrolled=10),
+    )
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=10, x=50, y=100)
+    assert isinstance(second.action, Click)
+
+
+def test_an_option_of_a_list_that_shows_none_is_named_by_keys() -> None:
+    closed = page(replace(node("select", box=(0, 0, 80, 20)), selected="Peru"))
+
+    opened, named, taken = _decisions(
+        select_option(closed, locator("select"), "Chile", "It is asked for."), *[closed] * 3
+    )
+
+    assert isinstance(opened.action, Click)
+    assert named.action == TypeText(text="Chile")
+    assert taken.action == Key(key="Enter")
+    assert _decisions(select_option(closed, locator("select"), "Peru", "")) == []
+
+
+def test_further_options_of_an_open_list_are_clicked_with_control() -> None:
+    options = [node("option", text=name, box=(0, 20, 80, 20)) for name in ("Peru", "Chile")]
+    opened = page(node("select", *options, multiple="", box=(0, 0, 80, 90)))
+
+    (first,) = _decisions(select_option(opened, locator("select"), "Peru", "It is."), opened)
+    more = _decisions(
+        select_option(opened, locator("select"), "Chile", "It is.", more=True), *[opened] * 3
+    )
+
+    assert isinstance(first.action, Click)
+    assert [decision.action.type for decision in more] == ["key_down", "click", "key_up"]
 
 
 def test_what_never_comes_into_view_is_given_up() -> None:
