@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from typing_extensions import override
 
 from generators.engine.client.pricing import TimeShare
-from generators.engine.protocol import EngineCard, EnginePrompt, Message, Picture, Reply, Sampling
+from generators.engine.protocol import (
+    EngineCard,
+    EnginePrompt,
+    Message,
+    Picture,
+    Reply,
+    Role,
+    Sampling,
+)
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import (
@@ -29,6 +37,9 @@ from generators.policy.model.model_config import ModelConfig, make_prompt
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
+from generators.verify.seen import missing_basis
+from generators.verify.shown import Picture as SeenPicture
+from generators.verify.shown import Shown, Words
 from schemas.action import NoAction
 from schemas.base import JsonObject
 from schemas.config import RunConfig
@@ -92,7 +103,7 @@ class DialectRenderer(Renderer):
             slack_images=self._window.slack_images,
             tokens=self._window.context_tokens,
         )
-        account, asked = Account(), list[_RenderedStep]()
+        account, asked, sight = Account(), list[_RenderedStep](), _Sight(episode)
         policy = ModelPolicy(
             replace(model, engine=engine), account, budget=budget, session=episode.episode_id
         )
@@ -109,10 +120,10 @@ class DialectRenderer(Renderer):
                 return Rendered(tuple(_segments(asked)), ended=f"unsaid_{step.action.type}")
             except RolloutFailure:
                 return Rendered(tuple(_segments(asked)), ended="too_long")
-            learnt = step.actor is Actor.AGENT and step.action_error is None
+            masked = _why_masked(step, sight.shown(engine.sent))
             asked.append(
                 _RenderedStep(
-                    step.step, account.calls[-1].segment, engine.sent, engine.text, learnt
+                    step.step, account.calls[-1].segment, engine.sent, engine.text, masked
                 )
             )
         return Rendered(tuple(_segments(asked)))
@@ -174,7 +185,46 @@ class _RenderedStep:
     segment: int
     messages: tuple[Message, ...]
     reply: str
-    learnt: bool
+    masked: str | None
+    """Why it is not learnt; None if it is."""
+
+
+class _Sight:
+    """What the prompts of an episode hold; each picture is decoded once."""
+
+    def __init__(self, episode: Episode) -> None:
+        self._steps = episode.steps
+        self._scale = episode.device_scale_factor
+        self._goal = Words(None, [(episode.instruction, None)])
+        self._pictures: dict[int, SeenPicture] = {}
+
+    def shown(self, prompt: Sequence[Message]) -> Shown | None:
+        """Return what a prompt shows: its pictures, the goal and the earlier replies.
+
+        None if a picture of it was recorded without what it shows.
+        """
+        parts = [(message.role, part) for message in prompt for part in message.parts]
+        steps = [self._steps[part.step] for _, part in parts if isinstance(part, Picture)]
+        if any(step.sights is None for step in steps):
+            return None
+        for step in steps:
+            if step.step not in self._pictures:
+                self._pictures[step.step] = SeenPicture(step, scale=self._scale)
+        texts = [part for role, part in parts if isinstance(part, str) and role is not Role.SYSTEM]
+        return Shown(
+            (self._goal, *(Words(None, [(text, None)]) for text in texts)),
+            tuple(self._pictures[step.step] for step in steps),
+        )
+
+
+def _why_masked(step: Step, shown: Shown | None) -> str | None:
+    """Return why a reply is not learnt; None if it is."""
+    if step.actor is not Actor.AGENT:
+        return "a person acted"
+    if step.action_error is not None:
+        return "the action could not be carried out"
+    missing = None if shown is None or step.sights is None else missing_basis(step, shown)
+    return None if missing is None else f"its prompt no longer shows {missing}"
 
 
 def _reply_text(episode: Episode, step: Step, model: ModelConfig) -> str:
@@ -242,7 +292,7 @@ def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:
         turns.append(ChatMessage(role="assistant", parts=(own[-1].reply,)))
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
         for place, item in zip(replies[-len(own) :], own, strict=True):
-            turns[place] = replace(turns[place], learnt=item.learnt)
+            turns[place] = replace(turns[place], learnt=item.masked is None, masked=item.masked)
         yield Segment(number, tuple(item.step for item in own), tuple(turns))
 
 

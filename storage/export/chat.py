@@ -53,6 +53,8 @@ class ChatMessage:
     """Texts and pictures in order."""
     learnt: bool = False
     """Whether the loss counts it: a reply that belongs to this segment."""
+    masked: str | None = None
+    """Why the loss does not count a reply that belongs to this segment; None for any other message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class Chat(Format):
             counts[rendered.ended] += 1
         written: set[int] = set()
         for segment in rendered.segments:
+            if masked := sum(turn.masked is not None for turn in segment.turns):
+                counts["masked"] += masked
             if not any(turn.learnt for turn in segment.turns):
                 continue
             for shown in _pictures_in(segment):
@@ -140,6 +144,11 @@ class Chat(Format):
             "accepted": source.acceptance.accepted,
             "messages": [self._message(turn, episode.episode_id) for turn in segment.turns],
             "loss_mask": [int(turn.learnt) for turn in segment.turns],
+            "masked": [
+                {"message": place, "because": turn.masked}
+                for place, turn in enumerate(segment.turns)
+                if turn.masked is not None
+            ],
         }
         if self._pictures is Pictures.FILES:
             places: list[JsonValue] = [

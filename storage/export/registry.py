@@ -50,6 +50,7 @@ A line has `messages` (system, task, observations, replies) and a `loss_mask` of
 each message. An episode gives one line for each stretch of its prompt that only grew; where older
 pictures gave way (policy.keep_images, policy.slack_images) a new line begins, which repeats the
 earlier replies with a 0. So every reply is learnt once, under the very prompt it answers.
+A reply that needs what no picture of its own prompt shows any more has a 0 too; `masked` says why.
 An action that the dialect has no words for ends its episode there, and is counted: `cut` where
 something came before it, else `skipped`.
 

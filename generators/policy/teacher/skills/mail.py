@@ -157,8 +157,10 @@ def use_post(page: Page) -> Plan:
 def _press_icon(page: Page, author: str, mark: str) -> Plan:
     """Hover over an icon and then click it: it is redrawn under the pointer, at first empty."""
     icon = _icon_of(author, mark)
-    page = yield from hover(page, icon, f"This is the post by {author}, so I point at '{mark}'.")
-    return (yield from click(page, icon, f"The pointer is on '{mark}', so I click."))
+    page = yield from hover(
+        page, icon, f"This is the post by {author}, so I point at its {mark} sign."
+    )
+    return (yield from click(page, icon, f"The pointer is on the {mark} sign, so I click."))
 
 
 def _post_menu_item(author: str, name: str) -> Locator:

@@ -1,10 +1,12 @@
 """A dialect's renderer: what it says of an episode is what its policy would have been sent."""
 
 import asyncio
+import io
 from collections.abc import Sequence
 
 import pytest
 from factories import make_episode, make_step
+from PIL import Image
 from stub_engine import SESSION, SIDE, WrittenEngine, clicked, configured, seen
 
 from flows.job.dialect_renderer import make_renderer
@@ -13,11 +15,11 @@ from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
-from schemas.action import Action, Click, Drag, NoAction, Select
+from schemas.action import Action, Click, Drag, NoAction, Select, TypeText, Wait
 from schemas.config import RunConfig
-from schemas.episode import Actor, Episode, PolicyKind, Step
+from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.errors import BadConfig
-from schemas.observation import Target
+from schemas.observation import Screenshot, Sight, Target
 from schemas.sections import BrowserSection, PolicyName, PolicySection
 from storage.export.chat import ChatMessage, MessagePicture, Rendered, Segment
 
@@ -219,6 +221,60 @@ def test_what_was_not_the_policy_s_or_came_to_nothing_is_shown_and_not_learnt() 
 
         assert [turn.role for turn in segment.turns] == ["system", *("user", "assistant") * 2]
         assert learnt(segment) == 0
+        assert {turn.masked for turn in segment.turns if turn.role == "assistant"} <= {
+            "a person acted",
+            "the action could not be carried out",
+        }
+
+
+def remembering(*, thought: str = "I write it down.", old: bool = False) -> Episode:
+    """Return an episode that types at its third look a word that only the first one showed."""
+    shown = (Sight(text="tulip", bbox=(0, 0, SIDE, SIDE)),)
+    word = taught(Wait(ms=1), Wait(ms=1), TypeText(text="tulip"))
+    steps = [
+        step.model_copy(
+            update={
+                "sights": None if old else shown[: not step.step],
+                "thought": thought if step.step == 0 else None,
+                "thought_source": ThoughtSource.TEMPLATE if step.step == 0 else None,
+                "target": None,
+                "screenshot": framed(step.step),
+            }
+        )
+        for step in word.steps
+    ]
+    return word.model_copy(update={"steps": tuple(steps)})
+
+
+def framed(number: int) -> Screenshot:
+    """Return a picture that is not flat."""
+    image = Image.new("RGB", (SIDE, SIDE), "white")
+    image.paste("black", (9, 9, SIDE // 2, SIDE // 2 + number))
+    out = io.BytesIO()
+    image.save(out, "JPEG")
+    return Screenshot(bytes=out.getvalue(), path=f"{number}.jpg")
+
+
+@pytest.mark.parametrize(
+    ("keep", "episode", "because"),
+    [
+        (3, remembering(), None),
+        (1, remembering(), "its prompt no longer shows the text 'tulip'"),
+        (1, remembering(thought="It says 'tulip'."), None),
+        (1, remembering(old=True), None),
+    ],
+    ids=["kept", "lost", "said in an earlier reply", "of an earlier version"],
+)
+def test_a_reply_whose_prompt_has_lost_its_basis_is_masked_with_the_reason(
+    keep: int, episode: Episode, because: str | None
+) -> None:
+    section = section_of(keep_images=keep, slack_images=0)
+
+    rendered = make_renderer(configured(section), None).render(episode)
+
+    last = rendered.segments[-1].turns[-1]
+    assert (last.learnt, last.masked) == (because is None, because)
+    assert sum(learnt(segment) for segment in rendered.segments) == 3 - (because is not None)
 
 
 def test_an_observation_that_does_not_fit_ends_the_episode() -> None:

@@ -1,6 +1,7 @@
 """The `chat` format: shapes, masks and pictures."""
 
 import base64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from exports import Parrot, exported, lines
 from factories import make_screenshot
 from memory_run import MemoryRun, commit_unit, small_run
 
+from schemas.episode import Episode
 from storage.export.chat import Chat, Rendered
 from storage.export.registry import MessageShape, Pictures
 
@@ -39,6 +41,24 @@ def test_every_reply_is_learnt_once_whatever_is_repeated(tmp_path: Path) -> None
     for line in found:
         weights = [message.get("weight", 0) for message in line["messages"]]
         assert weights == line["loss_mask"]
+
+
+def test_a_reply_that_is_not_learnt_is_listed_with_the_reason(tmp_path: Path) -> None:
+    class Forgetful(Parrot):
+        def render(self, episode: Episode) -> Rendered:
+            segments = super().render(episode).segments
+            [*turns, last] = segments[0].turns
+            lost = replace(last, learnt=False, masked="its prompt no longer shows it")
+            return Rendered((replace(segments[0], turns=(*turns, lost)), *segments[1:]))
+
+    told = Chat(Forgetful(), shape=MessageShape.OPENAI, pictures=Pictures.FILES)
+    report = exported(long_run().seal(), told, tmp_path)
+    first, *rest = lines(tmp_path)
+
+    assert first["loss_mask"] == [0, 0, 1, 0, 0]
+    assert first["masked"] == [{"message": 4, "because": "its prompt no longer shows it"}]
+    assert all(line["masked"] == [] for line in rest)
+    assert report.counts["masked"] == 1
 
 
 def test_in_openai_s_shape_a_single_text_stands_alone_and_pictures_are_urls(tmp_path: Path) -> None:
