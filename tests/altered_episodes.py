@@ -4,6 +4,7 @@ A lie changes one thing as a faulty recorder would: the hash over all steps is t
 """
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from generators.rollout.limits import make_limits
 from generators.verify.structure import Structure
 from schemas.action import Answer, Click, NoAction
 from schemas.base import JsonObject, sha256_hex
+from schemas.call import prompt_hash
 from schemas.config import RunConfig
 from schemas.episode import (
     Episode,
@@ -258,6 +260,34 @@ def drawn(
         width=row[0],
         height=row[1],
     )
+
+
+def reworded(**changes: Any) -> Lie:
+    """Return the lie that alters a system prompt, and its hash wherever it is stated."""
+
+    def tell(episode: Episode) -> Episode:
+        old = episode.prompts[0]
+        new = old.model_copy(update=changes)
+        named = prompt_hash(new.text, new.tools)
+        text = episode.model_dump_json().replace(old.prompt_sha256, named)
+        told = Episode.model_validate_json(text)
+        prompt = new.model_copy(update={"prompt_sha256": named})
+        return told.model_copy(update={"prompts": (prompt, *told.prompts[1:])})
+
+    return tell
+
+
+def message(number: int, at: int, old: str, new: str) -> Lie:
+    """Return the lie that alters the words of a message of a call."""
+
+    def tell(episode: Episode) -> Episode:
+        messages: Any = json.loads(json.dumps(episode.calls[number].messages))
+        said = json.dumps(messages[at])
+        assert old in said
+        messages[at] = json.loads(said.replace(old, new))
+        return call(number, messages=messages)(episode)
+
+    return tell
 
 
 POINTLESS = {"x_norm": None, "y_norm": None, "target": None}

@@ -96,7 +96,9 @@ def make_task(
     )
 
 
-def make_step(number: int, *, picture: int, action: Action, at: datetime = START) -> Step:
+def make_step(
+    number: int, *, picture: int, action: Action, at: datetime = START, title: str = "Click Test"
+) -> Step:
     """Return a step that saw the picture of seed `picture`."""
     screenshot = make_screenshot(picture)
     point = isinstance(action, Click)
@@ -109,7 +111,7 @@ def make_step(number: int, *, picture: int, action: Action, at: datetime = START
         height=HEIGHT,
         page=PageState(
             url="http://miniwob.localhost/miniwob/click-test.html",
-            title="Click Test",
+            title=title,
             form_sha256=sha256_hex(b""),
             scroll_x=0.0,
             scroll_y=0.0,
@@ -139,11 +141,13 @@ def make_step(number: int, *, picture: int, action: Action, at: datetime = START
     )
 
 
-def make_steps(n_steps: int, *, seed: int = 0, at: datetime = START) -> tuple[Step, ...]:
+def make_steps(
+    n_steps: int, *, seed: int = 0, at: datetime = START, title: str = "Click Test"
+) -> tuple[Step, ...]:
     """Return the rows of an episode of `n_steps` actions: one more, without an action."""
     actions: list[Action] = [Click(x=10.0 + n, y=12.0) for n in range(n_steps)]
     return tuple(
-        make_step(number, picture=seed * 1_000 + number, action=action, at=at)
+        make_step(number, picture=seed * 1_000 + number, action=action, at=at, title=title)
         for number, action in enumerate([*actions, NoAction()])
     )
 
@@ -213,12 +217,9 @@ def make_episode(
     task = task or make_task()
     started = START + timedelta(seconds=salt)
     looked = started + timedelta(milliseconds=10)
-    steps = make_steps(n_steps, seed=task.seed * 100 + attempt * 10 + salt, at=looked)
-    if task.template_id != "click-test":
-        pages = [step.page.model_copy(update={"title": task.template_id}) for step in steps]
-        steps = tuple(
-            step.model_copy(update={"page": page}) for step, page in zip(steps, pages, strict=True)
-        )
+    title = "Click Test" if task.template_id == "click-test" else task.template_id
+    seed = task.seed * 100 + attempt * 10 + salt
+    steps = make_steps(n_steps, seed=seed, at=looked, title=title)
     if stop_reason is StopReason.FINISHED and n_steps:
         *before, last, final = steps
         steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)

@@ -44,5 +44,7 @@ class Novelty:
 def _course(step: Step) -> list[JsonValue]:
     """Return what an action did and to what, without where on the picture that was."""
     target = step.target
-    named = None if target is None else [target.tag, target.role, target.name or target.text]
+    named: list[JsonValue] = []
+    if target is not None:
+        named = [target.tag, target.role, target.name or target.text]
     return [step.action.model_dump(mode="json", exclude={"x", "y", "to_x", "to_y"}), named]

@@ -21,7 +21,9 @@ KEY = "splits.json"
 
 class _File(Record):
     splits: dict[str, str]
+    """The split of each template."""
     digest: str
+    """Hash of `splits`."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -8,7 +8,8 @@ from factories import make_episode, make_task
 from generators.verify.novelty import Novelty
 from schemas.action import Click
 from schemas.base import JsonObject
-from schemas.episode import Episode, Target
+from schemas.episode import Episode
+from schemas.observation import Target
 from schemas.verdict import Status
 
 TASK = make_task()
