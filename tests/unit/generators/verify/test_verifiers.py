@@ -160,7 +160,7 @@ async def test_an_episode_of_a_site_that_is_not_here_cannot_be_replayed() -> Non
         scripted_task(), await recorded()
     )
 
-    assert finding.reason == "unknown site 'scripted'"
+    assert (finding.status, finding.reason) == (Status.UNSUPPORTED, "unknown site 'scripted'")
 
 
 class Says:
