@@ -27,6 +27,7 @@ class StrictSite(ScriptedSite):
     """A site that answers for its own visit, session and problem alone."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.visits: list[Visit] = []
         self.problems: list[Problem] = []
         self.sessions: list[Session] = []

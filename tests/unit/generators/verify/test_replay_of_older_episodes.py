@@ -86,6 +86,7 @@ class Panelled(ScriptedSite):
     """A site whose pages are bare now, and tells how each was begun."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.begun: list[bool] = []
 
     async def visit(self, task: object) -> Visit:
