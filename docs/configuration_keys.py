@@ -18,7 +18,7 @@ from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.config import RunConfig, identity
-from schemas.sections import PolicySection, RoleSection
+from schemas.sections import VIEWPORT, BrowserSection, PolicySection, RoleSection
 
 OPTIONS = "policy.dialect_options"
 """The table whose keys depend on the dialect."""
@@ -33,7 +33,7 @@ def _all(table: str, keys: str) -> tuple[str, ...]:
 
 READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/open.py": ("publish.to", "limits.drain_seconds"),
-    "flows/job/unit_runner.py": _all("browser", "viewport device_scale_factor"),
+    "schemas/viewport.py": _all("browser", "viewport device_scale_factor picture_side margin"),
     "flows/resources/engines.py": (
         *_all("engine", "kind urls model requests patience_seconds"),
         *("run.seed", "policy.localizer.urls", "policy.localizer.model"),
@@ -79,7 +79,7 @@ READ_NOWHERE = ("run.name",)
 UNITS: Mapping[str, tuple[str, ...]] = {
     "": (
         *_all("policy", "share temperature top_p localizer.temperature"),
-        *("run.seed", "tasks.seeds", "accept.min_reward", "accept.min_scores"),
+        *("run.seed", "tasks.seeds", "accept.min_reward", "accept.min_scores", "browser.margin"),
     ),
     "actions": _all("limits", "steps stuck_steps"),
     "attempts": ("tasks.attempts",),
@@ -87,7 +87,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "CSS pixels": ("browser.viewport",),
     "episodes": ("tasks.unit_size", "limits.live_episodes"),
     "MiB": ("storage.shard_mb",),
-    "pixels": (f"{OPTIONS}.max_pixels",),
+    "pixels": (f"{OPTIONS}.max_pixels", "browser.picture_side"),
     "pixels per CSS pixel": ("browser.device_scale_factor",),
     "processes": ("browser.processes",),
     "requests": ("engine.requests",),
@@ -177,7 +177,9 @@ def leaves(value: object, prefix: str = "") -> Iterator[str]:
 @cache
 def _identity() -> frozenset[str]:
     roles = PolicySection(localizer=RoleSection(), validator=RoleSection())
-    return frozenset(("policies", *leaves(identity(RunConfig(policy=roles)))))
+    sizes = BrowserSection(), BrowserSection(viewport=VIEWPORT)
+    found = [identity(RunConfig(policy=roles, browser=size)) for size in sizes]
+    return frozenset(("policies", *(key for one in found for key in leaves(one))))
 
 
 def in_identity(key: str) -> str:

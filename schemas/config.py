@@ -19,7 +19,9 @@ from schemas.errors import BadConfig
 from schemas.redaction import redact
 from schemas.sections import (
     ENGINE_POLICIES,
+    MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
+    PICTURE_SIDE,
     VIEWPORT,
     AcceptSection,
     BrowserSection,
@@ -68,9 +70,19 @@ class RunConfig(Record):
         return any(section.name in ENGINE_POLICIES for section in self.mix)
 
     @property
-    def viewport(self) -> tuple[int, int]:
-        """Width and height of the pages' viewport, CSS px."""
-        return self.browser.viewport or (MODEL_VIEWPORT if self.uses_engine else VIEWPORT)
+    def picture_side(self) -> tuple[int, int]:
+        """The longer side of a drawn picture, px: least and most."""
+        usual = MODEL_PICTURE_SIDE if self.uses_engine else PICTURE_SIDE
+        return self.browser.picture_side or usual
+
+    def fixed_viewport(self, area: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Width and height of a viewport that is not drawn, CSS px; None: it is drawn around `area`.
+
+        `area` is the task's own; None: it has none, and its viewport is fixed.
+        """
+        if self.browser.viewport is not None or area is not None:
+            return self.browser.viewport
+        return MODEL_VIEWPORT if self.uses_engine else VIEWPORT
 
 
 def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
@@ -212,11 +224,21 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
         section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY) for section in config.mix
     ]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
-    out["browser.viewport"] = list(config.viewport)
-    out["browser.device_scale_factor"] = dump["browser"]["device_scale_factor"]
+    out |= {f"browser.{key}": value for key, value in _picture_identity(config).items()}
     out |= {
         f"limits.{key}": value
         for key, value in dump["limits"].items()
         if key not in _NOT_LIMITS_IDENTITY
     }
     return out
+
+
+def _picture_identity(config: RunConfig) -> dict[str, JsonValue]:
+    """Return the keys that decide how large pages and pictures are: those in effect, and no other."""
+    browser = config.browser
+    if browser.viewport is not None:
+        scale = browser.device_scale_factor or 1.0
+        return {"viewport": list(browser.viewport), "device_scale_factor": scale}
+    if browser.device_scale_factor is not None:
+        return {"device_scale_factor": browser.device_scale_factor, "margin": browser.margin}
+    return {"picture_side": list(config.picture_side), "margin": browser.margin}

@@ -22,6 +22,18 @@ def _check_order(seeds: tuple[int, int]) -> tuple[int, int]:
     return seeds
 
 
+def _check_sides(sides: tuple[int, int]) -> tuple[int, int]:
+    if sides[0] > sides[1]:
+        raise ValueError("the least side should not be larger than the most")
+    return sides
+
+
+Side = Annotated[int, Field(ge=100, le=8_192)]
+"""Of a viewport or a picture."""
+
+SideRange = Annotated[tuple[Side, Side], AfterValidator(_check_sides)]
+"""Least and most, inclusive."""
+
 SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_check_order)]
 """First and last, inclusive."""
 
@@ -45,10 +57,17 @@ ENGINE_POLICIES = frozenset({PolicyName.MODEL, PolicyName.SURFER})
 """The policies that ask an engine."""
 
 VIEWPORT = (500, 400)
-"""Holds every MiniWoB++ page."""
+"""Of pages without an area of their own."""
 
 MODEL_VIEWPORT = (1_024, 1_024)
-"""On Holotron's tile grid: 2×2 tiles of 512 px and a thumbnail, 1,280 tokens, nothing rescaled."""
+"""The same where a model looks, and the largest picture there: on Holotron's tile grid, 2×2 tiles of 512 px
+and a thumbnail, 1,280 tokens, nothing rescaled."""
+
+PICTURE_SIDE = (368, 480)
+"""Of pictures that no model looks at while they are made: a picture's pixels cost most of a step."""
+
+MODEL_PICTURE_SIDE = (896, MODEL_VIEWPORT[0])
+"""Of pictures that a model looks at."""
 
 
 class EngineKind(StrEnum):
@@ -205,14 +224,20 @@ class BrowserSection(Record):
 
     sessions: int = Field(default=8, ge=1, le=1_024)
     """Sessions open at the same time in each browser process."""
-    viewport: (
-        tuple[Annotated[int, Field(ge=100, le=8_192)], Annotated[int, Field(ge=100, le=8_192)]]
-        | None
-    ) = None
-    """Width and height of the page; None: `[500, 400]`, or `[1024, 1024]` where a model looks at
-    it."""
-    device_scale_factor: float = Field(default=1.0, gt=0, le=4)
-    """Pixels of a screenshot for each CSS pixel of the page, in either direction."""
+    viewport: tuple[Side, Side] | None = None
+    """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++, with a
+    `margin`; where pages have no area of their own `[500, 400]`, or `[1024, 1024]` where a model looks
+    at them."""
+    device_scale_factor: float | None = Field(default=None, gt=0, le=8)
+    """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each episode
+    draws its own, within `picture_side`; 1 beside a `viewport`."""
+    picture_side: SideRange | None = None
+    """The longer side of a screenshot, least and most: each episode draws its own, and its device
+    scale factor, at least 1, follows from it. None: `[368, 480]`, or `[896, 1024]` where a model
+    looks. Without effect beside a `viewport` or a `device_scale_factor`."""
+    margin: float = Field(default=0.06, ge=0, le=1)
+    """By which part of the task's area a viewport is wider and higher at most: each episode draws
+    both. Without effect beside a `viewport`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
 

@@ -28,6 +28,11 @@ class ScriptedSite:
         """Say that every template with a name is known."""
         return bool(template_id)
 
+    def area(self, template_id: str) -> tuple[int, int] | None:
+        """Return none: its pages fill any viewport."""
+        del template_id
+        return None
+
     def threshold(self, template_id: str) -> Threshold | None:
         """Return no threshold of its own."""
         del template_id

@@ -25,7 +25,7 @@ def run(args: Arguments) -> int:
     prepared = validate(load(sources, os.environ))
     plan = _plan(prepared, begun=asyncio.run(_is_begun(prepared)))
     config = prepared.config.model_dump(mode="json")
-    config["browser"]["viewport"] = list(prepared.config.viewport)
+    config["browser"]["picture_side"] = list(prepared.config.picture_side)
     config = {section: redact_values(table) for section, table in config.items()}
     if args.json:
         print_result({"config": config, "plan": plan})

@@ -23,7 +23,7 @@ from generators.engine.protocol import (
     Sampling,
 )
 from generators.engine.stopwatch import Stopwatch
-from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import (
     Dialect,
     InexpressibleAction,
@@ -47,6 +47,7 @@ from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
 from schemas.sections import ENGINE_POLICIES, EngineSection, PolicySection
+from schemas.viewport import Viewport
 from storage.export.chat import ChatMessage, MessagePicture, Rendered, Renderer, Segment
 
 
@@ -271,17 +272,12 @@ def _observation(step: Step) -> Observation:
 
 
 def _frame(episode: Episode, dialect: Dialect) -> Frame:
-    scale = episode.device_scale_factor
-    taken = round(episode.viewport_width * scale), round(episode.viewport_height * scale)
-    sent = dialect.sent_size(*taken)
-    return Frame(
-        viewport_width=episode.viewport_width,
-        viewport_height=episode.viewport_height,
-        picture_width=taken[0],
-        picture_height=taken[1],
-        sent_width=sent[0],
-        sent_height=sent[1],
+    viewport = Viewport(
+        width=episode.viewport_width,
+        height=episode.viewport_height,
+        scale=episode.device_scale_factor,
     )
+    return frame_of(viewport, dialect.sent_size(*viewport.picture))
 
 
 def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:

@@ -31,6 +31,7 @@ from schemas.errors import Conflict, StepmillError
 from schemas.sections import LimitsSection
 from schemas.task import Task
 from schemas.verdict import Verdict
+from schemas.viewport import draw_viewport
 from storage.lake.lake import Lake
 from storage.objects.protocol import Missing
 from storage.spool import Spool
@@ -49,10 +50,8 @@ class RolloutSetup:
     """The run that the episodes belong to."""
     code_version: str
     """The program's version and commit."""
-    viewport: tuple[int, int]
-    """Width and height, CSS px."""
-    device_scale_factor: float
-    """Picture px per CSS px."""
+    config: RunConfig
+    """What the run is configured to do; it says how large pages and pictures are."""
     limits: LimitsSection
     """The limits of every attempt."""
     sites: Mapping[str, Site]
@@ -76,8 +75,7 @@ class RolloutSetup:
         return cls(
             run_id=run_id,
             code_version=code_version(),
-            viewport=config.viewport,
-            device_scale_factor=config.browser.device_scale_factor,
+            config=config,
             limits=config.limits,
             sites=sites,
             sessions=sessions,
@@ -90,23 +88,24 @@ class RolloutSetup:
         Raises:
             NoBrowser: the browser is gone and does not start again.
         """
-        task = planned.task
+        task, site = planned.task, self.sites[planned.task.site]
+        viewport = draw_viewport(self.config, site.area(task.template_id), seed=planned.seed)
         attempt = Attempt(
             run_id=self.run_id,
             unit_id=unit_id,
             task=task,
             attempt=planned.attempt,
-            viewport_width=self.viewport[0],
-            viewport_height=self.viewport[1],
-            device_scale_factor=self.device_scale_factor,
+            viewport_width=viewport.width,
+            viewport_height=viewport.height,
+            device_scale_factor=viewport.scale,
             code_version=self.code_version,
         )
         return rollout(
             attempt,
-            site=self.sites[task.site],
+            site=site,
             sessions=self.sessions,
             make_policy=lambda account: self.policies.make(
-                planned.policy, seed=planned.seed, task=task, account=account
+                planned.policy, seed=planned.seed, task=task, account=account, viewport=viewport
             ),
             limits=make_limits(task, self.limits),
         )

@@ -18,6 +18,12 @@ _BUCKET = ("storage.endpoint_url", "storage.region")
 _RULE = ("accept",)
 """The acceptance rule, for commands that read verdicts."""
 
+_PICTURES = (
+    *("browser.viewport", "browser.device_scale_factor"),
+    *("browser.picture_side", "browser.margin"),
+)
+"""The keys that say how large pages and pictures are."""
+
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
@@ -44,9 +50,8 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
     "tasks show": (
-        "browser.viewport",
-        "browser.device_scale_factor",
-        "policy.name",  # decides the viewport where none is set
+        *_PICTURES,
+        "policy.name",  # decides how large pictures are where nothing is set
         "policies",
     ),
     "tasks check": (
@@ -60,8 +65,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "policies",
         "engine",
         "browser.sessions",
-        "browser.viewport",
-        "browser.device_scale_factor",
+        *_PICTURES,
         "limits.steps",
         "limits.seconds",
         "limits.tokens",

@@ -261,14 +261,16 @@ globalThis.stepmill = (() => {
     right: Math.min(one.right, other.right), bottom: Math.min(one.bottom, other.bottom),
   });
   const clipsAt = (style) => style.overflowX !== "visible" || style.overflowY !== "visible";
+  // The first px of the picture that is not before a coordinate.
+  const onPixel = (at) => Math.ceil(at * devicePixelRatio - 0.001) / devicePixelRatio;
   const pointIn = (element, box, clip) => {
     const rects = [...element.getClientRects()].slice(0, 8);
     for (const rect of rects.length > 1 ? [box, ...rects] : [box]) {
       const seen = meetBox(rect, clip);
       if (seen.right <= seen.left || seen.bottom <= seen.top) continue;
       for (const [across, down] of PROBES) {
-        const x = round(seen.left + (seen.right - seen.left) * across);
-        const y = round(seen.top + (seen.bottom - seen.top) * down);
+        const x = onPixel(seen.left + (seen.right - seen.left) * across);
+        const y = onPixel(seen.top + (seen.bottom - seen.top) * down);
         if (x >= innerWidth || y >= innerHeight) continue;
         if (reaches(element, x, y)) return [x, y];
       }

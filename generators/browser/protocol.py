@@ -17,6 +17,7 @@ from pydantic import Field, JsonValue
 from schemas.action import Action
 from schemas.base import Record
 from schemas.observation import Box, Effect, Observation
+from schemas.viewport import Viewport
 
 PRODUCT = "chromium"
 """What episodes call the browser."""
@@ -55,6 +56,13 @@ class SessionSpec(Record):
     Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
+
+    @property
+    def viewport(self) -> Viewport:
+        """The same sizes as a viewport."""
+        return Viewport(
+            width=self.viewport_width, height=self.viewport_height, scale=self.device_scale_factor
+        )
 
     def has_origin(self, url: str) -> bool:
         """Return whether this address is on an allowed origin; what is no address is not."""

@@ -139,12 +139,11 @@ class ChromiumSession:
                 FailureKind.PAGE, "the page was replaced twice during the call"
             ) from error
         picture = base64.b64decode(shot["data"])
-        scale = self._spec.device_scale_factor
         with boundary(FailureKind.PAGE, "reading the page"):
             return Observation(
                 screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
-                width=round(self._spec.viewport_width * scale),
-                height=round(self._spec.viewport_height * scale),
+                width=self._spec.viewport.picture[0],
+                height=self._spec.viewport.picture[1],
                 page=untrusted_text.page_state(state),
                 elements=untrusted_text.elements(state["elements"]),
                 sights=untrusted_text.sights(state["sights"]),

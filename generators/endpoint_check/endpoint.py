@@ -23,13 +23,14 @@ from generators.engine.protocol import (
     Sampling,
 )
 from generators.engine.stopwatch import Stopwatch
-from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.model.context_window import Budget, ContextWindow
 from schemas.base import JsonObject
 from schemas.errors import NoEngine, RolloutFailure, StepmillError
 from schemas.observation import PageState
 from schemas.sections import MODEL_VIEWPORT
+from schemas.viewport import Viewport
 
 GONE_SECONDS = 20.0
 """How long an endpoint may be down before the check gives up."""
@@ -141,17 +142,9 @@ class CheckedEndpoint:
 
 
 def default_frame(dialect: Dialect) -> Frame:
-    """Return the frame of a run with the default viewport."""
+    """Return the frame of the largest pictures of a run with the default viewport."""
     width, height = MODEL_VIEWPORT
-    sent = dialect.sent_size(width, height)
-    return Frame(
-        viewport_width=width,
-        viewport_height=height,
-        picture_width=width,
-        picture_height=height,
-        sent_width=sent[0],
-        sent_height=sent[1],
-    )
+    return frame_of(Viewport(width=width, height=height), dialect.sent_size(width, height))
 
 
 def system(text: str) -> Message:

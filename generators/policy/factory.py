@@ -25,6 +25,7 @@ from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
+from schemas.viewport import Viewport
 
 QueueReply = Callable[[str, str], None]
 """Queues the simulator's next reply in a conversation: the session, then the text."""
@@ -99,10 +100,19 @@ class PolicyFactory:
         """The models of all policies; empty if none asks an engine."""
         return self._model_configs.all if self._model_configs is not None else ()
 
-    def make(self, section: PolicySection, *, seed: str, task: Task, account: Account) -> Policy:
+    def make(
+        self,
+        section: PolicySection,
+        *,
+        seed: str,
+        task: Task,
+        account: Account,
+        viewport: Viewport | None = None,
+    ) -> Policy:
         """Return the policy of one episode of `task`, which records its calls in `account`.
 
-        `seed` is that of its random draws, and the name of its conversation with the engine.
+        `seed` is that of its random draws, and the name of its conversation with the engine. `viewport`
+        is what it will see; None: the largest that the run may have.
 
         Raises:
             BadConfig: it needs an engine and there is none.
@@ -120,12 +130,14 @@ class PolicyFactory:
                     raise BadTasks(f"{path}: there is no list of actions for '{task.template_id}'")
                 return ScriptedPolicy(scripts[task.template_id])
             case _:
-                return self._make_model_policy(section, seed=seed, account=account)
+                return self._make_model_policy(section, viewport, seed=seed, account=account)
 
-    def _make_model_policy(self, section: PolicySection, *, seed: str, account: Account) -> Policy:
+    def _make_model_policy(
+        self, section: PolicySection, viewport: Viewport | None, *, seed: str, account: Account
+    ) -> Policy:
         if self._model_configs is None:
             raise BadConfig(f"policy.name: '{section.name}' needs an engine")
-        models = self._model_configs.of(section)
+        models = self._model_configs.of(section, viewport)
         model, roles, budget = models.model, models.roles, models.budget
         policy: Policy
         if roles is None:

@@ -23,6 +23,7 @@ from schemas.action import NoAction
 from schemas.episode import Episode, FailedTry, StopReason
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
+from schemas.viewport import Viewport, on_pixels
 
 ENVIRONMENT_TRIES = 3
 """The most tries of an attempt whose surroundings fail."""
@@ -136,6 +137,15 @@ class _Runner:
         self.record.calls = tuple(self.account.calls)
         return self.record
 
+    @property
+    def _viewport(self) -> Viewport:
+        attempt = self.attempt
+        return Viewport(
+            width=attempt.viewport_width,
+            height=attempt.viewport_height,
+            scale=attempt.device_scale_factor,
+        )
+
     async def _run(self) -> StopReason:
         with boundary(FailureKind.SITE, "visiting"):
             visit = self.record.visit = await self.site.visit(self.attempt.task)
@@ -198,7 +208,9 @@ class _Runner:
     async def _act(
         self, session: Session, problem: Problem, decision: Decision, *, think_ms: float
     ) -> None:
-        """Carry out a decision and record it, even where it breaks the page."""
+        """Carry out a decision, on whole px of the picture, and record it, even where it breaks the page."""
+        action = on_pixels(decision.action, self._viewport)
+        decision = decision.model_copy(update={"action": action})
         try:
             effect = await session.act(decision.action)
             outcome = self.record.after = await self.site.outcome(problem, session)

@@ -66,6 +66,8 @@ class TemplateEntry(Record):
     """What it requires, the most important first."""
     feasible: bool | None = None
     """False if no policy can solve it on purpose; None if unknown."""
+    area: tuple[int, int] | None = None
+    """Width and height of the page with all that it opens, CSS px; None: 160×210."""
     note: str | None = None
     """What is unusual about it, and why; None if nothing is."""
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from aiohttp import web
 
 from generators.browser.protocol import ClockSpec, Session
+from generators.sites.catalogue import catalogue
 from generators.sites.gateway import Gateway
 from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Outcome, Problem, Threshold, Visit
@@ -42,6 +43,9 @@ HOST = "miniwob.localhost"
 
 ORIGIN = f"http://{HOST}"
 """Its stable origin: no port, the same on every machine."""
+
+AREA = (160, 210)
+"""Of a page, CSS px, where the catalogue states no other."""
 
 LIFTED_TIMER_MS = 2**31 - 1
 """The longest timer that a page can set; a longer one fires at once."""
@@ -217,6 +221,11 @@ class MiniWob:
     def threshold(self, template_id: str) -> Threshold | None:
         """Return a template's own threshold; None if it has none, as its score is not continuous."""
         return THRESHOLDS.get(template_id)
+
+    def area(self, template_id: str) -> tuple[int, int]:
+        """Return width and height of a template's page, with all that it ever opens."""
+        entry = catalogue().get(template_id)
+        return AREA if entry is None or entry.area is None else entry.area
 
     async def visit(self, task: Task) -> Visit:
         """Return how to visit `task`: its page, in virtual time, with its seed."""

@@ -100,6 +100,10 @@ class Site(Protocol):
         """Return the template's own threshold; None: the run's `accept.min_reward` applies."""
         ...
 
+    def area(self, template_id: str) -> tuple[int, int] | None:
+        """Return width and height that a template's page needs, CSS px; None: it fills any viewport."""
+        ...
+
     async def visit(self, task: Task) -> Visit:
         """Return how to visit `task`.
 

@@ -38,6 +38,7 @@ from schemas.episode import Actor, Episode, Step, steps_sha256
 from schemas.observation import visible_state
 from schemas.task import Task
 from schemas.verdict import Finding, Status
+from schemas.viewport import picture_pixels
 
 MAX_DEFECTS = 20
 """Defects listed in one finding."""
@@ -149,7 +150,8 @@ def _picture_defects(episode: Episode, step: Step) -> Iterator[str]:
         if facts.difference_hash != step.screenshot_phash:
             yield f"screenshot_phash is not the picture's, {facts.difference_hash}"
     scale = episode.device_scale_factor
-    expected = round(episode.viewport_width * scale), round(episode.viewport_height * scale)
+    sides = (episode.viewport_width, episode.viewport_height)
+    expected = tuple(picture_pixels(side, scale) for side in sides)
     if (step.width, step.height) != expected:
         yield f"the row says {step.width}×{step.height}, the viewport is {expected[0]}×{expected[1]}"
 

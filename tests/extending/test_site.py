@@ -41,6 +41,11 @@ class ButtonSite:
         """Say whether the template is the one page."""
         return template_id == "press"
 
+    def area(self, template_id: str) -> tuple[int, int] | None:
+        """Return none: its pages fill any viewport."""
+        del template_id
+        return None
+
     def threshold(self, template_id: str) -> Threshold | None:
         """Return none: the run's holds."""
         del template_id

@@ -16,6 +16,7 @@ from generators.endpoint_check.capacity_plan import TOKENS_PER_SECOND, Workload,
 from generators.policy.dialects.registry import make_dialect
 from schemas.config import RunConfig
 from schemas.sections import LimitsSection
+from schemas.viewport import largest_viewport
 
 GPU = ("holotron-h100", "holo2-h100")
 STEPS = 50
@@ -42,7 +43,7 @@ def _reply_seconds(config: RunConfig) -> float:
         keep_images=policy.keep_images,
         slack_images=policy.slack_images,
     )
-    tokens = tokens_per_step(dialect.image_tokens(*config.viewport), work)
+    tokens = tokens_per_step(dialect.image_tokens(*largest_viewport(config).picture), work)
     return config.browser.sessions * tokens / TOKENS_PER_SECOND[dialect.name][0]
 
 

@@ -36,7 +36,7 @@ FREE = ("accept.min_scores",)
 
 IDENTITY = (
     *("run.seed", "tasks.*", "policies", "engine.model", "engine.args"),
-    *("browser.viewport", "browser.device_scale_factor"),
+    *("browser.viewport", "browser.device_scale_factor", "browser.picture_side", "browser.margin"),
     r"policy\.(?!(localizer|validator)\.urls).*",
     r"limits\.(?!drain_seconds|live_episodes).*",
 )

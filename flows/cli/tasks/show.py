@@ -19,6 +19,7 @@ from schemas.config import RunConfig
 from schemas.errors import BadTasks, RolloutFailure, Unwritable
 from schemas.observation import Observation
 from schemas.task import Task
+from schemas.viewport import draw_viewport
 
 _FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 _TEXT_CHARS = 40
@@ -68,10 +69,11 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
     async with open_browsers() as browsers:
         site = browsers.sites[task.site]
         visit = await site.visit(task)
+        viewport = draw_viewport(config, site.area(task.template_id), seed=task.task_id)
         spec = visit.session_spec(
-            viewport_width=config.viewport[0],
-            viewport_height=config.viewport[1],
-            device_scale_factor=config.browser.device_scale_factor,
+            viewport_width=viewport.width,
+            viewport_height=viewport.height,
+            device_scale_factor=viewport.scale,
         )
         async with browsers.sessions.session(spec) as session:
             await session.open(visit.start_url)

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from schemas.base import Record
+from schemas.viewport import Viewport
 
 
 class Convention(StrEnum):
@@ -41,6 +42,8 @@ class Frame(Record):
     """Of the picture as sent, px."""
     sent_height: int = Field(ge=1)
     """Of the picture as sent, px."""
+    scale: float | None = None
+    """Picture px per CSS px; a model's point is put on the nearest of them. None: it stays between them."""
 
     @property
     def sent_size(self) -> tuple[int, int]:
@@ -63,9 +66,17 @@ class Frame(Record):
         """Return the CSS point of a model's point; the far edges belong to the last pixel."""
         across, down = self.span(convention)
         return (
-            _scale_within(x, of=across, size=self.viewport_width),
-            _scale_within(y, of=down, size=self.viewport_height),
+            self._on_pixel(
+                _scale_within(x, of=across, size=self.viewport_width), self.picture_width
+            ),
+            self._on_pixel(
+                _scale_within(y, of=down, size=self.viewport_height), self.picture_height
+            ),
         )
+
+    def _on_pixel(self, css: float, pixels: int) -> float:
+        """Return the nearest whole px of the picture as CSS px."""
+        return css if self.scale is None else min(round(css * self.scale), pixels - 1) / self.scale
 
     def from_css(self, convention: Convention, x: float, y: float) -> tuple[float, float]:
         """Return a CSS point in a model's convention: whole numbers, or four decimals for fractions.
@@ -80,6 +91,20 @@ class Frame(Record):
             _round_within(x / self.viewport_width * across, of=across, digits=digits),
             _round_within(y / self.viewport_height * down, of=down, digits=digits),
         )
+
+
+def frame_of(viewport: Viewport, sent: tuple[int, int]) -> Frame:
+    """Return the frame of a viewport whose pictures are sent in this size, px."""
+    taken = viewport.picture
+    return Frame(
+        viewport_width=viewport.width,
+        viewport_height=viewport.height,
+        picture_width=taken[0],
+        picture_height=taken[1],
+        sent_width=sent[0],
+        sent_height=sent[1],
+        scale=viewport.scale,
+    )
 
 
 def _round_within(value: float, *, of: float, digits: int) -> float:

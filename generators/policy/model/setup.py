@@ -1,7 +1,7 @@
 """From a run's configuration to its policies' models: dialect, frame, prompt, sampling, budget.
 
-They are made once, before any work, because a system prompt with its schema is long and the same
-for every episode. A run is refused here if its engine's context cannot hold a prompt, or if the engine
+They are made once for the largest pictures, before any work, and once for each size that episodes draw,
+because a system prompt with its schema is long and the same for every episode of a size. A run is refused here if its engine's context cannot hold a prompt, or if the engine
 does not take the prompt that every episode will send.
 """
 
@@ -14,7 +14,7 @@ from PIL import Image
 
 from generators.engine.client.pricing import TimeShare
 from generators.engine.protocol import Engine, EnginePrompt, Message, Picture, Reply, Role, Sampling
-from generators.policy.dialects.coordinates import Frame
+from generators.policy.dialects.coordinates import Frame, frame_of
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.registry import DEFAULT, make_dialect
 from generators.policy.model import localizer as localizer_module
@@ -26,6 +26,7 @@ from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, NoEngine, RolloutFailure
 from schemas.sections import ENGINE_POLICIES, PolicyName, PolicySection, RoleSection
+from schemas.viewport import Viewport, largest_viewport
 
 RESERVED_TOKENS = 1_000
 """Tokens that a prompt needs for the task, its observation's text and a short history."""
@@ -94,17 +95,29 @@ class ModelConfigs:
         Raises:
             BadConfig: an engine's context cannot hold a prompt.
         """
-        maker = _Maker(config, engines)
+        self._config, self._engines = config, engines
+        largest = _Maker(config, engines, largest_viewport(config))
         asking = [section for section in config.mix if section.name in ENGINE_POLICIES]
-        self._models = {_key(section): maker.models(section) for section in asking}
+        self._models = {_key(section): largest.models(section) for section in asking}
+        self._drawn: dict[tuple[str, Viewport], PolicyModels] = {}
 
-    def of(self, section: PolicySection) -> PolicyModels:
-        """Return the models of a section of the run's configuration."""
-        return self._models[_key(section)]
+    def of(self, section: PolicySection, viewport: Viewport | None = None) -> PolicyModels:
+        """Return the models of a section of the run's configuration, for episodes of this viewport.
+
+        None: the largest that the run may have. The budget is that of the largest in any case.
+        """
+        key = _key(section)
+        if viewport is None:
+            return self._models[key]
+        if (key, viewport) not in self._drawn:
+            made = _Maker(self._config, self._engines, viewport).models(section)
+            budget = self._models[key].budget
+            self._drawn[key, viewport] = replace(made, budget=budget)
+        return self._drawn[key, viewport]
 
     @property
     def all(self) -> tuple[ModelConfig, ...]:
-        """Those of every role, the roles that decide first."""
+        """Those of every role for the largest pictures, the roles that decide first."""
         roles = [models.roles for models in self._models.values() if models.roles is not None]
         others = [model for role in roles for model in (role.localizer, role.validator)]
         return (*(models.model for models in self._models.values()), *others)
@@ -114,6 +127,7 @@ class ModelConfigs:
 class _Maker:
     config: RunConfig
     engines: EngineSet
+    viewport: Viewport
 
     def models(self, section: PolicySection) -> PolicyModels:
         dialect = dialect_of(section)
@@ -168,19 +182,8 @@ class _Maker:
         )
 
     def _frame(self, dialect: Dialect) -> Frame:
-        """Return the sizes of a run's pictures; a screenshot is rounded to whole pixels."""
-        width, height = self.config.viewport
-        scale = self.config.browser.device_scale_factor
-        picture = round(width * scale), round(height * scale)
-        sent = dialect.sent_size(*picture)
-        return Frame(
-            viewport_width=width,
-            viewport_height=height,
-            picture_width=picture[0],
-            picture_height=picture[1],
-            sent_width=sent[0],
-            sent_height=sent[1],
-        )
+        """Return the sizes of an episode's pictures."""
+        return frame_of(self.viewport, dialect.sent_size(*self.viewport.picture))
 
 
 def _key(section: PolicySection) -> str:
@@ -223,7 +226,7 @@ def _budget(section: PolicySection, model: ModelConfig) -> Budget:
         raise BadConfig(
             f"the prompt may have {limit} tokens, and needs about {needed}: the system prompt, "
             f"{section.keep_images} pictures of {picture}, and {RESERVED_TOKENS} for the steps; serve a "
-            "longer context, or lower policy.keep_images, policy.max_tokens or browser.viewport"
+            "longer context, or lower policy.keep_images, policy.max_tokens or browser.picture_side"
         )
     return Budget(keep_images=section.keep_images, slack_images=section.slack_images, tokens=limit)
 

@@ -8,7 +8,13 @@ import pytest
 
 from schemas.config import Layer, RunConfig, config_keys, identity, resolve
 from schemas.errors import BadConfig
-from schemas.sections import ENGINE_POLICIES, MODEL_VIEWPORT, VIEWPORT
+from schemas.sections import (
+    ENGINE_POLICIES,
+    MODEL_PICTURE_SIDE,
+    MODEL_VIEWPORT,
+    PICTURE_SIDE,
+    VIEWPORT,
+)
 
 CONTRACT_KEYS = {
     "run": {"url", "name", "seed"},
@@ -16,7 +22,14 @@ CONTRACT_KEYS = {
     "policy": {"name", "dialect", "temperature", "keep_images", "slack_images"},
     "policies": {"share"},
     "engine": {"kind", "urls", "model", "usd_per_hour", "args"},
-    "browser": {"sessions", "viewport", "device_scale_factor", "processes"},
+    "browser": {
+        "sessions",
+        "viewport",
+        "device_scale_factor",
+        "processes",
+        "picture_side",
+        "margin",
+    },
     "limits": {"live_episodes", "steps", "seconds", "tokens", "stuck_steps", "drain_seconds"},
     "verify": {"verifiers"},
     "accept": {"passed", "min_reward", "min_scores"},
@@ -63,9 +76,31 @@ def test_a_model_looks_through_a_viewport_on_its_tile_grid(name: str) -> None:
     mixed = resolve([("file", {"policies": [{"name": "teacher"}, {"name": name}]})])
     told = resolve([("file", {"policy": {"name": name}, "browser": {"viewport": [640, 480]}})])
 
-    assert (asked.viewport, mixed.viewport) == (MODEL_VIEWPORT, MODEL_VIEWPORT)
-    assert told.viewport == (640, 480)
-    assert resolve([]).viewport == VIEWPORT
+    for config in (asked, mixed):
+        assert config.fixed_viewport(None) == MODEL_VIEWPORT
+        assert config.picture_side == MODEL_PICTURE_SIDE
+    assert told.fixed_viewport(None) == told.fixed_viewport((160, 210)) == (640, 480)
+    assert resolve([]).fixed_viewport(None) == VIEWPORT
+    assert resolve([]).fixed_viewport((160, 210)) is None
+    assert resolve([]).picture_side == PICTURE_SIDE
+
+
+def test_only_the_keys_in_effect_are_identity() -> None:
+    sizes = {"viewport": [640, 480], "device_scale_factor": 1.0}
+    fixed = resolve([("file", {"browser": sizes | {"margin": 0.5, "picture_side": [300, 400]}})])
+    scaled = resolve([("file", {"browser": {"device_scale_factor": 2.0}})])
+
+    def keys(config: RunConfig) -> dict[str, object]:
+        return {
+            key.removeprefix("browser."): value
+            for key, value in identity(config).items()
+            if key.startswith("browser.")
+        }
+
+    assert keys(fixed) == sizes
+    assert keys(resolve([("file", {"browser": {"viewport": [640, 480]}})])) == sizes
+    assert keys(scaled).keys() == {"device_scale_factor", "margin"}
+    assert keys(resolve([])).keys() == {"picture_side", "margin"}
 
 
 def test_where_a_role_is_served_is_no_part_of_the_identity() -> None:
@@ -158,6 +193,10 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_key(key: str, value: obje
         ("[engine]\nusd_per_hour = -1.0", "engine.usd_per_hour = -1.0"),
         ("[browser]\nsessions = 0", "browser.sessions = 0"),
         ("[browser]\nviewport = [10, 400]", "browser.viewport.0 = 10"),
+        (
+            "[browser]\npicture_side = [400, 300]",
+            "browser.picture_side = [400, 300]: the least side",
+        ),
         ("[browser]\ndevice_scale_factor = 0.0", "browser.device_scale_factor = 0.0"),
         ("[browser]\nprocesses = 0", "browser.processes = 0"),
         ("[limits]\nlive_episodes = 0", "limits.live_episodes = 0"),
@@ -274,6 +313,8 @@ DECIDES = {
     "engine.args": ["--x"],
     "browser.viewport": [640, 480],
     "browser.device_scale_factor": 2.0,
+    "browser.picture_side": [300, 400],
+    "browser.margin": 0.5,
     "limits.steps": 2,
     "limits.seconds": 2.0,
     "limits.tokens": 2,

@@ -260,6 +260,10 @@ class Unguarded:
     def has_template(self, template_id: str) -> bool:
         return bool(template_id)
 
+    def area(self, template_id: str) -> tuple[int, int] | None:
+        del template_id
+        return None
+
     def threshold(self, template_id: str) -> Threshold | None:
         return ScriptedSite().threshold(template_id)
 
