@@ -77,7 +77,7 @@ async def test_what_a_guesser_is_paid_for_is_true(
     recorder: Recorder, record_testsuite_property: Callable[[str, object], None]
 ) -> None:
     numbers = itertools.count()
-    counts = await play_all(recorder, lambda: Guesser(Random(f"guess {next(numbers)}")))
+    counts = await play_all(recorder, lambda: Guesser(Random(f"guess {next(numbers)}")), TEMPLATES)
     record_testsuite_property("guesser", counts)
 
     assert counts.false == []
