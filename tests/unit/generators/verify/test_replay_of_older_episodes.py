@@ -6,6 +6,7 @@ from scripted_site import ScriptedSite
 
 from generators.browser.protocol import Session
 from generators.sites.protocol import Problem, Visit
+from schemas.action import Click, Key
 from schemas.base import JsonObject
 from schemas.episode import Episode
 from schemas.observation import Target
@@ -110,3 +111,20 @@ async def test_a_page_is_as_bare_as_when_the_episode_was_recorded(*, stated: boo
 
     assert site.begun == [stated is not None]
     assert found.reproduced is (stated is not False)
+
+
+async def test_an_action_that_is_refused_again_is_reproduced() -> None:
+    episode = await recorded(Click(x=100, y=1))
+    assert episode.steps[0].action_error == "that is outside the viewport"
+
+    assert (await replayed(episode)).reproduced
+
+
+async def test_a_target_that_is_not_there_again_is_said_with_what_was() -> None:
+    def targetless(episode: Episode) -> Episode:
+        return in_step(1, action=Key(key="a"), x_norm=None, y_norm=None)(episode)
+
+    found = await replayed(targetless(await recorded()))
+
+    assert "target: Target(tag='body'" in found.because
+    assert " → None" in found.because

@@ -3,6 +3,7 @@
 import pytest
 from altered_episodes import (
     POINTLESS,
+    capsule,
     changed,
     defects,
     examined,
@@ -132,3 +133,13 @@ async def test_what_was_done_before_the_repetition_is_free() -> None:
 
     assert (episode.stop_reason, episode.n_steps) == (StopReason.STUCK, 3)
     assert defects(await examined(episode)) == []
+
+
+async def test_a_finding_says_what_could_not_be_compared_and_nothing_where_all_was() -> None:
+    episode = await won()
+    finding = await examined(episode)
+    assert (finding.reason, finding.evidence) == ("3 sound rows", {})
+
+    older = capsule("session", "allowed_paths", drop=True)(episode)
+    finding = await examined(older)
+    assert finding.evidence == {"missing": "session.allowed_paths"}
