@@ -36,7 +36,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu identity test-vllm every-test format lint imports
+.PHONY: adversarial engine-cpu identity mutants test-vllm every-test format lint imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -115,6 +115,9 @@ chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CH
 adversarial: setup ## 40 episodes of every kind of lie, every forger on every template: more than an hour
 	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) $(SPREAD) $(ADVERSARIAL)
 
+mutants: setup ## change what guards truth in one place at a time: how many changes the quick tests notice
+	@$(BIN)/python -m bench.measuring.mutants
+
 bench: setup ## every benchmark into bench/results/; fails when a figure misses its limit
 	@failed=; for script in bench/*.py; do \
 	  $(BIN)/python "$$script" || failed="$$failed $$script"; \
@@ -152,6 +155,7 @@ docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/configuration.py
 	@$(BIN)/python docs/architecture.py
 	@$(BIN)/python docs/performance.py
+	@$(BIN)/python docs/verification.py
 
 golden: setup ## accept what the tests with golden files find (their names say "rely on")
 	@$(PYTEST) tests/unit -k rely_on --renew-golden
@@ -160,5 +164,5 @@ identity: setup ## record what raised versions of verifiers rest on; SAME='a b' 
 	@PYTHONPATH=. $(BIN)/python tests/verifier_identity.py $(SAME)
 
 clean: ## remove what builds and checks leave; runs and datasets stay
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf build dist mutants .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv*' -prune -exec rm -rf {} +
