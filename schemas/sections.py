@@ -235,9 +235,9 @@ class BrowserSection(Record):
     """The longer side of a screenshot, least and most: each episode draws its own, and its device
     scale factor, at least 1, follows from it. None: `[368, 480]`, or `[896, 1024]` where a model
     looks. Without effect beside a `viewport` or a `device_scale_factor`."""
-    margin: float = Field(default=0.06, ge=0, le=1)
-    """By which part of the task's area a viewport is wider and higher at most: each episode draws
-    both. Without effect beside a `viewport`."""
+    margin: float = Field(default=0.1, ge=0, le=1)
+    """By which part of the task's area a viewport is higher at most: each episode draws its own
+    height, and so its shape. Without effect beside a `viewport`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
 

@@ -1,6 +1,6 @@
 """The viewport of an episode and the scale of its pictures: fixed by the configuration, or drawn.
 
-A viewport is the task's own area, a little wider and higher, so that the task fills the picture. The
+A viewport is the task's own area, a little higher, so that the task fills the picture. The
 device scale factor enlarges it to the size at which a policy sees it. Both differ from episode to
 episode, so that nothing learnt from the pictures depends on one size. They are drawn from the episode's
 own seed, and its row records them.
@@ -77,7 +77,8 @@ def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str)
         return Viewport(width=fixed[0], height=fixed[1], scale=browser.device_scale_factor or 1.0)
     assert area is not None  # noqa: S101 - without one the viewport is fixed
     draw = Random(f"viewport {seed}")
-    width, height = (side + draw.randint(0, int(side * browser.margin)) for side in area)
+    # Pages place dialogs by the window's width, so the width is theirs and the height alone is drawn.
+    width, height = area[0], area[1] + draw.randint(0, int(area[1] * browser.margin))
     least, most = config.picture_side
     wanted = draw.randint(least, most) / max(width, height)
     scale = browser.device_scale_factor or max(1.0, int(wanted * SCALE_STEPS) / SCALE_STEPS)

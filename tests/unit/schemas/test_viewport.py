@@ -30,7 +30,7 @@ def test_a_drawn_viewport_holds_the_area_and_little_more(seed: str, area: tuple[
     drawn = draw_viewport(config, area, seed=seed)
 
     assert drawn == draw_viewport(config, area, seed=seed)
-    assert area[0] <= drawn.width <= 1.1 * area[0]
+    assert drawn.width == area[0]
     assert area[1] <= drawn.height <= 1.1 * area[1]
     assert max(drawn.picture) <= 1_024
     assert max(drawn.picture) >= 700 - max(area) / 16 - 1 or drawn.scale == 1
@@ -40,7 +40,7 @@ def test_sizes_scales_and_shapes_differ_from_seed_to_seed() -> None:
     drawn = [draw_viewport(RunConfig(), AREA, seed=str(seed)) for seed in range(200)]
 
     assert len({viewport.scale for viewport in drawn}) >= 5
-    assert len({(viewport.width, viewport.height) for viewport in drawn}) >= 50
+    assert len({(viewport.width, viewport.height) for viewport in drawn}) >= 15
     shares = [AREA[0] * AREA[1] / (view.width * view.height) for view in drawn]
     assert sum(shares) / len(shares) >= 0.92
 
