@@ -180,6 +180,11 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "--exclude", action="append", metavar="GLOB", help="no templates that match any"
     )
     parser.add_argument("--sessions", type=_COUNT, metavar="N", help="at once")
+    parser.add_argument(
+        "--sheet",
+        metavar="FILE",
+        help="save the first and final picture of each template on one: .png or .jpg",
+    )
     configuration_flags(parser)
     json_flag(parser)
 

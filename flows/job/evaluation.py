@@ -107,11 +107,11 @@ async def evaluate(
     config: RunConfig,
     tasks: Sequence[Task],
     *,
-    on_episode: Callable[[TemplateCheck], None],
+    on_episode: Callable[[TemplateCheck, Task, Episode], None],
 ) -> PolicyEvaluation:
     """Attempt `tasks` as configured, and return the counts by template.
 
-    `on_episode` is called with each episode's own share as soon as it is judged.
+    `on_episode` is called with each episode and its own share as soon as it is judged.
 
     Raises:
         Refusal: the browser is gone and does not start again.
@@ -136,7 +136,7 @@ async def evaluate(
             episode = await setup.roll_out(RUN_ID, planned)
             verdicts = await panel.judge(planned.task, episode)
             shares.append(check_of(planned.task, episode, verdicts, rule))
-            on_episode(shares[-1])
+            on_episode(shares[-1], planned.task, episode)
 
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,8 +1,9 @@
 """What the pictures of MiniWoB++ show: the task and nothing beside it, up to the outcome and after."""
 
 import io
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from generators.policy.teacher.skill_table import SKILLS
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, template_paths
 from generators.sites.protocol import Problem
-from schemas.action import Action, Answer, Click, Wait
+from schemas.action import Action, Answer, Click, Wait, target_point
+from schemas.config import RunConfig
 from schemas.observation import Observation
+from schemas.viewport import Viewport, draw_viewport, on_pixels
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -30,7 +33,25 @@ TEMPLATES = (
     else ["click-collapsible", "click-pie-nodelay", "click-test-2", "stock-market", "unicode-test"]
 )
 
+MEASURED = (
+    sorted(SKILLS)
+    if THOROUGH
+    else [
+        *("ascending-numbers", "click-button-sequence", "click-shades", "count-shape"),
+        *("grid-coordinate", "identify-shape", "odd-or-even", "tic-tac-toe", "use-slider-2"),
+    ]
+)
+"""Of which the share of the task and the spread of the points are measured."""
+
 MAX_STEPS = 30
+
+OWN_SHARE = """(() => {
+  const box = document.getElementById("wrap").getBoundingClientRect();
+  const within = (from, to, end) => Math.max(0, Math.min(to, end) - Math.max(from, 0));
+  return within(box.left, box.right, innerWidth) * within(box.top, box.bottom, innerHeight)
+    / (innerWidth * innerHeight);
+})()"""
+"""The share of the picture that is the page's own content."""
 
 PANELS = ("click-canvas", "reward-display", "sync-task-cover", "query-wrap", "reward-reason")
 """What a page shows beside the task, or over it."""
@@ -49,6 +70,10 @@ class Served:
 
     site: MiniWob
     browser: Chromium
+    shares: list[float] = field(default_factory=list)
+    """Of all pictures: how much of them is the page's own content."""
+    points: list[tuple[float, float]] = field(default_factory=list)
+    """Of all actions with a point: where in the picture, in fractions of it."""
 
     async def play(
         self, template: str, actions: Sequence[Action] | None = None
@@ -59,14 +84,26 @@ class Served:
         """
         task = make_task(1, template=template, instruction="")
         visit = await self.site.visit(task.model_copy(update={"start_url": start_url(template)}))
-        spec = visit.session_spec(viewport_width=600, viewport_height=700)
+        area = self.site.area(template)
+        viewport = draw_viewport(RunConfig(), area, seed=template)
+        assert viewport.width >= area[0]
+        assert viewport.height >= area[1]
+        spec = visit.session_spec(
+            viewport_width=viewport.width,
+            viewport_height=viewport.height,
+            device_scale_factor=viewport.scale,
+        )
         async with self.browser.session(spec) as session:
             await session.open(visit.start_url)
             problem = await self.site.begin(visit, session)
-            return await self._watch(problem, session, actions)
+            return await self._watch(problem, session, viewport, actions)
 
     async def _watch(
-        self, problem: Problem, session: Session, actions: Sequence[Action] | None
+        self,
+        problem: Problem,
+        session: Session,
+        viewport: Viewport,
+        actions: Sequence[Action] | None,
     ) -> list[Observation]:
         policy, seen = TeacherPolicy(), [await session.observe()]
         for number in range(MAX_STEPS if actions is None else len(actions)):
@@ -76,8 +113,14 @@ class Served:
                 action = (await policy.act(turn)).action
             else:
                 action = actions[number]
-            await session.act(action)
+            action = on_pixels(action, viewport)
+            if (point := target_point(action)) is not None:
+                self.points.append((point[0] / viewport.width, point[1] / viewport.height))
+            assert (await session.act(action)).error is None
             seen.append(await session.observe())
+            share = await session.evaluate(OWN_SHARE)
+            assert isinstance(share, float | int)
+            self.shares.append(share)
             done = (await self.site.outcome(problem, session)).done
             if actions is None and (done or isinstance(action, Answer)):
                 break
@@ -99,8 +142,9 @@ def pixels(seen: Observation) -> np.ndarray:
 @pytest.mark.parametrize("template", TEMPLATES)
 async def test_no_panel_and_no_cover_is_in_a_picture(served: Served, template: str) -> None:
     for seen in await served.play(template):
-        covered = (np.abs(pixels(seen) - COVER).max(axis=2) < 8)[:210, :160]
-        assert covered.mean() < 0.5
+        picture = pixels(seen)
+        assert picture.shape[:2] == (seen.height, seen.width)
+        assert (np.abs(picture - COVER).max(axis=2) < 8).mean() < 0.5
         assert not {"Last reward:", "START"} & {element.text for element in seen.elements}
         assert not [element for element in seen.elements if element.bbox[:2] == (165, 0)]
 
@@ -111,9 +155,21 @@ async def test_the_last_picture_shows_the_task_as_it_was_left(
 ) -> None:
     *_, last = await served.play(template)
 
-    goal = pixels(last)[:50, :160]
+    goal = pixels(last)[: last.height // 5, : last.width * 9 // 10]
     assert (np.abs(goal - (0xFF, 0xFF, 0)).max(axis=2) < 8).mean() > 0.5
     assert any(element.bbox[1] >= 50 for element in last.elements)
+
+
+async def test_the_task_fills_the_picture_and_points_fill_it_too(served: Served) -> None:
+    served.shares.clear()
+    served.points.clear()
+    for template in MEASURED:
+        await served.play(template)
+
+    quarters = Counter((x < 0.5, y < 0.5) for x, y in served.points)
+    assert float(np.mean(served.shares)) >= 0.9
+    assert len(quarters) == 4
+    assert min(quarters.values()) >= 0.07 * len(served.points)
 
 
 async def test_a_wrong_outcome_is_in_sight_too(served: Served) -> None:

@@ -6,12 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
 from flows import signals
 from flows.cli.flags import DEFAULT_SEEDS
+from flows.cli.tasks.sheet import ContactSheet, check_picture_path
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
 from flows.job.validate import ValidConfig, validate
@@ -20,6 +22,8 @@ from flows.resources.engines import open_policies
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result, table
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
+from schemas.episode import Episode
+from schemas.task import Task
 
 LINE_SECONDS = 10.0
 """Between two lines of progress where there is no terminal."""
@@ -33,8 +37,13 @@ def run(args: argparse.Namespace) -> int:
     defaults: Layer = {"tasks": {"seeds": [0, DEFAULT_SEEDS - 1]}}
     above = [*layers(sources, os.environ), *_flags(args)]
     prepared = validate(resolve([("the defaults of a check", defaults), *above]))
+    if args.sheet is not None:
+        check_picture_path("--sheet", Path(args.sheet))
     log_to_stderr()
-    report = signals.run(_check(prepared))
+    sheet = ContactSheet()
+    report = signals.run(_check(prepared, sheet))
+    if args.sheet is not None:
+        sheet.save(Path(args.sheet))
     if args.json:
         print_result(_as_json(prepared, report))
     else:
@@ -57,13 +66,18 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
         yield f"--sessions {args.sessions}", {"browser": {"sessions": args.sessions}}
 
 
-async def _check(prepared: ValidConfig) -> PolicyEvaluation:
+async def _check(prepared: ValidConfig, sheet: ContactSheet) -> PolicyEvaluation:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
     async with open_browsers() as browsers, open_policies(config) as runtime:
-        with _show_progress(episodes) as on_episode:
+        with _show_progress(episodes) as advance:
+
+            def add(share: TemplateCheck, task: Task, episode: Episode) -> None:
+                advance(share)
+                sheet.add(task, episode)
+
             return await evaluate(
-                browsers, runtime.policies, config, prepared.tasks, on_episode=on_episode
+                browsers, runtime.policies, config, prepared.tasks, on_episode=add
             )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from flows import signals
+from flows.cli.tasks.sheet import FORMATS, check_picture_path
 from flows.job.config_loader import Sources, load
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
@@ -21,7 +22,6 @@ from schemas.observation import Observation
 from schemas.task import Task
 from schemas.viewport import draw_viewport
 
-_FORMATS = {".jpg": "JPEG", ".jpeg": "JPEG", ".png": "PNG"}
 _TEXT_CHARS = 40
 
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         hint = did_you_mean(args.template, offer.templates)
         raise BadTasks(f"{offer.name} has no template '{args.template}'{hint}")
     task = make_template_task(offer, args.template, seed=args.seed, source=offer.name)
-    to = None if args.to is None else _check_writable(Path(args.to))
+    to = None if args.to is None else check_picture_path("--to", Path(args.to))
     try:
         look = signals.run(_open_page(task, config))
     except RolloutFailure as failure:
@@ -55,14 +55,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(task, look, to)
     return ExitCode.DONE
-
-
-def _check_writable(path: Path) -> Path:
-    if path.suffix.lower() not in _FORMATS:
-        raise Unwritable(f"--to {path}: pictures are written as {', '.join(_FORMATS)}")
-    if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise Unwritable(f"--to {path}: no file can be written there")
-    return path
 
 
 async def _open_page(task: Task, config: RunConfig) -> TaskPage:
@@ -83,7 +75,7 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
 
 def _save(observation: Observation, path: Path) -> None:
     data = observation.screenshot.bytes
-    if _FORMATS[path.suffix.lower()] == "PNG":
+    if FORMATS[path.suffix.lower()] == "PNG":
         out = io.BytesIO()
         with Image.open(io.BytesIO(data)) as picture:
             picture.save(out, "PNG")

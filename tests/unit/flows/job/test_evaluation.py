@@ -145,7 +145,11 @@ async def check_with(error: StepmillError) -> PolicyEvaluation:
     browsers = Browsers(sites={"miniwob": MiniWob(Gateway())}, sessions=sessions, replays=sessions)
     config = config_of_three()
     return await evaluate(
-        browsers, PolicyFactory(config), config, load_tasks(config.tasks), on_episode=lambda _: None
+        browsers,
+        PolicyFactory(config),
+        config,
+        load_tasks(config.tasks),
+        on_episode=lambda *_: None,
     )
 
 

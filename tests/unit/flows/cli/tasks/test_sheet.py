@@ -1,0 +1,38 @@
+"""The contact sheet holds the first and the final picture of one episode of each template."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from scripted_rollouts import RUNNING, WON, attempt_it, clicks, pages, scripted_task
+from scripted_session import ScriptedSessions
+
+from flows.cli.tasks.sheet import COLUMNS, SIZE, ContactSheet, check_picture_path
+from schemas.errors import Unwritable
+
+
+async def test_each_template_is_on_it_once(tmp_path: Path) -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING, WON)), clicks(1))
+    sheet, task = ContactSheet(), scripted_task()
+    for name in ("a", "b", "a"):
+        sheet.add(task.model_copy(update={"template_id": name}), episode)
+    sheet.add(task, episode.model_copy(update={"steps": ()}))
+    path = tmp_path / "sheet.png"
+
+    sheet.save(path)
+
+    with Image.open(path) as picture:
+        width = picture.width // COLUMNS
+        drawn = [
+            len(set(picture.crop((at * width, 20, at * width + SIZE[0], SIZE[1])).tobytes())) > 1
+            for at in range(3)
+        ]
+    assert drawn == [True, True, False]
+
+
+def test_where_no_picture_can_be_saved_is_said_before_any_work(tmp_path: Path) -> None:
+    assert check_picture_path("--to", tmp_path / "a.PNG") == tmp_path / "a.PNG"
+    with pytest.raises(Unwritable, match=r"--sheet .*a\.gif: pictures are written as"):
+        check_picture_path("--sheet", tmp_path / "a.gif")
+    with pytest.raises(Unwritable, match="no file can be written there"):
+        check_picture_path("--sheet", tmp_path / "none" / "a.png")
