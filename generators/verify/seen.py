@@ -250,10 +250,17 @@ def _caption(picture: Picture, field: Box) -> Basis | None:
 def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
     """Return the need of a list that shows the option."""
     picture, box = _picture_of(step, shown), step.target and step.target.bbox
+    point = target_point(step.action)
+    lists = (one.bbox for one in step.elements if one.tag == "select")
+    box = next((one for one in lists if point and _holds(one, point)), box)
     listed = picture.within(box) if picture and box else []
     wanted = " ".join(option.split())
     basis = next((Basis(step.step, one.bbox) for one in listed if one.text == wanted), None)
     return Need(step.step, f"the option {_quote(option)} in the list", basis)
+
+
+def _holds(box: Box, point: tuple[float, float]) -> bool:
+    return box[0] <= point[0] <= box[0] + box[2] and box[1] <= point[1] <= box[1] + box[3]
 
 
 def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:

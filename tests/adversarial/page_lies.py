@@ -6,7 +6,7 @@ from adversarial.retelling import Kinds, Truth, adder, amend, clicking, hit, out
 
 from schemas.action import Click, Key, target_point
 from schemas.base import sha256_hex
-from schemas.episode import Episode, Step
+from schemas.episode import Episode, Step, ThoughtSource
 from schemas.observation import Element, PageState, Sight
 
 KINDS: Kinds = {}
@@ -188,6 +188,21 @@ def text_in_sight_moved(truth: Truth) -> Episode | None:
         return one.model_copy(update={"bbox": (left + 30, top + 30, width, height)})
 
     return _sighted(truth, lambda found: [moved(one) for one in found])
+
+
+@lie("seen: unsupported")
+def sights_not_told(truth: Truth) -> Episode | None:
+    at = truth.choose(lambda step: step.sights is not None)
+    return None if at is None else amend(truth.episode, at, sights=None)
+
+
+@lie("seen")
+def thought_of_what_was_never_in_sight(truth: Truth) -> Episode | None:
+    at = truth.choose(
+        lambda step: step.thought_source is ThoughtSource.TEMPLATE and not step.action_error
+    )
+    told = "It says 'quite another thing' here, so I go on."
+    return None if at is None else amend(truth.episode, at, thought=told)
 
 
 # What the page said.
