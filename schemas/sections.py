@@ -264,7 +264,7 @@ class LimitsSection(Record):
 class VerifySection(Record):
     """Which verifiers examine an episode."""
 
-    verifiers: tuple[str, ...] = ("structure", "outcome", "novelty", "replay")
+    verifiers: tuple[str, ...] = ("structure", "outcome", "novelty", "replay", "seen")
     """The verifiers that examine every episode, in order; a later one examines only episodes that
     no earlier one failed and that the rule of `[accept]` does not reject already."""
 
@@ -272,7 +272,7 @@ class VerifySection(Record):
 class AcceptSection(Record):
     """The rule by which an episode becomes a trajectory."""
 
-    passed: tuple[str, ...] = ("structure", "outcome", "novelty", "replay")
+    passed: tuple[str, ...] = ("structure", "outcome", "novelty", "replay", "seen")
     """The verifiers that must have passed an episode; each should be in `verify.verifiers` too."""
     min_reward: float = 1.0
     """The lowest raw reward that is accepted, where a template has no threshold of its own and `passed`

@@ -9,7 +9,7 @@ import contextlib
 import io
 from collections.abc import AsyncIterator, Sequence
 
-from PIL import Image
+from PIL import Image, ImageDraw
 from pydantic import JsonValue
 
 from generators.browser.protocol import Node, SessionSpec
@@ -26,7 +26,10 @@ from schemas.action import (
 )
 from schemas.base import Record, sha256_hex
 from schemas.errors import FailureKind, RolloutFailure
-from schemas.observation import Effect, Observation, PageState, Screenshot, Target
+from schemas.observation import Effect, Observation, PageState, Screenshot, Sight, Target
+
+MARK = (0, 0, 15, 15)
+"""Left, top, right and bottom of what every page shows beside its colour, px: one block of a JPEG."""
 
 
 class Page(Record):
@@ -76,7 +79,9 @@ class ScriptedSession:
             raise RolloutFailure(self._page.breaks, "the page breaks")
         size = (self._spec.viewport_width, self._spec.viewport_height)
         out = io.BytesIO()
-        Image.new("RGB", size, self._page.colour).save(out, "JPEG", quality=80)
+        picture = Image.new("RGB", size, self._page.colour)
+        ImageDraw.Draw(picture).rectangle(MARK, fill="black")
+        picture.save(out, "JPEG", quality=80)
         state = sha256_hex(repr(self._page).encode())
         return Observation(
             screenshot=Screenshot(bytes=out.getvalue(), path="scripted.jpg"),
@@ -90,6 +95,7 @@ class ScriptedSession:
                 scroll_y=0,
                 dom_sha256=state,
             ),
+            sights=(Sight(text="", bbox=(MARK[0], MARK[1], MARK[2] - MARK[0], MARK[3] - MARK[1])),),
             observe_ms=0.0,
         )
 
@@ -103,7 +109,8 @@ class ScriptedSession:
         if not isinstance(action, Answer | NoAction):
             self._at += 1
         self._left |= isinstance(action, Goto | Back | Forward | Reload | Restart)
-        return Effect(target=Target(tag="body") if point else None, act_ms=0.0)
+        size = (0.0, 0.0, float(self._spec.viewport_width), float(self._spec.viewport_height))
+        return Effect(target=Target(tag="body", bbox=size) if point else None, act_ms=0.0)
 
     async def settle(self) -> None:
         """Do nothing: a page of a list is as it is."""

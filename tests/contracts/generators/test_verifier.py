@@ -37,9 +37,17 @@ def changed(**changes: object) -> Damage:
     return lambda episode: episode.model_copy(update=changes)
 
 
+def blind(episode: Episode) -> Episode:
+    """Return an episode whose first action points at nothing."""
+    first, *rest = episode.steps
+    pointless = first.model_copy(update={"target": None})
+    return episode.model_copy(update={"steps": (pointless, *rest)})
+
+
 REFUTED: dict[str, Damage] = {
     "structure": changed(n_steps=9),
     "outcome": changed(done=False),
+    "seen": blind,
     "replay": changed(reward_before=0.5),
 }
 """What each verifier is there to find."""
