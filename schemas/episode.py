@@ -191,6 +191,9 @@ class Episode(Record):
     """The policy's name."""
     policy_kind: PolicyKind
     """What sort of policy."""
+    privileged: bool | None = None
+    """The policy was handed more than the observation: it read the page's structure. None where an
+    earlier version recorded it."""
     dialect: str | None = None
     """The dialect in which the model was prompted; None without a model."""
     model: str | None = None

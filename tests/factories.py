@@ -235,6 +235,7 @@ def make_episode(
         start_url=task.start_url,
         policy="teacher" if prompt is None else "model",
         policy_kind=PolicyKind.TEACHER if prompt is None else PolicyKind.MODEL,
+        privileged=prompt is None,
         prompt_sha256=prompt.prompt_sha256 if prompt else None,
         browser="Chromium",
         browser_version="140.0",

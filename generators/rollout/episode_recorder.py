@@ -189,6 +189,7 @@ def to_episode(
         start_url=task.start_url,
         policy=card.name,
         policy_kind=card.kind,
+        privileged=card.privileged,
         dialect=card.dialect,
         model=card.model,
         engine=card.engine,

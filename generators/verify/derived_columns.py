@@ -37,6 +37,9 @@ _KINDS: Mapping[str, PolicyKind] = {
     PolicyName.SURFER: PolicyKind.MODEL,
 }
 
+_READS_STRUCTURE: Mapping[PolicyKind, bool] = {PolicyKind.TEACHER: True}
+"""Whether a kind of policy is privileged, where the kind decides: a model's replies may be the teacher's."""
+
 
 def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
     """Yield what does not follow from the task, the run and the number of the attempt."""
@@ -56,6 +59,9 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
     kind = _KINDS.get(episode.policy, episode.policy_kind)
     if episode.policy_kind is not kind:
         yield f"policy_kind is {episode.policy_kind.value}, '{episode.policy}' is a {kind.value}"
+    reads = _READS_STRUCTURE.get(episode.policy_kind)
+    if None not in (reads, episode.privileged) and episode.privileged is not reads:
+        yield f"privileged is {episode.privileged}, a {episode.policy_kind.value} is {reads}"
     if task.task_id not in _task_ids(task):
         yield "the task's id is not the hash of its content"
     if task.split not in ("", *SPLITS):
@@ -141,14 +147,15 @@ def read_session(episode: Episode) -> SessionSpec | None:
 
 
 def missing_keys(episode: Episode) -> list[str]:
-    """Return the keys that an earlier version did not write into the capsule."""
+    """Return the keys of the capsule and the columns that an earlier version did not write."""
     parts = {name: episode.capsule.get(name) for name in ADDED_KEYS}
-    return [
+    keys = [
         f"{name}.{key}"
         for name, part in parts.items()
         if isinstance(part, dict)
         for key in sorted(ADDED_KEYS[name] - part.keys())
     ]
+    return keys if episode.privileged is not None else [*keys, "privileged"]
 
 
 def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "3"
+    version = "4"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and what could not be compared."""

@@ -210,6 +210,7 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
     "episodes": {
         "unit_id": "made from the tasks of the whole unit; the audit derives it",
         "policy": "the same actions may be anybody's",
+        "privileged": "who wrote a model's replies shows in nothing else; of a teacher `structure` knows",
         "engine_version": "the server's own word",
         "browser_version": "a replay runs in the browser that is there",
         "tries": "a try that failed leaves nothing but this",

@@ -14,6 +14,7 @@ from schemas.acceptance import AcceptanceStatus
 from schemas.base import canonical_json
 from schemas.sections import AcceptSection
 from schemas.task import SPLITS
+from storage.publish.card.acceptance_text import acceptance_lines, proof_lines
 from storage.publish.card.escape import markdown
 from storage.publish.card.loading import DatasetName, front_matter, loading_lines
 from storage.publish.plan.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
@@ -23,9 +24,6 @@ from storage.run_file import RunFile
 
 MAX_TEMPLATES = 300
 """The maximum number of templates in the yield table."""
-
-MAX_REASON_CHARS = 400
-"""The maximum length of the reason why a template has a threshold of its own."""
 
 _CONTENTS = {
     "trajectories": "one row an episode: the task in words, who acted, how it ended, "
@@ -41,6 +39,7 @@ _CONTENTS = {
 _ORIGINS = {
     "site": "Sites",
     "policy": "Policies",
+    "policy_kind": "Kinds of policy",
     "model": "Models",
     "browser": "Browsers",
     "browser_version": "Browser versions",
@@ -82,9 +81,9 @@ def _text(facts: CardFacts) -> Iterator[str]:
     selection = facts.plan.selection
     yield f"# {markdown(_title(facts.run))}"
     yield ""
-    yield "Web-agent trajectories made by Stepmill: real pages in a real browser, every attempt"
-    yield "recorded step by step, judged by independent verifiers, and replayed where the rule"
-    yield "asks for it."
+    yield "Web-agent trajectories made by Stepmill: policies acted on the pages of the sites below, in a real"
+    yield "browser, and every attempt was recorded step by step. Whether a task was done is the site's own"
+    yield "word; what was checked beside it, and what that proves, is said below."
     yield ""
     yield "## Load it"
     yield ""
@@ -104,7 +103,11 @@ def _text(facts: CardFacts) -> Iterator[str]:
     yield ""
     yield "## What was accepted"
     yield ""
-    yield from _acceptance(selection, facts.rule)
+    yield from acceptance_lines(selection, facts.rule)
+    yield ""
+    yield "## What that proves, and what not"
+    yield ""
+    yield from proof_lines(selection, facts.rule)
     yield ""
     yield "## Yield by template, worst first"
     yield ""
@@ -135,74 +138,6 @@ def _splits(selection: Selection) -> Iterator[str]:
         yield "were in one split before the run grew and showed them to be in a group of another."
 
 
-def _acceptance(selection: Selection, rule: AcceptSection) -> Iterator[str]:
-    accepted, rejected, unjudged = (f"{selection.count(where):,}" for where in AcceptanceStatus)
-    yield f"Of {len(selection.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
-    yield f"{unjudged} were not judged to the end."
-    if selection.include_rejected:
-        yield "Those that were not accepted are here too: see `accepted` and `rejected_because`."
-    else:
-        yield "Only the accepted ones are here."
-    passed = ", ".join(markdown(name) for name in rule.passed) or "none"
-    yield f"An episode is accepted when these verifiers passed it: {passed};"
-    yield _threshold(rule)
-    for name, minimum in sorted(rule.min_scores.items()):
-        yield f"The score of {markdown(name)} must be at least {minimum:g}."
-    yield from _own_thresholds(selection)
-    yield from _replays(selection)
-    reasons = Counter(
-        ": ".join(reason.split(": ")[:2])  # the verifier and how it stood in the way
-        for item in selection.candidates
-        for reason in item.acceptance.rejected_because
-    )
-    if reasons:
-        yield ""
-        yield "| what stood in the way | episodes |"
-        yield "|---|---:|"
-        for reason, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
-            yield f"| {markdown(reason)} | {count:,} |"
-
-
-def _threshold(rule: AcceptSection) -> str:
-    """Return which reward the rule asks for, where a template has no threshold of its own."""
-    if "outcome" not in rule.passed:
-        return "no reward is asked for, because `outcome` is not among them."
-    return f"a raw reward of {rule.min_reward:g} or more counts as success."
-
-
-def _own_thresholds(selection: Selection) -> Iterator[str]:
-    """Yield the templates that have a threshold of their own, with the reason."""
-    own = {
-        (item.template_id, item.acceptance.min_reward, item.acceptance.min_reward_reason)
-        for item in selection.candidates
-        if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is not None
-    }
-    if own:
-        yield ""
-        yield "Where a template's score is continuous its own threshold holds, whatever the run's"
-        yield "`accept.min_reward` is; rows say so in `min_reward` and `min_reward_reason`:"
-        yield ""
-        yield "| template | success from | why |"
-        yield "|---|---:|---|"
-    for template, minimum, why in sorted(own):
-        reason = markdown(why, max_chars=MAX_REASON_CHARS)
-        yield f"| {markdown(template)} | {minimum:g} | {reason} |"
-
-
-def _replays(selection: Selection) -> Iterator[str]:
-    """Yield how often the published episodes were executed again, and how many did not always agree."""
-    found = [item.acceptance for item in selection.published if item.acceptance.replays]
-    if not found:
-        return
-    executions = sum(one.replays or 0 for one in found)
-    often = sum((one.replays or 0) > 1 for one in found)
-    parted = sum((one.replays or 0) > (one.replays_agreed or 0) for one in found)
-    yield ""
-    yield f"{len(found):,} of these episodes were executed again, {executions:,} times in all: {often:,} of"
-    yield f"them more than once, and for {parted:,} not every execution agreed. The last round counts;"
-    yield "`replays` and `replays_agreed` of each row say how many there were and how many agreed."
-
-
 def _yields(selection: Selection) -> Iterator[str]:
     worst = selection.statuses_by_template()
     yield "| template | episodes | accepted | rejected | not judged | yield |"
@@ -225,6 +160,10 @@ def _provenance(facts: CardFacts) -> Iterator[str]:
         if values:
             shown = ", ".join(f"{markdown(value)} ({count:,})" for value, count in values)
             yield f"| {title} (episodes) | {shown} |"
+    judges = sorted(facts.plan.selection.judges.items())
+    if judges:
+        shown = ", ".join(f"{markdown(' '.join(judge))} ({count:,})" for judge, count in judges)
+        yield f"| Verifiers, with version (episodes) | {shown} |"
     yield f"| Run | {markdown(facts.plan.run_id)}, version {facts.plan.version} |"
     yield f"| Begun | {facts.run.created_at:%Y-%m-%d} |"
     for key, value in sorted(facts.run.provenance.items()):

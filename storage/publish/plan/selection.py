@@ -20,7 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.acceptance import AcceptanceStatus, JudgedEpisode, RunJudgement, accept_all
+from schemas.acceptance import (
+    AcceptanceStatus,
+    JudgedEpisode,
+    RunJudgement,
+    accept_all,
+    latest_verdicts,
+)
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
@@ -34,7 +40,16 @@ BYTES_PER_PIXEL = 0.15
 
 _BATCH_ROWS = 4_096
 
-ORIGINS = ("site", "policy", "model", "browser", "browser_version", "code_version")
+ORIGINS = (
+    "site",
+    "policy",
+    "policy_kind",
+    "privileged",
+    "model",
+    "browser",
+    "browser_version",
+    "code_version",
+)
 """Columns of `episodes` that say where an episode comes from."""
 
 _EVIDENCE_OF = ("outcome", "novelty", "replay")
@@ -100,7 +115,9 @@ class Selection:
     splits: Splits
     """The split of every template."""
     origins: Mapping[str, Counter[str]]
-    """By column of `ORIGINS`: the number of published episodes with each value."""
+    """By column of `ORIGINS`: the number of published episodes with each value, empty for None."""
+    judges: Counter[tuple[str, str]]
+    """The number of published episodes that each version of a verifier judged, where its verdict counts."""
 
     @property
     def published(self) -> Iterator[Candidate]:
@@ -139,7 +156,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
         Damaged: an episode's task has no row.
     """
     episodes = tables.datasets.get("episodes")
-    table = None if episodes is None else episodes.to_table(columns=list(_EPISODE_COLUMNS))
+    table = None if episodes is None else _narrow(episodes)
     if table is None or table.num_rows == 0:
         raise NotFound(
             f"version {tables.version} of the run holds no episode: nothing to publish. "
@@ -151,12 +168,14 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
     owners = {
         row["episode_id"]: row["task_id"] for row in _rows(table.select(["episode_id", "task_id"]))
     }
-    known = _judged(tables, owners, split_of)
+    judges_of: dict[str, frozenset[tuple[str, str]]] = {}
+    known = _noting_judges(_judged(tables, owners, split_of), judges_of)
     unknown = (JudgedEpisode(id_, owners[id_], (), split_of[id_]) for id_ in owners)
     judgements = accept_all(rule, chain(unknown, known))
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in _rows(ends)}
     origins: dict[str, Counter[str]] = {name: Counter() for name in ORIGINS}
+    judges: Counter[tuple[str, str]] = Counter()
     candidates = []
     for row in _rows(table):
         template_id = templates[row["episode_id"]]
@@ -165,11 +184,40 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
         is_published = include_rejected or judgement.acceptance.accepted
         if is_published and template_id not in splits.left_out:
             for name in ORIGINS:
-                origins[name][row[name] or ""] += 1
+                origins[name]["" if row[name] is None else str(row[name])] += 1
+            judges.update(judges_of.get(row["episode_id"], ()))
     candidates.sort(key=lambda c: (c.unit_ended_at, c.unit_id, c.task_id, c.attempt))
     return Selection(
-        tuple(candidates), include_rejected=include_rejected, splits=splits, origins=origins
+        tuple(candidates),
+        include_rejected=include_rejected,
+        splits=splits,
+        origins=origins,
+        judges=judges,
     )
+
+
+def _narrow(episodes: ds.Dataset) -> pa.Table:
+    """Return the columns that are read of `episodes`; those of which an earlier version knew nothing are null."""
+    schema = arrow_schema("episodes")
+    known = [name for name in _EPISODE_COLUMNS if name in episodes.schema.names]
+    table = episodes.to_table(columns=known)
+    for name in _EPISODE_COLUMNS:
+        if name not in known:
+            nulls = pa.nulls(table.num_rows, schema.field(name).type)
+            table = table.append_column(name, nulls)
+    return table
+
+
+def _noting_judges(
+    episodes: Iterator[JudgedEpisode], to: dict[str, frozenset[tuple[str, str]]]
+) -> Iterator[JudgedEpisode]:
+    """Yield `episodes`, and note by id in `to` which version of each verifier gave the verdict that counts."""
+    shared: dict[frozenset[tuple[str, str]], frozenset[tuple[str, str]]] = {}
+    for one in episodes:
+        latest = latest_verdicts(one.verdicts).values()
+        judges = frozenset((verdict.verifier, verdict.verifier_version) for verdict in latest)
+        to[one.episode_id] = shared.setdefault(judges, judges)
+        yield one
 
 
 def _rows(table: pa.Table) -> Iterator[Row]:

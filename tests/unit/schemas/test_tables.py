@@ -20,7 +20,7 @@ PROMISED: dict[str, str] = {
     "episodes": """
         episode_id string, run_id string, unit_id string, task_id string, attempt int32,
         group_id string, instruction string, site string, start_url string, policy string,
-        policy_kind string, dialect string?, model string?, model_revision string?,
+        policy_kind string, privileged bool?, dialect string?, model string?, model_revision string?,
         weights_version string?, engine string?, engine_version string?, sampling string,
         prompt_sha256 string?, browser string, browser_version string, viewport_width int32,
         viewport_height int32, device_scale_factor double, clock_ms int64, seed int64,

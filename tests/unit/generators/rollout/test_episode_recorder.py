@@ -291,6 +291,7 @@ def test_an_episode_states_its_attempt_its_try_and_its_policy() -> None:
         start_url=TASK.start_url,
         policy="a policy",
         policy_kind=PolicyKind.MODEL,
+        privileged=False,
         dialect="a dialect",
         model="a model",
         engine="an engine",

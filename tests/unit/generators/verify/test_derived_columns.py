@@ -23,6 +23,7 @@ from schemas.action import Answer
 from schemas.episode import (
     Episode,
     FailedTry,
+    PolicyKind,
     StopReason,
 )
 from schemas.errors import FailureKind
@@ -87,6 +88,10 @@ LIES: dict[str, tuple[str, Lie]] = {
     "browser": ("browser is 'firefox'", changed(browser="firefox")),
     "schema_version": ("schema_version is 2", changed(schema_version=2)),
     "policy_kind": ("policy_kind is scripted, 'teacher'", changed(policy="teacher")),
+    "privileged": (
+        "privileged is False, a teacher is True",
+        changed(policy_kind=PolicyKind.TEACHER, privileged=False),
+    ),
     "no browser": ("no browser_version", changed(browser_version="")),
     "a try that was the last": (
         "there is no other try",

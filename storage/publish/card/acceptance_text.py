@@ -1,0 +1,186 @@
+"""What a card says of acceptance: what the rule asked, what a pass proves, and what it does not.
+
+Every figure comes from the selection, so it can be counted again in the published rows. The bounds of
+pictures are those of the verifier `replay`; a test holds them to it.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from schemas.acceptance import AcceptanceStatus
+from schemas.sections import AcceptSection
+from storage.publish.card.escape import markdown
+from storage.publish.plan.selection import Selection
+
+MAX_REASON_CHARS = 400
+"""The maximum length of the reason why a template has a threshold of its own."""
+
+PROOFS: Mapping[str, tuple[str, str]] = {
+    "structure": (
+        "no column contradicts the steps, the calls, the task or the capsule that it follows from",
+        "that what was recorded happened",
+    ),
+    "outcome": (
+        "the attempt did not fail, and the site reported it as done with a reward that reaches the threshold",
+        "that the site rewards the right thing",
+    ),
+    "novelty": (
+        "no accepted episode of the run has the same pictures and the same actions",
+        "that no accepted episode is like it: `near_duplicate_of` labels those that are near",
+    ),
+    "replay": (
+        (
+            "another browser process carried out the recorded actions on the same task from its start, and pages, "
+            "elements, targets, errors and rewards were as recorded"
+        ),
+        (
+            "that the task was done as a person would have it: it reads the reward that `outcome` read, "
+            "from the same page"
+        ),
+    ),
+    "seen": (
+        "what was typed, answered or pointed at was in the goal, in a dialog or in sight before it",
+        "that a person would have found it there",
+    ),
+}
+"""By verifier: what its pass says, and what it does not."""
+
+EARLIER_REPLAYS = ("1", "2")
+"""Versions of `replay` with wider bounds for pictures than the card states, or with none."""
+
+
+def acceptance_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]:
+    """Yield how many episodes were accepted, what the rule asked of them, and what stood in the way."""
+    accepted, rejected, unjudged = (f"{selection.count(where):,}" for where in AcceptanceStatus)
+    yield f"Of {len(selection.candidates):,} episodes {accepted} were accepted and {rejected} rejected;"
+    yield f"{unjudged} were not judged to the end."
+    if selection.include_rejected:
+        yield "Those that were not accepted are here too: see `accepted` and `rejected_because`."
+    else:
+        yield "Only the accepted ones are here."
+    passed = ", ".join(markdown(name) for name in rule.passed) or "none"
+    yield f"An episode is accepted when these verifiers passed it: {passed};"
+    yield _threshold(rule)
+    for name, minimum in sorted(rule.min_scores.items()):
+        yield f"The score of {markdown(name)} must be at least {minimum:g}."
+    yield from _own_thresholds(selection)
+    reasons = Counter(
+        ": ".join(reason.split(": ")[:2])  # the verifier and how it stood in the way
+        for item in selection.candidates
+        for reason in item.acceptance.rejected_because
+    )
+    if reasons:
+        yield ""
+        yield "| what stood in the way | episodes |"
+        yield "|---|---:|"
+        for reason, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
+            yield f"| {markdown(reason)} | {count:,} |"
+
+
+def _threshold(rule: AcceptSection) -> str:
+    """Return which reward the rule asks for, where a template has no threshold of its own."""
+    if "outcome" not in rule.passed:
+        return "no reward is asked for, because `outcome` is not among them."
+    return f"a raw reward of {rule.min_reward:g} or more counts as success."
+
+
+def _own_thresholds(selection: Selection) -> Iterator[str]:
+    """Yield the templates that have a threshold of their own, with the reason."""
+    own = {
+        (item.template_id, item.acceptance.min_reward, item.acceptance.min_reward_reason)
+        for item in selection.candidates
+        if item.acceptance.min_reward is not None and item.acceptance.min_reward_reason is not None
+    }
+    if own:
+        yield ""
+        yield "Where a template's score is continuous its own threshold holds, whatever the run's"
+        yield "`accept.min_reward` is; rows say so in `min_reward` and `min_reward_reason`:"
+        yield ""
+        yield "| template | success from | why |"
+        yield "|---|---:|---|"
+    for template, minimum, why in sorted(own):
+        reason = markdown(why, max_chars=MAX_REASON_CHARS)
+        yield f"| {markdown(template)} | {minimum:g} | {reason} |"
+
+
+def proof_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]:
+    """Yield what the published episodes rest on: the site's word, the replays, the pictures, who acted."""
+    yield "`reward` and `done` are what the site's page reported. No verifier of Stepmill's judges whether it"
+    yield "rewards the right thing: `outcome` and `replay` read the same reward from the same page."
+    yield ""
+    if rule.passed:
+        yield "| the rule asked | a pass says | it does not say |"
+        yield "|---|---|---|"
+    for name in rule.passed:
+        says, silent = PROOFS.get(
+            name, ("what that verifier's author says", "what Stepmill knows of")
+        )
+        yield f"| {markdown(name)} | {says} | {silent} |"
+    if "replay" not in rule.passed:
+        yield ""
+        yield "The rule did not ask for a replay."
+    yield ""
+    yield from _replays(selection)
+    yield ""
+    yield from _pictures(selection)
+    yield ""
+    yield from _policies(selection)
+    yield ""
+    yield from _copies(selection)
+
+
+def _replays(selection: Selection) -> Iterator[str]:
+    """Yield how often the published episodes were executed again, and how many did not always agree."""
+    found = [item.acceptance for item in selection.published if item.acceptance.replays]
+    if not found:
+        yield "None of these episodes was executed again."
+        return
+    executions = sum(one.replays or 0 for one in found)
+    often = [one for one in found if (one.replays or 0) > 1]
+    parted = sum((one.replays or 0) > (one.replays_agreed or 0) for one in found)
+    yield f"{len(found):,} of these episodes were executed again, {executions:,} times in all: {len(often):,} of"
+    yield f"them more than once, and for {parted:,} not every execution agreed. The last round counts;"
+    yield "`replays` and `replays_agreed` of each row say how many there were and how many agreed."
+    if often:
+        tried = sum(one.replays or 0 for one in often)
+        agreed = sum(one.replays_agreed or 0 for one in often)
+        yield f"Of the {tried:,} executions of those that were tried more than once {agreed:,} agreed."
+
+
+def _pictures(selection: Selection) -> Iterator[str]:
+    """Yield in how many episodes a picture was not equal to the replay's, and what that means."""
+    published = [item.acceptance for item in selection.published]
+    replayed = [one for one in published if one.replay == "reproduced"]
+    unequal = sum(one.replay_score is not None and one.replay_score < 1 for one in replayed)
+    yield f"In {unequal:,} of the {len(replayed):,} episodes that a replay reproduced some picture was not equal,"
+    yield "byte by byte, to that of the replay: `replay_score` is the share that was. A rasteriser promises no"
+    yield "bytes, so such a picture is compared by its pixels: at most 0.01 % of its cells of 4 × 4 px and 2 of"
+    yield "255 levels in the mean may differ, and no other picture of the replay may be nearer. What is"
+    yield "smaller, as a thin line moved by a pixel, is not told from a rasteriser's difference."
+    early = sum(selection.judges["replay", version] for version in EARLIER_REPLAYS)
+    if early:
+        yield f"{early:,} of these episodes were replayed by an earlier version, which let pictures differ in more."
+
+
+def _policies(selection: Selection) -> Iterator[str]:
+    """Yield how many of the published episodes a privileged policy made."""
+    privileged = selection.origins["privileged"]
+    total = privileged.total()
+    yield f"In {privileged['True']:,} of these {total:,} episodes the policy was privileged: beside the"
+    yield "picture it read the page's structure, as the teacher and its clumsy twin do, so that an action or"
+    yield "a thought may rest on what no picture shows. `privileged` of each row says so, and `policy_kind` what"
+    yield "sort of policy it was."
+    if privileged[""]:
+        yield f"Of {privileged['']:,} an earlier version did not record it; there the kind `teacher` was."
+
+
+def _copies(selection: Selection) -> Iterator[str]:
+    """Yield how many copies were rejected, and how many near copies are published."""
+    copies = sum(
+        reason.startswith("novelty: repeats")
+        for item in selection.candidates
+        for reason in item.acceptance.rejected_because
+    )
+    near = sum(item.acceptance.near_duplicate_of is not None for item in selection.published)
+    yield f"{copies:,} episodes were rejected as copies of another one. {near:,} of these here are near copies:"
+    yield "they have the goal of another, its actions on the same targets, and near pictures."
