@@ -264,7 +264,7 @@ class LimitsSection(Record):
 class VerifySection(Record):
     """Which verifiers examine an episode."""
 
-    verifiers: tuple[str, ...] = ("structure", "outcome", "novelty", "replay", "seen")
+    verifiers: tuple[str, ...] = ("structure", "steps", "outcome", "novelty", "replay", "seen")
     """The verifiers that examine every episode, in order; a later one examines only episodes that
     no earlier one failed and that the rule of `[accept]` does not reject already."""
 

@@ -16,7 +16,7 @@ from locations import Place
 PART_BYTES = 4096
 """Small enough that every shard goes up in parts."""
 
-VERIFIERS = ("structure", "outcome", "novelty", "replay", "seen")
+VERIFIERS = ("structure", "steps", "outcome", "novelty", "replay", "seen")
 """All that a run without an engine has."""
 
 

@@ -60,6 +60,14 @@ def compare_pictures(
     return tuple(_compare(stored[number], replayed, number) for number in range(len(replayed)))
 
 
+def differ(one: bytes, other: bytes) -> bool:
+    """Return whether two pictures show different things, by the bounds of a rasteriser's noise."""
+    if one == other:
+        return False
+    first, second = _decode(one), _decode(other)
+    return _cells(first, second) > MAX_CELLS or _levels(first, second) > MAX_LEVELS
+
+
 def _compare(stored: bytes, replayed: Sequence[Observation], number: int) -> PictureDifference:
     own = replayed[number].screenshot.bytes
     if stored == own:

@@ -10,6 +10,7 @@ from generators.verify.outcome import OutcomeVerifier
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
 from generators.verify.seen import Seen
+from generators.verify.steps import Steps
 from generators.verify.structure import Structure
 from schemas.errors import NotFound
 
@@ -18,6 +19,7 @@ Maker = Callable[[Mapping[str, Site], Sessions], Verifier]
 
 MAKERS: dict[str, Maker] = {
     "structure": lambda _sites, _sessions: Structure(),
+    "steps": lambda sites, _sessions: Steps(sites),
     "outcome": lambda sites, _sessions: OutcomeVerifier(sites),
     "seen": lambda _sites, _sessions: Seen(),
     "novelty": lambda _sites, _sessions: Novelty(),
