@@ -22,7 +22,15 @@ from schemas.base import Record
 from schemas.columns import Spread
 from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
-from schemas.tables import EPISODE_TABLES, TABLES, arrow_schema, json_columns, trajectory_schema
+from schemas.step_label import StepLabel, StepQuality
+from schemas.tables import (
+    EPISODE_TABLES,
+    TABLES,
+    arrow_schema,
+    json_columns,
+    published_step_schema,
+    trajectory_schema,
+)
 from schemas.verdict import Acceptance, Status
 
 T = TypeVar("T")
@@ -36,6 +44,7 @@ CLOSED_SETS: tuple[type[StrEnum], ...] = (
     Actor,
     ThoughtSource,
     Status,
+    StepQuality,
 )
 
 _NO_FIELD = {
@@ -127,6 +136,12 @@ def _trajectories() -> Iterator[str]:
     return columns(own, member_docs(Acceptance))
 
 
+def _step_labels() -> Iterator[str]:
+    beside = set(arrow_schema("steps").names)
+    own = [field for field in published_step_schema() if field.name not in beside]
+    return columns(pa.schema(own), member_docs(StepLabel))
+
+
 def _values() -> Iterator[str]:
     for kind in CLOSED_SETS:
         yield f"**{kind.__name__}**: {(kind.__doc__ or '').strip()}"
@@ -158,6 +173,7 @@ Parts = Mapping[str, Callable[[], Iterator[str]]]
 PARTS: Parts = {
     **{name: partial(_table, name) for name in TABLES},
     "trajectories": _trajectories,
+    "step_labels": _step_labels,
     "values": _values,
     "actions": _actions,
 }

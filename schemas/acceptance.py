@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from schemas.novelty import Fingerprints, find_repeats, fingerprints_of
 from schemas.sections import AcceptSection
+from schemas.step_label import StepLabel, step_labels
 from schemas.verdict import Acceptance, Status, Verdict
 
 _REPLAY_LABELS = {
@@ -115,6 +116,8 @@ class RunJudgement(NamedTuple):
 
     status: AcceptanceStatus
     acceptance: Acceptance
+    labels: tuple[StepLabel, ...] | None = None
+    """What each action did; None if `steps` has not seen the episode."""
 
 
 def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[str, RunJudgement]:
@@ -127,21 +130,22 @@ def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[s
     fingerprints: dict[str, Fingerprints] = {}
     tasks: dict[str, str] = {}
     for one in episodes:
+        latest = latest_verdicts(one.verdicts)
         status = acceptance_status(rule, one.verdicts)
         columns = acceptance(rule, one.verdicts, split=one.split)
-        out[one.episode_id] = RunJudgement(status, columns)
-        own = fingerprints_of(latest_verdicts(one.verdicts))
+        out[one.episode_id] = RunJudgement(status, columns, step_labels(latest))
+        own = fingerprints_of(latest)
         if status is AcceptanceStatus.ACCEPTED and own is not None:
             fingerprints[one.episode_id] = own
             tasks[one.episode_id] = one.task_id
     for episode_id, repeats in find_repeats(fingerprints, tasks).items():
-        status, columns = out[episode_id]
+        status, columns, labels = out[episode_id]
         changes: dict[str, object] = dict(repeats._asdict())
         if repeats.duplicate_of is not None and _NOVELTY in rule.passed:
             status = AcceptanceStatus.REJECTED
             because = f"{_NOVELTY}: repeats: a copy of {repeats.duplicate_of}"
             changes |= {"accepted": False, "rejected_because": (because,)}
-        out[episode_id] = RunJudgement(status, columns.model_copy(update=changes))
+        out[episode_id] = RunJudgement(status, columns.model_copy(update=changes), labels)
     return out
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from schemas.base import Record
 from schemas.verdict import Status, Verdict
@@ -48,14 +49,20 @@ def step_labels(latest: Mapping[str, Verdict]) -> tuple[StepLabel, ...] | None:
     verdict = latest.get("steps")
     rows = None if verdict is None or verdict.status is not Status.PASSED else verdict.evidence
     match rows:
-        case {"steps": list(labels)}:
-            names = StepLabel.model_fields
+        case {"steps": list(labels)} if all(isinstance(row, dict) for row in labels):
+            read = [row for row in labels if isinstance(row, dict)]
             try:
-                return tuple(
-                    StepLabel.model_validate({name: row.get(name) for name in names})
-                    for row in labels
-                    if isinstance(row, dict)
-                )
+                return tuple(map(_label, map(StepLabel.model_validate, map(_columns, read))))
             except ValidationError:
                 return None
     return None
+
+
+def _columns(row: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: row.get(name) for name in StepLabel.model_fields}
+
+
+@lru_cache(maxsize=64)
+def _label(label: StepLabel) -> StepLabel:
+    """Return a label; equal ones become one object, as a run has a great many."""
+    return label

@@ -24,6 +24,7 @@ from schemas.call import Call, Prompt
 from schemas.columns import AsJson, OtherTable, Spread, Width
 from schemas.episode import Episode, Step
 from schemas.observation import Element, Screenshot
+from schemas.step_label import StepLabel
 from schemas.task import Task
 from schemas.verdict import Acceptance, Review, Verdict
 
@@ -192,6 +193,13 @@ def trajectory_schema() -> pa.Schema:
     """Return the Arrow schema of the published `trajectories`: episodes' columns and more."""
     extra = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(Acceptance)]
     return pa.schema([*arrow_schema("episodes"), *extra])
+
+
+@cache
+def published_step_schema() -> pa.Schema:
+    """Return the Arrow schema of the published `steps`: a run's columns and the labels of `steps`."""
+    extra = [pa.field(c.name, c.arrow, nullable=c.nullable) for c in _columns(StepLabel)]
+    return pa.schema([*arrow_schema("steps"), *extra])
 
 
 def to_row(record: Record) -> Row:

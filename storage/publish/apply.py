@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from schemas.base import Record
 from schemas.errors import Damaged, Unfinished, Unwritable
+from schemas.step_label import StepLabel
 from schemas.tables import arrow_schema, to_row
 from storage.lake.parquet_writer import Shard, shards
 from storage.objects.temp_object import Draft
@@ -254,14 +255,31 @@ def _rows(tables: Tables, planned: PlannedFile) -> Iterator[pa.Table]:
         yield from _trajectories(tables, wanted, episodes)
         return
     expected = {c.episode_id: c.n_steps + 1 for c in episodes if c.whole}
+    labels = {c.episode_id: c.labels or () for c in episodes}
     for table in read_rows(tables, wanted, config_schema(config)):
         if config == "steps":
             check_steps(table, expected)
             check_pictures(table)
-        if config == "tasks":
+            yield _labelled(table, labels)
+        elif config == "tasks":
             yield drop_repeats(_in_split(table, planned.split), wanted.key)
         else:
             yield table if episodes else drop_repeats(table, wanted.key)
+
+
+def _labelled(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> pa.Table:
+    """Return `steps` with what their actions did, where that is known."""
+    known: list[StepLabel] = []
+    for row in steps.select(["episode_id", "step"]).to_pylist():
+        of_episode, number = labels[row["episode_id"]], row["step"]
+        known.append(of_episode[number] if number < len(of_episode) else StepLabel())
+    columns = [to_row(label) for label in known]
+    for name in StepLabel.model_fields:
+        place = steps.schema.get_field_index(name)
+        field = steps.schema.field(place)
+        column = pa.array([row[name] for row in columns], field.type)
+        steps = steps.set_column(place, field, column)
+    return steps
 
 
 def _in_split(tasks: pa.Table, split: str) -> pa.Table:

@@ -29,7 +29,7 @@ _CONTENTS = {
     "trajectories": "one row an episode: the task in words, who acted, how it ended, "
     "what the verifiers made of it",
     "steps": "one row a step, the final state included: the screenshot before the action, "
-    "the policy's thought, the action, the element under it",
+    "the policy's thought, the action, the element under it, what it did for the task",
     "tasks": "every task attempted, whether or not an attempt was accepted",
     "observations": "the elements on the page and what the picture shows, at each step, as JSON",
     "calls": "one row a call of the engine: messages, reply, tokens",

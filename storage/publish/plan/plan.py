@@ -20,7 +20,7 @@ from typing import NamedTuple, TypeVar
 import pyarrow as pa
 
 from schemas.base import content_hash
-from schemas.tables import arrow_schema, trajectory_schema
+from schemas.tables import arrow_schema, published_step_schema, trajectory_schema
 from schemas.task import SPLITS
 from storage.lake.row_batch import picture_columns
 from storage.publish.plan.rows import Tables
@@ -117,7 +117,8 @@ class _RowOwners:
 
 def config_schema(config: str) -> pa.Schema:
     """Return the columns of a published config."""
-    own = trajectory_schema() if config == "trajectories" else arrow_schema(config)
+    more = {"trajectories": trajectory_schema, "steps": published_step_schema}
+    own = more[config]() if config in more else arrow_schema(config)
     pictures = picture_columns(own)
     # `datasets` recognises an image by the footer only if the column is nullable, as its own are
     return pa.schema([f.with_nullable(nullable=True) if f.name in pictures else f for f in own])
@@ -187,7 +188,11 @@ def _planned_file(
 ) -> PlannedFile:
     sources: list[object] = [*ids]
     for episode in episodes:  # an episode is never edited, but it may be judged again
-        judged = [episode.acceptance.model_dump_json()] if group.config == "trajectories" else []
+        judged: list[object] = []
+        if group.config == "trajectories":
+            judged = [episode.acceptance.model_dump_json()]
+        elif group.config == "steps" and episode.labels is not None:
+            judged = [[one.quality, one.visible_change] for one in episode.labels]
         sources.append([episode.episode_id, episode.content_sha256, *judged])
     columns = [[f.name, str(f.type), f.nullable] for f in config_schema(group.config)]
     return PlannedFile(

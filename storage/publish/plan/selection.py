@@ -2,7 +2,7 @@
 
 `select` joins every committed episode with its task and its verdicts and asks the run's rule whether
 it accepts the episode. It reads narrow columns only: no pictures, and only the evidence of `outcome`,
-which has the reward, of `replay`, which has its tries, and of `novelty`, which has the fingerprints. The
+which has the reward, of `replay`, which has its tries, of `novelty`, which has the fingerprints, and of `steps`, which has the labels. The
 order depends on the episodes alone: units by when their last episode ended, then task and attempt. Units
 that are committed later ended later, so a later version adds its episodes at the end, however the tables
 were compacted.
@@ -30,6 +30,7 @@ from schemas.acceptance import (
 from schemas.episode import StopReason
 from schemas.errors import Damaged, NotFound
 from schemas.sections import AcceptSection
+from schemas.step_label import StepLabel
 from schemas.tables import Row, arrow_schema, from_row
 from schemas.verdict import Acceptance, Verdict
 from storage.publish.plan.rows import Tables
@@ -52,7 +53,7 @@ ORIGINS = (
 )
 """Columns of `episodes` that say where an episode comes from."""
 
-_EVIDENCE_OF = ("outcome", "novelty", "replay")
+_EVIDENCE_OF = ("outcome", "novelty", "replay", "steps")
 """Verifiers whose evidence becomes columns."""
 
 _EPISODE_COLUMNS = (
@@ -100,6 +101,8 @@ class Candidate:
     """Its status under the rule."""
     acceptance: Acceptance
     """The columns with the rule's result."""
+    labels: tuple[StepLabel, ...] | None
+    """What each of its actions did; None if `steps` has not seen it."""
     unit_ended_at: datetime
     """When the last episode of its unit ended."""
 
@@ -281,5 +284,6 @@ def _candidate(
         picture_bytes=int(pixels * BYTES_PER_PIXEL),
         status=judgement.status,
         acceptance=judgement.acceptance,
+        labels=judgement.labels,
         unit_ended_at=unit_ended_at,
     )

@@ -8,7 +8,14 @@ from factories import make_episode
 from schemas.base import canonical_json
 from schemas.episode import Episode, FailedTry
 from schemas.errors import FailureKind
-from schemas.tables import TABLES, arrow_schema, from_row, to_row, trajectory_schema
+from schemas.tables import (
+    TABLES,
+    arrow_schema,
+    from_row,
+    published_step_schema,
+    to_row,
+    trajectory_schema,
+)
 
 PROMISED: dict[str, str] = {
     "tasks": """
@@ -135,6 +142,7 @@ def test_a_schema_is_what_others_rely_on(table: str, golden: Golden) -> None:
 
 def test_the_published_schema_is_what_others_rely_on(golden: Golden) -> None:
     golden("schema/trajectories.txt", _described(trajectory_schema()))
+    golden("schema/published_steps.txt", _described(published_step_schema()))
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from factories import make_verdict
 from memory_run import RULE, TRAIN, MemoryRun, MemorySnapshot, commit_unit, small_run, tables_of
 
 from schemas.errors import Damaged, Unwritable
@@ -83,6 +84,40 @@ def test_trajectories_are_episodes_with_what_the_rule_made_of_them() -> None:
     assert set(table["assurance"].to_pylist()) == {"replayed"}
     assert set(table["replay"].to_pylist()) == {"reproduced"}
     assert set(table["split"].to_pylist()) == {"train"}
+
+
+def test_steps_say_what_they_did_where_it_is_known() -> None:
+    run = MemoryRun()
+    known, unknown = commit_unit(run, 1, TRAIN, tasks=1, attempts=2)
+    before = tables_of(run.seal())
+    rows = [{"quality": "mistake", "visible_change": False, "because": "x"}]
+    verdict = make_verdict(known, verifier="steps")
+    run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
+    after = tables_of(run.seal())
+    table = _built(after, "steps").select(["episode_id", "step", "quality", "visible_change"])
+    labels = {tuple(row.values())[:2]: tuple(row.values())[2:] for row in table.to_pylist()}
+
+    assert labels.pop((known.episode_id, 0)) == ("mistake", False)
+    assert {unknown.episode_id, known.episode_id} == {id_ for id_, _ in labels}
+    assert set(labels.values()) == {(None, None)}
+    changed = {
+        new.config
+        for old, new in zip(_plan(before).files, _plan(after).files, strict=True)
+        if old.recipe != new.recipe
+    }
+    assert changed == {"steps"}
+
+
+@pytest.mark.parametrize(
+    "rows", [None, "x", [1], [{"quality": "splendid"}], [{"visible_change": 3}]], ids=str
+)
+def test_labels_that_cannot_be_read_are_none(rows: object) -> None:
+    run = MemoryRun()
+    [known] = commit_unit(run, 1, TRAIN, tasks=1, attempts=1)
+    verdict = make_verdict(known, verifier="steps")
+    run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
+
+    assert set(_built(tables_of(run.seal()), "steps")["quality"].to_pylist()) == {None}
 
 
 def test_a_prompt_that_several_units_committed_is_one_row() -> None:
