@@ -216,10 +216,9 @@ def make_episode(
     """
     task = task or make_task()
     started = START + timedelta(seconds=salt)
-    looked = started + timedelta(milliseconds=10)
     title = "Click Test" if task.template_id == "click-test" else task.template_id
     seed = task.seed * 100 + attempt * 10 + salt
-    steps = make_steps(n_steps, seed=seed, at=looked, title=title)
+    steps = make_steps(n_steps, seed=seed, at=started + timedelta(milliseconds=10), title=title)
     if stop_reason is StopReason.FINISHED and n_steps:
         *before, last, final = steps
         steps = (*before, last.model_copy(update={"terminated": True, "reward": 1.0}), final)
