@@ -63,7 +63,7 @@ class Parrot:
         for step in steps:
             told += [
                 ChatMessage("user", ("Look: ", MessagePicture(step.step, step.screenshot.bytes))),
-                ChatMessage("assistant", (step.action.type,), learnt=True),
+                ChatMessage("assistant", (step.action.type,), learnt=True, step=step.step),
             ]
             if step.step % 2 or step is steps[-1]:
                 segments.append(Segment(len(segments), (step.step,), tuple(told)))

@@ -14,7 +14,7 @@ from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.errors import BadConfig
 from storage.export.export import ExportReport, check_options, export, make_format
-from storage.export.registry import FormatName, MessageShape, Pictures
+from storage.export.registry import FormatName, MessageShape, Pictures, StepChoice
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
 
@@ -24,7 +24,7 @@ def run(args: Arguments) -> int:
     log_to_stderr()
     name = FormatName(args.format)
     options: dict[str, JsonValue] = {
-        option: getattr(args, option) for option in ("dialect", "shape", "pictures")
+        option: getattr(args, option) for option in ("dialect", "shape", "pictures", "steps")
     }
     check_options(name, options)
     if is_bucket(args.to) or args.to.startswith("hf://"):
@@ -38,6 +38,7 @@ def run(args: Arguments) -> int:
             renderer=renderer,
             shape=MessageShape(args.shape or MessageShape.OPENAI),
             pictures=Pictures(args.pictures or Pictures.FILES),
+            steps=StepChoice(args.steps or StepChoice.ALL),
         ),
         folder(args.to),
         run_id=stored.run.run_id,

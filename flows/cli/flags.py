@@ -9,7 +9,14 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from storage.export.registry import PAGES, SUMMARIES, FormatName, MessageShape, Pictures
+from storage.export.registry import (
+    PAGES,
+    SUMMARIES,
+    FormatName,
+    MessageShape,
+    Pictures,
+    StepChoice,
+)
 
 DEFAULT_SEEDS = 20
 """Seeds of each template that `tasks check` attempts by default."""
@@ -130,6 +137,11 @@ def export_flags(parser: argparse.ArgumentParser) -> None:
         "--pictures",
         choices=[place.value for place in Pictures],
         help="chat, verifiers: files beside the lines, or data URLs in them",
+    )
+    parser.add_argument(
+        "--steps",
+        choices=[choice.value for choice in StepChoice],
+        help="chat: good learns only what the verifier `steps` calls useful or neutral",
     )
     parser.add_argument(
         "--version", type=int, metavar="N", help="the run's version; the last one by default"

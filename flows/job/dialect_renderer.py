@@ -288,7 +288,9 @@ def _segments(asked: Sequence[_RenderedStep]) -> Iterator[Segment]:
         turns.append(ChatMessage(role="assistant", parts=(own[-1].reply,)))
         replies = [place for place, turn in enumerate(turns) if turn.role == "assistant"]
         for place, item in zip(replies[-len(own) :], own, strict=True):
-            turns[place] = replace(turns[place], learnt=item.masked is None, masked=item.masked)
+            turns[place] = replace(
+                turns[place], learnt=item.masked is None, masked=item.masked, step=item.step
+            )
         yield Segment(number, tuple(item.step for item in own), tuple(turns))
 
 

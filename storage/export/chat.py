@@ -4,7 +4,8 @@ A renderer, which `flows` passes in, returns the prompts that an episode would h
 grows until older pictures are evicted; such a stretch is a segment, and every prompt in it is a prefix
 of its last one. So a segment is one line: training learns all its replies in one pass, each under the
 very prompt it answers. The next segment repeats the earlier replies after other pictures; there they
-are masked, so that no reply is learnt twice. Steps that failed, or that a person took, are not learnt.
+are masked, so that no reply is learnt twice. Steps that failed, or that a person took, are not learnt;
+where only good steps are asked for, nor are those that the verifier `steps` does not call useful or neutral.
 
 There are two shapes: `openai`, as in https://platform.openai.com/docs/guides/vision-fine-tuning (parts
 of `image_url`, and `weight` on replies), and `qwen`, as the Qwen-VL cookbooks and `qwen_vl_utils` read
@@ -12,8 +13,8 @@ it (parts of `image`, every message a list).
 """
 
 import base64
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from pydantic import JsonValue
@@ -21,6 +22,7 @@ from typing_extensions import override
 
 from schemas.base import JsonObject
 from schemas.episode import Episode
+from schemas.step_label import GOOD_STEPS, StepLabel
 from storage.export.protocol import (
     ExportedEpisode,
     File,
@@ -30,7 +32,7 @@ from storage.export.protocol import (
     Piece,
     picture_path,
 )
-from storage.export.registry import FormatName, MessageShape, Pictures
+from storage.export.registry import FormatName, MessageShape, Pictures, StepChoice
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class ChatMessage:
     """Whether the loss counts it: a reply that belongs to this segment."""
     masked: str | None = None
     """Why the loss does not count a reply that belongs to this segment; None for any other message."""
+    step: int | None = None
+    """The step of a reply that belongs to this segment; None for any other message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +101,28 @@ class Chat(Format):
 
     name = FormatName.CHAT
 
-    def __init__(self, renderer: Renderer, *, shape: MessageShape, pictures: Pictures) -> None:
+    def __init__(
+        self,
+        renderer: Renderer,
+        *,
+        shape: MessageShape,
+        pictures: Pictures,
+        steps: StepChoice = StepChoice.ALL,
+    ) -> None:
         self._renderer = renderer
         self._shape = shape
         self._pictures = pictures
+        self._steps = steps
 
     @property
     @override
     def options(self) -> JsonObject:
-        return {
+        options: JsonObject = {
             "shape": self._shape.value,
             "pictures": self._pictures.value,
             "renderer": self._renderer.about,
         }
+        return options if self._steps is StepChoice.ALL else options | {"steps": self._steps.value}
 
     @override
     def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
@@ -118,7 +131,11 @@ class Chat(Format):
             counts["cut" if rendered.segments else "skipped"] += 1
             counts[rendered.ended] += 1
         written: set[int] = set()
-        for segment in rendered.segments:
+        for whole in rendered.segments:
+            segment = whole
+            if self._steps is StepChoice.GOOD:
+                turns = tuple(_only_good(turn, source.labels or ()) for turn in whole.turns)
+                segment = replace(whole, turns=turns)
             if masked := sum(turn.masked is not None for turn in segment.turns):
                 counts["masked"] += masked
             if not any(turn.learnt for turn in segment.turns):
@@ -185,6 +202,17 @@ class Chat(Format):
         if self._shape is MessageShape.QWEN:
             return {"type": "image", "image": place}
         return {"type": "image_url", "image_url": {"url": place}}
+
+
+def _only_good(turn: ChatMessage, labels: Sequence[StepLabel]) -> ChatMessage:
+    """Return a message that is learnt only if its step was useful or neutral."""
+    if not turn.learnt or turn.step is None:
+        return turn
+    quality = labels[turn.step].quality if turn.step < len(labels) else None
+    if quality in GOOD_STEPS:
+        return turn
+    because = "`steps` has not seen it" if quality is None else f"`steps` calls it {quality.value}"
+    return replace(turn, learnt=False, masked=because)
 
 
 def _pictures_in(segment: Segment) -> list[MessagePicture]:

@@ -25,7 +25,7 @@ from storage.export.chat import Chat, Renderer
 from storage.export.grounding import Grounding
 from storage.export.output_folder import OutputFolder
 from storage.export.protocol import ExportedEpisode, File, Format
-from storage.export.registry import FormatName, MessageShape, Pictures
+from storage.export.registry import FormatName, MessageShape, Pictures, StepChoice
 from storage.export.verifiers import Verifiers
 from storage.lake.readers import build_episode, read_prompts, rows_by_episode
 from storage.publish.plan.row_index import RowIndex
@@ -41,7 +41,7 @@ _EPISODE_TABLES = ("steps", "observations", "calls")
 """The tables of which an episode has any number of rows."""
 
 _OPTIONS: dict[FormatName, frozenset[str]] = {
-    FormatName.CHAT: frozenset({"dialect", "shape", "pictures"}),
+    FormatName.CHAT: frozenset({"dialect", "shape", "pictures", "steps"}),
     FormatName.VERIFIERS: frozenset({"pictures"}),
 }
 """The options of each format that has any."""
@@ -91,13 +91,14 @@ def make_format(
     renderer: Renderer | None = None,
     shape: MessageShape = MessageShape.OPENAI,
     pictures: Pictures = Pictures.FILES,
+    steps: StepChoice = StepChoice.ALL,
 ) -> Format:
     """Return the format of that name; `chat` needs a renderer."""
     match name:
         case FormatName.CHAT:
             if renderer is None:
                 raise ValueError("chat needs a renderer")
-            return Chat(renderer, shape=shape, pictures=pictures)
+            return Chat(renderer, shape=shape, pictures=pictures, steps=steps)
         case FormatName.ATIF:
             return Atif()
         case FormatName.GROUNDING:
@@ -194,7 +195,8 @@ class EpisodeReader:
                 id_ = candidate.episode_id
                 rows = {table: by_episode.pop(id_, []) for table, by_episode in rows_of.items()}
                 episode = self._episode(candidate, episode_rows.pop(id_), rows)
-                yield ExportedEpisode(episode, tasks[candidate.task_id], candidate.acceptance)
+                task = tasks[candidate.task_id]
+                yield ExportedEpisode(episode, task, candidate.acceptance, candidate.labels)
 
     def _rows(self, table: str, ids: Sequence[str]) -> list[Row]:
         """Return the rows of those of `ids` that `table` has."""

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from schemas.base import JsonObject
 from schemas.episode import Episode
+from schemas.step_label import StepLabel
 from schemas.task import Task
 from schemas.verdict import Acceptance
 from storage.export.registry import FormatName
@@ -27,6 +28,8 @@ class ExportedEpisode:
     """The task attempted."""
     acceptance: Acceptance
     """The result of the run's rule."""
+    labels: tuple[StepLabel, ...] | None = None
+    """What each of its actions did; None if `steps` has not seen it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,15 @@ class Pictures(StrEnum):
     """In the lines, as data URLs."""
 
 
+class StepChoice(StrEnum):
+    """Which replies are learnt."""
+
+    ALL = "all"
+    """Those of every step that was carried out."""
+    GOOD = "good"
+    """Those of steps that `steps` calls useful or neutral."""
+
+
 PAGES: Mapping[FormatName, str] = {
     FormatName.CHAT: """\
 chat: conversations that train a model of a dialect, as it would have been prompted
@@ -57,7 +66,9 @@ something came before it, else `skipped`.
   --dialect NAME       whose words: holotron, holo1_5, holo2, holo1, ui_tars, computer_use, claude;
                        the run's own by default, else holotron
   --shape openai|qwen  image_url parts, or Qwen-VL's image parts
-  --pictures files|data""",
+  --pictures files|data
+  --steps all|good     good: only replies of steps that the verifier `steps` calls useful or neutral
+                       are learnt; the others stay, with a 0 and the reason""",
     FormatName.ATIF: """\
 atif: Agent Trajectory Interchange Format v1.8, pictures included
 

@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow.json
 import pytest
 from exports import Parrot, exported, lines
-from factories import make_screenshot
+from factories import make_screenshot, make_verdict
 from memory_run import MemoryRun, commit_unit, small_run
 
 from schemas.episode import Episode
 from storage.export.chat import Chat, Rendered
-from storage.export.registry import MessageShape, Pictures
+from storage.export.registry import MessageShape, Pictures, StepChoice
 
 
 def chat(shape: MessageShape = MessageShape.OPENAI, pictures: Pictures = Pictures.FILES) -> Chat:
@@ -59,6 +59,54 @@ def test_a_reply_that_is_not_learnt_is_listed_with_the_reason(tmp_path: Path) ->
     assert first["masked"] == [{"message": 4, "because": "its prompt no longer shows it"}]
     assert all(line["masked"] == [] for line in rest)
     assert report.counts["masked"] == 1
+
+
+def test_only_good_steps_are_learnt_where_that_is_asked_for(tmp_path: Path) -> None:
+    run = MemoryRun()
+    [episode] = commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=5)
+    before = run.seal()
+    qualities = ["useful", "neutral", "redundant", "mistake", None]
+    rows = [{"quality": quality, "visible_change": True} for quality in qualities]
+    verdict = make_verdict(episode, verifier="steps")
+    run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
+    after = run.seal()
+
+    good = Chat(Parrot(), shape=MessageShape.OPENAI, pictures=Pictures.FILES, steps=StepChoice.GOOD)
+    report = exported(after, good, tmp_path / "good")
+    [line] = lines(tmp_path / "good")
+    assert line["loss_mask"] == [0, 0, 1, 0, 1]
+    assert report.counts["masked"] == 3
+    assert report.counts["replies"] == 2
+
+    nothing = exported(before, good, tmp_path / "unseen")
+    assert nothing.counts == {"masked": 5}
+    exported(after, chat(), tmp_path / "all")
+    assert sum(sum(line["loss_mask"]) for line in lines(tmp_path / "all")) == 5
+    assert "steps" not in chat().options
+
+
+@pytest.mark.parametrize(
+    ("quality", "because"),
+    [
+        ("without_effect", "`steps` calls it without_effect"),
+        ("undone_later", "`steps` calls it undone_later"),
+        (None, "`steps` has not seen it"),
+    ],
+)
+def test_a_reply_of_another_step_says_why_it_is_not_learnt(
+    tmp_path: Path, quality: str | None, because: str
+) -> None:
+    run = MemoryRun()
+    [episode] = commit_unit(run, 1, "click-test", tasks=1, attempts=1, n_steps=2)
+    rows = [{"quality": "useful"}, {"quality": quality}]
+    verdict = make_verdict(episode, verifier="steps")
+    run.judge([verdict.model_copy(update={"evidence": {"steps": rows}})])
+    good = Chat(Parrot(), shape=MessageShape.OPENAI, pictures=Pictures.FILES, steps=StepChoice.GOOD)
+    exported(run.seal(), good, tmp_path)
+    [line] = lines(tmp_path)
+
+    assert line["masked"] == [{"message": 4, "because": because}]
+    assert [m.get("weight") for m in line["messages"] if m["role"] == "assistant"] == [1, 0]
 
 
 def test_in_openai_s_shape_a_single_text_stands_alone_and_pictures_are_urls(tmp_path: Path) -> None:
