@@ -13,6 +13,7 @@ from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, s
 from scripted_session import Page, ScriptedSessions
 from stub_engine import SESSION, WrittenEngine, clicked
 
+from generators.browser.picture import read_picture
 from generators.engine.protocol import Reply
 from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
@@ -257,6 +258,7 @@ def drawn(
         1,
         screenshot=Screenshot(bytes=data, path="x.jpg"),
         screenshot_sha256=sha256_hex(data),
+        screenshot_phash=read_picture(out.getvalue()).difference_hash,
         width=row[0],
         height=row[1],
     )

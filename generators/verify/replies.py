@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from generators.policy.dialects.coordinates import Convention, Frame
+from generators.policy.dialects.coordinates import Convention, Frame, frame_of
 from generators.policy.dialects.protocol import Dialect, ParsedAction, UnreadableReply
 from generators.policy.dialects.stored import (
     ForeignPrompt,
@@ -21,10 +21,12 @@ from generators.policy.dialects.stored import (
 from generators.policy.model import conversation, localizer, policy, repair, surfer, validator
 from generators.policy.model.localizer import Point, element_to_locate, move_action
 from generators.policy.model.validator import Assessment
+from generators.verify.derived_columns import missing_keys
 from generators.verify.differences import differences
 from schemas.action import Action, Answer, NoAction
 from schemas.call import Call, Prompt
 from schemas.episode import Episode, Step, ThoughtSource
+from schemas.viewport import Viewport
 
 Value = ParsedAction | Point | Assessment
 """What a reply was parsed to."""
@@ -110,15 +112,14 @@ def _dialect_and_frame(episode: Episode, call: Call) -> tuple[Dialect, Frame]:
         raise Unread(f"call {call.call} has no system prompt or no picture")
     if min(call.sent_width, call.sent_height) < 1:
         raise Unread(f"call {call.call} sent a picture of {call.sent_width}×{call.sent_height}")
-    scale = episode.device_scale_factor
-    frame = Frame(
-        viewport_width=episode.viewport_width,
-        viewport_height=episode.viewport_height,
-        picture_width=round(episode.viewport_width * scale),
-        picture_height=round(episode.viewport_height * scale),
-        sent_width=call.sent_width,
-        sent_height=call.sent_height,
+    viewport = Viewport(
+        width=episode.viewport_width,
+        height=episode.viewport_height,
+        scale=episode.device_scale_factor,
     )
+    frame = frame_of(viewport, (call.sent_width, call.sent_height))
+    if "visit.bare" in missing_keys(episode):  # points stayed between the pixels then
+        frame = frame.model_copy(update={"scale": None})
     try:
         return _dialect(call, prompt, frame), frame
     except ForeignPrompt as error:

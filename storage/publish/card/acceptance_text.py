@@ -24,6 +24,10 @@ PROOFS: Mapping[str, tuple[str, str]] = {
         "the attempt did not fail, and the site reported it as done with a reward that reaches the threshold",
         "that the site rewards the right thing",
     ),
+    "steps": (
+        "nothing: it labels each step (`quality`, `visible_change`) and passes every episode",
+        "that a step was right",
+    ),
     "novelty": (
         "no accepted episode of the run has the same pictures and the same actions",
         "that no accepted episode is like it: `near_duplicate_of` labels those that are near",

@@ -146,7 +146,10 @@ def test_a_rule_that_nothing_could_meet_is_pointed_out(here: Path) -> None:
     )
 
     assert said.code == 0
-    assert "accept.passed requires 'replay', which verify.verifiers leaves out" in said.err
+    assert (
+        "accept.passed requires 'novelty', 'replay', 'seen', which verify.verifiers leaves out"
+        in said.err
+    )
     assert contents(here) == {}
 
 

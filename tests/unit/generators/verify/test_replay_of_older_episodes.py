@@ -63,10 +63,11 @@ async def test_a_target_that_an_earlier_version_did_not_see_is_a_difference() ->
     older = in_step(0, sights=None)(await recorded())
 
     assert "target: None → Target(" in (await replayed(in_step(0, target=None)(older))).because
-    answered = in_step(1, target=Target(tag="body"))(older)
+    answered = in_step(1, target=Target(tag="body", bbox=BODY))(older)
     assert (await replayed(answered)).reproduced
 
 
+BODY = (0.0, 0.0, 100.0, 80.0)
 ADDED = {"visit": ["allowed_paths", "bare"], "session": ["allowed_paths"]}
 """What capsules of earlier versions lack, by part."""
 

@@ -63,7 +63,7 @@ def test_the_highest_round_of_a_verifier_counts() -> None:
     task = make_task()
     _, [episode] = make_unit([task])
     run.commit([task], [episode])
-    run.judge([make_verdict(episode, verifier=name) for name in RULE.passed[:-1]])
+    run.judge([make_verdict(episode, verifier=name) for name in RULE.passed if name != "replay"])
     run.judge([make_verdict(episode, verifier="replay", status=Status.ERROR)])
     before = _select(run.seal())
     run.judge([make_verdict(episode, verifier="replay", round_=1)])
