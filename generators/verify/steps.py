@@ -7,12 +7,14 @@ It passes every episode, failed ones too, so it runs before `outcome`; its evide
 * whether anything could be seen to change: the picture in more than a rasteriser's noise, the
   elements, what is in sight, the address, or a dialog;
 * whether a later step took back what it changed in a field;
-* in an episode that failed, whether the text has a basis in sight, and whether the goal names another
-  control of the same kind;
+* in an episode that failed, whether the text has a basis in sight, whether the goal names another
+  choice of the same kind, whether a drag only marked text, whether a click fell beside all that can be
+  used, and whether it restored the page as it was before an earlier click;
 * whether it only moved the focus, and to no use.
 
 A threshold is the template's own, else the default of `accept.min_reward`. What a step meant to do is
-the policy's own word and not asked. So a wrong choice that changed the page, was left standing and had
+the policy's own word and not asked; of a thought, only that counts from which `seen` derives a text. So
+a wrong choice that changed the page, was left standing and had
 no consequence counts as useful, and a needless wait on a page that moves by itself as neutral.
 """
 
@@ -23,8 +25,16 @@ from itertools import pairwise
 from pydantic import JsonValue
 
 from generators.sites.protocol import Site
-from generators.verify.fields import Edit, edits, taken_back
-from generators.verify.pictures import differ
+from generators.verify.changes import (
+    Edit,
+    aimed_at,
+    edits,
+    is_beside,
+    is_visible,
+    looks_alike,
+    marks_text,
+    taken_back,
+)
 from generators.verify.seen import find_text
 from generators.verify.shown import Picture, Shown, Words, split_words
 from schemas.action import (
@@ -43,14 +53,13 @@ from schemas.action import (
     target_point,
 )
 from schemas.episode import Episode, Step
-from schemas.observation import Box, Element
+from schemas.observation import Element
 from schemas.sections import AcceptSection
 from schemas.step_label import StepQuality
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
 _LOOKING = (Wait, Hover, Scroll)
-_POINTING = (Click, Drag, Hover)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +127,7 @@ class _Course:
         self._steps = episode.steps
         self._succeeded = succeeded
         self._goal = Words(None, [(episode.instruction, None)])
-        self._visible = [_is_visible(*pair) for pair in pairwise(self._steps)]
+        self._visible = [is_visible(*pair) for pair in pairwise(self._steps)]
         self._edits: list[tuple[Edit, ...]] = [edits(*pair) for pair in pairwise(self._steps)]
         self._shown: Shown | None = None
 
@@ -148,11 +157,15 @@ class _Course:
         fault = None if self._succeeded else self._fault(step)
         if fault is not None:
             return _Label(StepQuality.MISTAKE, fault)
+        if self._is_typed_again(step):
+            return _Label(
+                StepQuality.UNDONE_LATER, "its text, nowhere in sight, was replaced later"
+            )
         return self._focus_only(step) or _Label(StepQuality.USEFUL, "it changed what is seen")
 
     def _of_unseen(self, step: Step) -> _Label:
         """Return the label of a step after which all looks as before."""
-        after, action, aim = self._steps[step.step + 1], step.action, _element(step)
+        after, action, aim = self._steps[step.step + 1], step.action, aimed_at(step)
         asked = action.text if isinstance(action, TypeText) else None
         asked = action.option if isinstance(action, Select) else asked
         value = "" if aim is None or aim.value is None else aim.value.strip()
@@ -162,6 +175,7 @@ class _Course:
             (quality, because)
             for holds, quality, because in (
                 (isinstance(action, KeyDown | KeyUp), StepQuality.NEUTRAL, "it holds a key"),
+                (self._waits_for(step), StepQuality.NEUTRAL, "it waited for what came"),
                 (
                     isinstance(action, _LOOKING),
                     StepQuality.WITHOUT_EFFECT,
@@ -192,6 +206,14 @@ class _Course:
                     StepQuality.USEFUL,
                     "the goal names what it acted on",
                 ),
+                (
+                    isinstance(action, Click)
+                    and moved
+                    and step.target is not None
+                    and step.target.tag == "button",
+                    StepQuality.NEUTRAL,
+                    "what a button does need not be shown",
+                ),
                 (True, StepQuality.WITHOUT_EFFECT, "nothing could be seen to change"),
             )
             if holds
@@ -207,9 +229,23 @@ class _Course:
                 return True
         return False
 
+    def _waits_for(self, step: Step) -> bool:
+        """Return whether a wait was asked for, or was followed by others until something changed."""
+        if not isinstance(step.action, Wait):
+            return False
+        if self._goal.find(["wait"]) is not None:
+            return True
+        for one in self._steps[step.step : len(self._visible)]:
+            if not isinstance(one.action, Wait):
+                return False
+            if self._visible[one.step]:
+                return True
+        return False
+
     def _types_next(self, step: Step) -> bool:
-        """Return whether the next action goes to what has the focus."""
-        action = self._steps[step.step + 1].action
+        """Return whether the next action but looking and waiting goes to what has the focus."""
+        later = (one.action for one in self._steps[step.step + 1 :])
+        action = next((one for one in later if not isinstance(one, _LOOKING)), None)
         return isinstance(action, Key | KeyDown) or (
             isinstance(action, TypeText) and action.x is None
         )
@@ -224,22 +260,54 @@ class _Course:
 
     def _fault(self, step: Step) -> str | None:
         """Return what was wrong with a step of an episode that failed; None if nothing shows it."""
+        after, clicked = self._steps[step.step + 1], isinstance(step.action, Click)
+        marked = isinstance(step.action, Drag) and marks_text(step, after)
+        faults = (
+            (self._is_invented(step), "the text that it typed had been nowhere in sight"),
+            (marked, "it marked text, and moved nothing"),
+            (clicked and is_beside(step, after), "it pressed beside all, and took the focus away"),
+            (clicked and self._takes_back(step), "it took back what it had done before"),
+            (clicked and self._is_wrong_choice(step), "the goal names another choice in sight"),
+        )
+        return next((because for holds, because in faults if holds), None)
+
+    def _is_wrong_choice(self, step: Step) -> bool:
+        """Return whether the goal names another choice of the same kind, and not this one."""
+        aim = aimed_at(step)
+        if aim is None or self._is_named(aim):
+            return False
+        return (aim.value in ("true", "false") or aim.tag in ("label", "li")) and any(
+            (other.role, other.tag) == (aim.role, aim.tag)
+            and other.visible > 0
+            and not other.covered
+            and self._is_named(other)
+            for other in step.elements
+        )
+
+    def _takes_back(self, step: Step) -> bool:
+        """Return whether all looks as it did before an earlier action on the same target."""
+        after = self._steps[step.step + 1]
+        return any(
+            isinstance(one.action, Click)
+            and aimed_at(one) is not None
+            and aimed_at(one) == aimed_at(step)
+            and self._visible[one.step]
+            and looks_alike(one, after)
+            for one in self._steps[: step.step]
+        )
+
+    def _is_invented(self, step: Step) -> bool:
+        """Return whether a text that was typed had been nowhere in sight."""
         action = step.action
-        if (
-            isinstance(action, TypeText)
-            and action.text.strip()
-            and step.sights is not None
-            and find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
-        ):
-            return "the text that it typed had been nowhere in sight"
-        aim = _element(step)
-        if aim is None or not isinstance(action, Click) or self._is_named(aim) or not aim.name:
-            return None
-        for other in step.elements:
-            alike = (other.role, other.tag) == (aim.role, aim.tag) and other != aim
-            if alike and other.visible > 0 and not other.covered and self._is_named(other):
-                return "the goal names another control of its kind that was in sight"
-        return None
+        if not isinstance(action, TypeText) or not action.text.strip() or step.sights is None:
+            return False
+        return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
+
+    def _is_typed_again(self, step: Step) -> bool:
+        """Return whether a text without a basis was replaced by another at the same place."""
+        later = (one.action for one in self._steps[step.step + 1 :])
+        places = {target_point(one) for one in later if isinstance(one, TypeText)}
+        return target_point(step.action) in places - {None} and self._is_invented(step)
 
     def _shown_at(self, number: int) -> Shown:
         """Return what had been shown up to a step."""
@@ -254,51 +322,14 @@ class _Course:
     def _focus_only(self, step: Step) -> _Label | None:
         """Return the label of a step that moved the focus to no use; None if it did more."""
         after = self._steps[step.step + 1]
-        same = (step.elements, step.sights, step.page.form_sha256, step.page.url) == (
-            after.elements,
-            after.sights,
-            after.page.form_sha256,
-            after.page.url,
-        )
+        same = looks_alike(step, after)
         moved = step.page.focus != after.page.focus
-        if not (same and moved and isinstance(step.action, _POINTING)) or step.result_text:
+        if not (same and moved and isinstance(step.action, Click)) or step.result_text:
             return None
         if after.page.focus is None:
             return _Label(StepQuality.WITHOUT_EFFECT, "it took the focus away, and no more")
-        aim = _element(step)
-        if self._types_next(step) or (aim is not None and self._is_named(aim)):
-            return None
-        following = (
-            self._steps[step.step + 2].page.focus if len(self._steps) > step.step + 2 else None
-        )
-        if following == after.page.focus:
+        aim = aimed_at(step)
+        named = aim is not None and aim.value is None and self._is_named(aim)
+        if self._types_next(step) or named:
             return None
         return _Label(StepQuality.REDUNDANT, "it put the focus where nothing was done")
-
-
-def _is_visible(before: Step, after: Step) -> bool:
-    """Return whether something can be seen to differ between a step and the next."""
-    seen = before.sights is not None and after.sights is not None
-    return (
-        before.result_text is not None
-        or before.page.url != after.page.url
-        or before.elements != after.elements
-        or (seen and before.sights != after.sights)
-        or differ(before.screenshot.bytes, after.screenshot.bytes)
-    )
-
-
-def _element(step: Step) -> Element | None:
-    """Return the smallest usable element where an action points; None if there is none."""
-    point = target_point(step.action)
-    found = [
-        one
-        for one in step.elements
-        if point is not None and one.interactive and not one.covered and _holds(one.bbox, point)
-    ]
-    return min(found, key=lambda one: one.bbox[2] * one.bbox[3], default=None)
-
-
-def _holds(box: Box, point: tuple[float, float]) -> bool:
-    left, top, width, height = box
-    return left <= point[0] <= left + width and top <= point[1] <= top + height

@@ -1,9 +1,9 @@
 from collections.abc import Callable
 
 import pytest
-from factories import make_screenshot
+from factories import make_screenshot, make_step
 
-from generators.policy.noisy import MISS_PX, NoisyPolicy
+from generators.policy.noisy import MISS_PX, NoisyPolicy, Slip
 from generators.policy.protocol import PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from schemas.action import Action, Answer, Click, TypeText, Wait
@@ -11,6 +11,7 @@ from schemas.observation import Element, Observation, PageState
 
 GOOD: tuple[Action, ...] = (Click(x=50, y=50), TypeText(text="word", x=60, y=60), Click(x=90, y=9))
 OTHER = (200.0, 100.0)
+STEP = make_step(0, picture=1, action=Wait())
 
 SEEN = Observation(
     screenshot=make_screenshot(1),
@@ -95,3 +96,35 @@ async def test_a_wasted_step_costs_nothing_of_the_masters_plan() -> None:
         == ["click", "type", "click", "answer"]
         for episode in full
     )
+
+
+async def test_it_records_what_it_did_wrong_and_where() -> None:
+    known: set[Slip] = set()
+    for seed in range(300):
+        policy = NoisyPolicy(ScriptedPolicy(GOOD), seed=str(seed))
+        meant = [*GOOD, Answer()]
+        while meant:
+            number = 4 - len(meant)
+            action = (await policy.act(PolicyInput("", [STEP] * number, SEEN))).action
+            slip = policy.slips.pop(number, None)
+            known |= {slip} if slip else set()
+            ends = slip is Slip.GAVE_UP and isinstance(meant[0], Answer)
+            assert (action == meant[0]) is (slip is None or ends)
+            if isinstance(action, Answer):
+                break
+            if not isinstance(action, Wait):
+                meant.pop(0)
+
+    assert known == set(Slip)
+
+
+async def test_a_miss_within_its_element_is_no_mistake() -> None:
+    whole = SEEN.elements[0].model_copy(update={"bbox": (0.0, 0.0, 640.0, 480.0)})
+    seen = SEEN.model_copy(update={"elements": (whole,)})
+    slips: set[Slip] = set()
+    for seed in range(200):
+        policy = NoisyPolicy(ScriptedPolicy(GOOD[:1]), seed=str(seed))
+        await policy.act(PolicyInput("", [], seen))
+        slips |= set(policy.slips.values())
+
+    assert slips <= {Slip.GAVE_UP, Slip.IDLED}

@@ -11,6 +11,7 @@ from schemas.action import (
     Action,
     Answer,
     Click,
+    Drag,
     Hover,
     Key,
     KeyDown,
@@ -246,9 +247,27 @@ async def test_a_choice_that_the_goal_does_not_name_beside_one_that_it_names_is_
     assert (await _first(blue, *unnamed, won=False))[0] == "useful"
 
 
+@pytest.mark.parametrize(
+    ("tag", "expected"), [("label", "mistake"), ("li", "mistake"), ("a", "useful")]
+)
+async def test_labels_and_items_of_a_list_are_choices_and_links_are_not(
+    tag: str, expected: str
+) -> None:
+    named, other = (_element(name, at=at, tag=tag) for at, name in enumerate(("Red", "Blue")))
+    states = (_state(0, named, other), _state(1, named, other))
+    unseen = named.model_copy(update={"covered": True})
+    hidden = named.model_copy(update={"visible": 0.0})
+
+    assert (await _first(Click(x=10.0, y=30.0), *states, won=False))[0] == expected
+    for out_of_sight in (unseen, hidden):
+        covered = (_state(0, out_of_sight, other), _state(1, out_of_sight, other))
+        assert (await _first(Click(x=10.0, y=30.0), *covered, won=False))[0] == "useful"
+
+
 async def test_a_focus_that_nobody_uses_is_redundant() -> None:
     before, after = _state(0, BUTTON), _state(1, BUTTON, focus="input#a")
-    away, red = _state(1, BUTTON, focus=None), _state(0, RED)
+    away = _state(1, BUTTON, focus=None)
+    named = _element("Red", tag="button")
 
     async def label(then: Action, *states: dict[str, Any]) -> str:
         first = states[1]
@@ -260,7 +279,72 @@ async def test_a_focus_that_nobody_uses_is_redundant() -> None:
     assert await label(TypeText(text="a"), before, after) == "useful"
     focused = _state(0, BUTTON, focus="input#a")
     assert await label(Click(x=50.0, y=40.0), focused, away) == "without_effect"
-    assert await label(Click(x=50.0, y=40.0), red, _state(1, RED, focus="input#a")) == "useful"
+    red = (_state(0, named), _state(1, named, focus="button#a"))
+    assert await label(Click(x=50.0, y=40.0), *red) == "useful"
+    assert await label(Wait(), before, after) == "redundant"
+
+
+async def test_a_wait_is_neutral_if_it_was_asked_for_or_something_came() -> None:
+    waits: list[Action] = [Wait(), Wait(), Click(**AT)]
+    came = await _labels(_episode(waits, [_state(0), _state(0), _state(1), _state(1)]))
+    idle = _episode(waits, [_state(0)] * 4)
+    asked = idle.model_copy(update={"instruction": "Click, then wait 1 second."})
+
+    assert [quality for quality, _ in came[:2]] == ["neutral", "neutral"]
+    assert [quality for quality, _ in (await _labels(idle))[:2]] == ["without_effect"] * 2
+    assert [quality for quality, _ in (await _labels(asked))[:2]] == ["neutral", "neutral"]
+
+
+async def test_a_button_may_do_what_is_not_shown() -> None:
+    pressed = _state(0, BUTTON, focus="button#a")
+
+    assert await _first(Click(**AT), _state(0, BUTTON), pressed) == ("neutral", False)
+
+
+async def test_text_without_a_basis_that_is_typed_again_is_undone() -> None:
+    states = [_state(n, one) for n, one in enumerate((FIELD, WRONG, FIELD, FILLED, FILLED))]
+    states[2]["page"]["url"] = "http://miniwob.localhost/next"
+    press = Click(x=50.0, y=40.0)
+
+    async def first(text: str) -> str:
+        again = TypeText(text="anna", **AT)
+        actions: list[Action] = [TypeText(text=text, **AT), press, again, press]
+        return (await _labels(_episode(actions, states)))[0][0]
+
+    assert await first("anma") == "undone_later"
+    assert await first("anna") == "useful"
+
+
+async def test_a_drag_that_only_marks_text_is_a_mistake_of_an_episode_that_failed() -> None:
+    drag = Drag(**AT, to_x=20.0, to_y=20.0)
+    same, drawn = (_state(0), _state(1)), (_state(0), _state(1, dom_sha256="another"))
+    for state in same:
+        state["page"]["dom_sha256"] = "same"
+
+    assert (await _first(drag, *same, won=False))[0] == "mistake"
+    assert (await _first(drag, *drawn, won=False))[0] == "useful"
+    assert (await _first(drag, *same))[0] == "useful"
+
+
+async def test_a_click_beside_everything_is_a_mistake_of_an_episode_that_failed() -> None:
+    beside = Click(x=50.0, y=40.0)
+    before, after = _state(0, BUTTON, focus="input#a"), _state(1, FIELD)
+
+    assert (await _first(beside, before, after, won=False))[0] == "mistake"
+    assert (await _first(beside, before, after))[0] == "useful"
+    assert (await _first(Click(**AT), before, after, won=False))[0] == "useful"
+    assert (await _first(beside, _state(0, BUTTON), after, won=False))[0] == "useful"
+
+
+async def test_a_second_click_that_restores_the_page_is_a_mistake_of_a_failed_episode() -> None:
+    closed, opened = _state(0, BUTTON), _state(1, BUTTON, FIELD.model_copy(update={"value": None}))
+    actions: list[Action] = [Click(**AT), Click(**AT), Key(key="a")]
+
+    failed = await _labels(_episode(actions, [closed, opened, closed, closed], won=False))
+    kept = await _labels(_episode(actions, [closed, opened, _state(2, RED), closed], won=False))
+
+    assert [quality for quality, _ in failed[:2]] == ["useful", "mistake"]
+    assert kept[1][0] == "useful"
 
 
 async def test_the_first_mistake_is_told_of_an_episode_that_failed() -> None:

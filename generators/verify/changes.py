@@ -1,18 +1,21 @@
-"""What a step changed in the fields of a page, and whether a later step took it back.
+"""What changed between a step and the next, in what can be seen and in the fields of the page.
 
 A field is known by its frame, its tag and its place among the fields of that tag, so that it is the same
 one on a page that scrolled. A change is taken back if a later step writes over the text, or gives the
 field the value again that it had before. A page that empties a field after Enter or a press of a button
-took nothing back.
+took nothing back, and a text that was replaced after a button was pressed had been tried.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from schemas.action import Click, Drag, Key, Select, TypeText
+from generators.verify.pictures import differ
+from schemas.action import Click, Drag, Key, Select, TypeText, target_point
 from schemas.episode import Step
+from schemas.observation import Box, Element
 
 _CHECKED = ("true", "false")
+_DRAWINGS = ("canvas", "svg", "circle", "rect", "ellipse", "line", "path", "polygon", "g", "image")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ def _is_taken_back(own: Edit, later: Sequence[tuple[Step, Sequence[Edit]]]) -> b
                 return change.before.startswith(value)
             if not change.after.startswith(value) and own.after not in _CHECKED:
                 return False
+        if step.target is not None and "button" in (step.target.tag, step.target.role):
+            return False
     return False
 
 
@@ -81,3 +86,57 @@ def _acts_on(step: Step, change: Edit) -> bool:
         case Click() | Drag():
             return change.after != ""
     return isinstance(step.action, Select)
+
+
+def is_visible(before: Step, after: Step) -> bool:
+    """Return whether something can be seen to differ between a step and the next."""
+    seen = before.sights is not None and after.sights is not None
+    return (
+        before.result_text is not None
+        or before.page.url != after.page.url
+        or before.elements != after.elements
+        or (seen and before.sights != after.sights)
+        or differ(before.screenshot.bytes, after.screenshot.bytes)
+    )
+
+
+def looks_alike(before: Step, after: Step) -> bool:
+    """Return whether elements, what is in sight, fields and address are the same after a step."""
+    return (before.elements, before.sights, before.page.form_sha256, before.page.url) == (
+        after.elements,
+        after.sights,
+        after.page.form_sha256,
+        after.page.url,
+    )
+
+
+def marks_text(before: Step, after: Step) -> bool:
+    """Return whether the picture alone differs after a step, and its target is no drawing."""
+    drawn = before.target is not None and before.target.tag in _DRAWINGS
+    return (
+        not drawn
+        and looks_alike(before, after)
+        and (before.page.dom_sha256 == after.page.dom_sha256)
+    )
+
+
+def is_beside(before: Step, after: Step) -> bool:
+    """Return whether a step pointed at nothing that can be used, and took the focus away."""
+    left = before.page.focus is not None and after.page.focus is None
+    return left and aimed_at(before) is None
+
+
+def aimed_at(step: Step) -> Element | None:
+    """Return the smallest usable element where an action points; None if there is none."""
+    point = target_point(step.action)
+    found = [
+        one
+        for one in step.elements
+        if point is not None and one.interactive and not one.covered and _holds(one.bbox, point)
+    ]
+    return min(found, key=lambda one: one.bbox[2] * one.bbox[3], default=None)
+
+
+def _holds(box: Box, point: tuple[float, float]) -> bool:
+    left, top, width, height = box
+    return left <= point[0] <= left + width and top <= point[1] <= top + height
