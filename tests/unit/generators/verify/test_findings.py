@@ -26,7 +26,7 @@ RAISED = {"Unread", "ForeignPrompt"}
 
 ELSEWHERE = {
     "the row says .*×.*, the viewport is .*×.*": "row's size, beside the picture's",
-    "the task's split is .*, its template's is another": "a test of the task",
+    "the task asks for the split '.*', which does not exist": "a test of the task",
     "the task's id is not the hash of its content": "a test of the task",
     ".* actions, but the task allows .*": "a test of the task",
     "the instruction is not the task's": "a test of a task that states its goal",
@@ -72,16 +72,17 @@ async def _episodes(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Episode, Lie]
     rows = import_module("test_structure")
     columns = import_module("test_derived_columns")
     calls = import_module("test_model_columns")
+    replies = import_module("test_model_replies")
     by_model, others = await replied(), await won()
-    surfed = await replied(*calls.OTHER_ROLES, name=PolicyName.SURFER)
+    surfed = await replied(*replies.OTHER_ROLES, name=PolicyName.SURFER)
     repaired = await replied("I click it.", clicked(50, 100), clicked(60, 100))
     stuck = await lost(calls.StopReason.STUCK)
     out = [(others, lie) for _, lie in (rows.LIES | columns.LIES).values()]
     out += [(by_model, lie) for _, lie in calls.LIES.values()]
-    out += [(surfed, lie) for _, lie in calls.SURFED.values()]
-    out += [(repaired, lie) for _, lie in calls.REPAIRED.values()]
-    keyed = await replied(*calls.KEYED)
-    out += [(keyed, lie) for _, lie in calls.ONE_POINT.values()]
+    out += [(surfed, lie) for _, lie in replies.SURFED.values()]
+    out += [(repaired, lie) for _, lie in replies.REPAIRED.values()]
+    keyed = await replied(*replies.KEYED)
+    out += [(keyed, lie) for _, lie in replies.ONE_POINT.values()]
     out += [(stuck, lie) for _, lie in calls.WITHOUT.values()]
     return [*out, *[(await lost(stop), lie) for stop, _, lie in columns.END_LIES.values()]]
 

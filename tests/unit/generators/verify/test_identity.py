@@ -46,8 +46,8 @@ EDITS = {
     "derivation": (
         *(
             "schemas/task.py",
-            "def split_of(template_id: str) -> str:\n",
-            "def split_of(template_id: str) -> str:\n    return 'train'\n",
+            '    return content_hash(\n        {\n            "site": site,',
+            '    return content_hash(\n        {\n            "place": site,',
         ),
         {"structure"},
     ),

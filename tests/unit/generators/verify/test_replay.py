@@ -341,7 +341,7 @@ async def test_a_picture_of_another_step_or_of_nothing_parts(taken: int | None, 
     assert found.score == pytest.approx(2 / 3)
     assert found.reason.startswith(f"diverged at step 1 because picture: {said}")
     assert found.evidence["pictures_differ_at"] == [1]
-    (by,) = cast("list[dict[str, float]]", found.evidence["pictures_differ_by"])
+    [by] = cast("list[dict[str, float]]", found.evidence["pictures_differ_by"])
     assert (by["cells"] == 1, by["levels"] > 10) == (taken is None, True)
 
 
@@ -397,5 +397,4 @@ async def test_nothing_is_done_on_a_page_that_differs(monkeypatch: pytest.Monkey
         raise AssertionError(f"{self} was asked for {action}")
 
     monkeypatch.setattr(Furnished, "act", act)
-
     assert "title: 'x'" in (await replayed(episode)).because

@@ -143,4 +143,4 @@ def test_origins_count_what_is_published() -> None:
     chosen = _select(small_run().seal())
 
     assert chosen.origins["policy"] == {"teacher": 6, "model": 4}
-    assert chosen.origins["browser"] == {"Chromium": 10}
+    assert chosen.origins["browser"] == {"chromium": 10}
