@@ -63,7 +63,7 @@ SHOWN = {
     "an option of an open list": f"<select multiple style='{AT}'><option>one<option>secret</select>",
     "an area's": f"<textarea style='{AT}'>secret</textarea>",
     "in a frame": FRAME % "secret",
-    "the word of a line that is not clipped": f"<div style='{AT}width:60px;overflow:hidden;"
+    "the word of a line that is not clipped": f"<div style='{AT}width:48px;overflow:hidden;"
     "white-space:nowrap'>secret and more of it</div>",
     "out of a clipping box": "<div style='width:5px;height:5px;overflow:hidden'>"
     f"<p style='{AT}'>secret</p></div>",

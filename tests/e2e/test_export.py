@@ -114,7 +114,7 @@ def test_a_teacher_s_run_becomes_every_format(tmp_path: Path) -> None:
     taken = sum(row["action_type"] != "none" for row in actions)
 
     assert {one.code for one in said.values()} == {0}
-    assert said[FormatName.CHAT].answer["counts"] == {"lines": 7, "replies": taken}
+    assert said[FormatName.CHAT].answer["counts"] == {"lines": 8, "replies": taken}
     documents = list((tmp_path / "atif").rglob("trajectory.json"))
     assert len(documents) == 4
     for path in documents:

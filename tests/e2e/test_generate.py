@@ -30,6 +30,7 @@ from commands import (
 from effort import THOROUGH
 from locations import Place, at
 from seaweedfs import Weed
+from small_runs import VERIFIERS
 
 from flows.job.config_loader import Sources, load
 from flows.job.plan import plan_units
@@ -145,7 +146,7 @@ def test_a_task_has_the_goal_that_its_page_states(made: Made) -> None:
 def test_every_episode_has_a_verdict_of_every_verifier(made: Made) -> None:
     verdicts = made.run.rows("verdicts", "episode_id", "verifier", "status", "round")
 
-    assert len(verdicts) == 6 * 3
+    assert len(verdicts) == 6 * len(VERIFIERS)
     assert {(row["status"], row["round"]) for row in verdicts} == {("passed", 0)}
 
 
@@ -240,9 +241,12 @@ def test_judging_again_adds_rows_and_changes_no_episode(copied: Made) -> None:
     assert judged.answer["version"] == 2
     rounds = copied.run.rows("verdicts", "verifier", "round")
     assert sorted({(str(row["verifier"]), row["round"]) for row in rounds}) == [
+        ("novelty", 0),
         ("outcome", 0),
         ("outcome", 1),
         ("replay", 0),
+        ("seen", 0),
+        ("steps", 0),
         ("structure", 0),
         ("structure", 1),
     ]
@@ -279,7 +283,7 @@ def test_commits_that_lack_verdicts_are_judged_and_nothing_is_rolled_out(copied:
 
     assert again.code == 0, again.err
     assert (again.answer["rolled_out"], again.answer["accepted"]) == (0, 6)
-    assert len(copied.run.rows("verdicts", "episode_id")) == 6 * 3
+    assert len(copied.run.rows("verdicts", "episode_id")) == 6 * len(VERIFIERS)
     assert copied.run.objects("tables/episodes/") == before
 
 
