@@ -195,8 +195,12 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
 
 
 def _check_protocol(history: History, found: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the protocol of an entry, which the first entry alone has."""
-    if found and history.columns:
+    """Yield what is wrong with the protocol of an entry.
+
+    Only what creates the table has one: its first entry, and those right after it of a writer that did
+    not learn that the first one went in.
+    """
+    if found and history.transactions:
         yield "creates the table a second time"
     for body in found:
         if body.get("minReaderVersion") != 1:

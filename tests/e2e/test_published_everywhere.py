@@ -25,6 +25,8 @@ from hub.state import Account
 from memory_run import TEST, TRAIN, VALIDATION
 from seaweedfs import Weed
 
+from schemas.task import SPLITS
+
 pytestmark = pytest.mark.browser
 
 FOLDER, REPO = "demo-dataset", "ORG/NAME"
@@ -106,6 +108,12 @@ def published(weed: Weed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         clients = {"HF_ENDPOINT": hub.url, "HF_TOKEN": TOKEN, "HF_HOME": str(base / "home")}
         env = environment({**weed.environment, **clients})
         env["PYTHONPATH"] += f":{ROOT / 'tests'}"
+        rows = [
+            {"site": "miniwob", "template_id": template, "seed": seed, "split": split}
+            for template, split in zip((TRAIN, VALIDATION, TEST), SPLITS, strict=True)
+            for seed in (0, 1)
+        ]
+        (base / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
         done = stepmill(
             "generate",
             "--json",
@@ -116,8 +124,7 @@ def published(weed: Weed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "--set=engine.args=['--puppet']",
             "--set=browser.viewport=[512,512]",
             "--set=browser.sessions=3",
-            f"--set=tasks.include=['{TRAIN}','{VALIDATION}','{TEST}']",
-            "--set=tasks.seeds=[0,1]",
+            "--set=tasks.source=tasks.jsonl",
             *UNREPLAYED,
             f"--set=publish.to={json.dumps(PLACES)}",
             "--set=publish.private=false",
