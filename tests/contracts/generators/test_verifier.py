@@ -50,7 +50,10 @@ REFUTED: dict[str, Damage] = {
     "seen": blind,
     "replay": changed(reward_before=0.5),
 }
-"""What each verifier is there to find."""
+"""What each verifier that judges is there to find."""
+
+LABELS = ("novelty", "steps")
+"""The verifiers that pass every episode: what they found is in the evidence."""
 
 ODD: dict[str, Damage] = {
     "no steps": changed(steps=(), n_steps=0),
@@ -78,7 +81,7 @@ def check(finding: Finding) -> None:
 
 
 def test_every_verifier_is_tested() -> None:
-    assert set(REFUTED) == set(VERIFIER_NAMES)
+    assert sorted([*REFUTED, *LABELS]) == sorted(VERIFIER_NAMES)
 
 
 def test_it_is_named_as_configurations_name_it(name: str) -> None:
@@ -95,10 +98,21 @@ async def test_an_episode_that_holds_passes(name: str) -> None:
     check(finding)
 
 
+@pytest.mark.parametrize("name", REFUTED)
 async def test_what_it_is_there_to_find_fails_with_a_reason(name: str) -> None:
     finding = await made(name).examine(scripted_task(), REFUTED[name](await won()))
 
     assert finding.status is Status.FAILED, finding
+    check(finding)
+
+
+@pytest.mark.parametrize("name", LABELS)
+@pytest.mark.parametrize("damage", REFUTED.values(), ids=REFUTED.keys())
+async def test_what_labels_alone_passes_what_others_refute(name: str, damage: Damage) -> None:
+    finding = await made(name).examine(scripted_task(), damage(await won()))
+
+    assert finding.status is Status.PASSED, finding
+    assert finding.evidence
     check(finding)
 
 
@@ -124,6 +138,7 @@ async def test_an_odd_episode_is_a_finding_or_a_named_failure(name: str, damage:
     check(finding)
 
 
+@pytest.mark.parametrize("name", REFUTED)
 async def test_an_episode_of_another_task_is_not_passed(name: str) -> None:
     episode = make_episode().model_copy(update={"reward": None, "done": False})
 
