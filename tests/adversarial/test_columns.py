@@ -38,7 +38,6 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "instruction",
             "parameters",
             "seed",
-            "split",
         ]
     ),
     "episodes": frozenset(
@@ -175,7 +174,7 @@ REPLAY: Mapping[str, Mapping[str, str]] = {
         "result_text": "result_text_made_up",
         "reward": "paid_one_step_early",
     },
-    "observations": {"elements": "elements_renamed"},
+    "observations": {"elements": "elements_renamed", "sights": "text_in_sight_altered"},
 }
 """Columns that a second execution shows, and a kind of lie about each."""
 
@@ -206,6 +205,7 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
         "answer_kind": "a word of the task file",
         "rubric": "a word of the task file; no verifier reads it yet",
         "expires_at": "a word of the task file",
+        "split": "a word of the task file; publication decides where it has none",
     },
     "episodes": {
         "unit_id": "made from the tasks of the whole unit; the audit derives it",
