@@ -17,7 +17,8 @@ SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # What kills processes, and grows with the two numbers above; and what is larger where there is time:
 # a test sees to it that every module which reads `tests/effort.py` is here.
 CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publish_hub_killed.py \
-  tests/e2e/test_browser_containment.py tests/e2e/test_generate.py tests/e2e/test_hostile_words.py \
+  tests/e2e/test_browser_containment.py tests/e2e/test_clumsy_steps.py tests/e2e/test_generate.py \
+  tests/e2e/test_hostile_words.py \
   tests/e2e/test_large_runs.py tests/e2e/test_s3_days.py tests/e2e/test_task_pictures.py \
   tests/e2e/test_teacher.py \
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \

@@ -80,6 +80,8 @@ class History:
     """Paths of all files that were ever live."""
     transactions: dict[str, int] = field(default_factory=dict)
     """Application transactions and their tokens."""
+    table_ids: set[str] = field(default_factory=set)
+    """Delta's ids of the table, one of each writer that created it."""
     columns: frozenset[str] = frozenset()
     """The columns that the log has declared from the start; older files lack those added later."""
 
@@ -174,9 +176,14 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
     kinds = {kind for kind, _ in actions}
     if not kinds & {"metaData", "txn"}:
         yield "is torn: it neither creates the table nor has a transaction"
-    yield from _check_protocol(history, [body for kind, body in actions if kind == "protocol"])
+    yield from _check_protocol([body for kind, body in actions if kind == "protocol"])
     for kind, body in actions:
         if kind == "metaData":
+            # Several writers may create a table, each with an id of its own, or one that was not answered.
+            again = "protocol" in kinds and body.get("id") in history.table_ids
+            if again and history.transactions:
+                yield "creates the table a second time"
+            history.table_ids.add(str(body.get("id")))
             yield from _check_schema(history, body)
         elif kind == "add":
             path, size, stats = (body.get(name) for name in ("path", "size", "stats"))
@@ -194,14 +201,8 @@ def _apply(history: History, data: bytes) -> Iterator[str]:
             history.transactions[transaction.appId] = transaction.version
 
 
-def _check_protocol(history: History, found: list[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what is wrong with the protocol of an entry.
-
-    Only what creates the table has one: its first entry, and those right after it of a writer that did
-    not learn that the first one went in.
-    """
-    if found and history.transactions:
-        yield "creates the table a second time"
+def _check_protocol(found: list[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what is wrong with the protocol of an entry."""
     for body in found:
         if body.get("minReaderVersion") != 1:
             yield f"is for readers of version {body.get('minReaderVersion')}, expected 1"

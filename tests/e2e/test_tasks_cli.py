@@ -71,7 +71,7 @@ def test_check_counts_yield_and_reproduction_by_family(
     }
     assert report["families"] == 3
     assert report["mastered"] == 2
-    assert by_family[0]["problems"][0].startswith("seed 0: not done")
+    assert by_family[0]["problems"][0].startswith("seed 0: outcome: failed: not done")
     assert by_family[2]["states"] == 6, "each episode has a click, a text and a last look"
 
 
@@ -79,7 +79,7 @@ def test_a_check_in_which_nothing_passes_ends_with_1(capsys: pytest.CaptureFixtu
     assert main(["tasks", "check", "--seeds", "1", "--include", "hover-shape"]) == 1
     shown = capsys.readouterr().out
     assert "0 of 1 episodes passed (0.0 %)" in shown
-    assert "hover-shape: seed 0: not done" in shown
+    assert "hover-shape: seed 0: outcome: failed: not done" in shown
 
 
 def test_an_interrupted_check_ends_with_130_and_leaves_no_browser() -> None:

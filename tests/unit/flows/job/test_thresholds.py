@@ -40,6 +40,10 @@ def _graded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_module, RunResources.__name__, GradedWorkshop)
 
 
+JUDGES = '["structure", "outcome", "replay"]'
+"""Without `novelty`: the stand-ins' episodes are copies of one another."""
+
+
 def generated(base: Path, *more: str) -> Said:
     """Make the run, or go on with it."""
     script = base / "script.json"
@@ -47,7 +51,7 @@ def generated(base: Path, *more: str) -> Said:
     settings = (
         *("policy.name=scripted", f"policy.script={script}", 'tasks.include=["click-test"]'),
         *("tasks.seeds=[0, 3]", "tasks.unit_size=4", "browser.viewport=[100, 100]"),
-        *("browser.sessions=2", *more),
+        *("browser.sessions=2", f"verify.verifiers={JUDGES}", f"accept.passed={JUDGES}", *more),
     )
     return called(
         *("generate", "--no-prefect", "--json", f"--run={base / 'run'}"),
