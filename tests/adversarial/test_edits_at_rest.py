@@ -60,9 +60,13 @@ EDITS: dict[str, Edit] = {
 
 SHARD = re.compile(r"tables/\w+/[^/]*\.parquet")
 
-UNMISSED = re.compile(r"deleted: (spool/.*|versions/1\.json)")
+UNMISSED = re.compile(
+    r"deleted: (spool/.*|versions/1\.json)"
+    r"|swapped for another: tables/verdicts/_delta_log/0{19}1\.json"
+)
 """What is not missed. Nobody knows that a spooled episode or the last version was there: the one is rolled
-out again, the other sealed again."""
+out again, the other sealed again. The first verdicts may be gone where the entry that creates their table
+stands in the place of their own, as it does when its answer was lost; they are asked for again."""
 
 UNHELD = ("commitInfo",)
 """Actions of a log that no reader of a run asks: who committed, and when."""
