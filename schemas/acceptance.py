@@ -12,7 +12,7 @@ whenever its episode was judged. Verdicts of earlier versions of `outcome` passe
 threshold of their day: one that the rule of today might overturn leaves its episode unjudged.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -64,7 +64,10 @@ def latest_verdicts(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 
 def acceptance_status(rule: AcceptSection, verdicts: Iterable[Verdict]) -> AcceptanceStatus:
     """Return what the rule makes of an episode, given every verdict on it."""
-    reasons = _reasons(rule, latest_verdicts(verdicts))
+    return _status(_reasons(rule, latest_verdicts(verdicts)))
+
+
+def _status(reasons: Collection[_Reason]) -> AcceptanceStatus:
     if any(reason.final for reason in reasons):
         return AcceptanceStatus.REJECTED
     return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
@@ -131,7 +134,7 @@ def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[s
     tasks: dict[str, str] = {}
     for one in episodes:
         latest = latest_verdicts(one.verdicts)
-        status = acceptance_status(rule, one.verdicts)
+        status = _status(_reasons(rule, latest))
         columns = acceptance(rule, one.verdicts, split=one.split)
         out[one.episode_id] = RunJudgement(status, columns, step_labels(latest))
         own = fingerprints_of(latest)
