@@ -61,27 +61,35 @@ async def read_splits(store: ObjectStore) -> dict[str, str]:
 async def add_splits(store: ObjectStore, splits: Mapping[str, str]) -> None:
     """Record the splits of templates that have none yet.
 
+    Two publications that assign the same splits at once both succeed.
+
     Raises:
-        Conflict: another publication gave one of them another split meanwhile, or is writing now.
+        Conflict: another publication gave one of them another split meanwhile.
         Damaged: the record cannot be read.
         Unwritable: the store cannot be written.
     """
-    try:
-        before = await store.get(KEY)
-    except Missing:
-        before = None
-    known = {} if before is None else parse_splits(before)
-    for template, split in splits.items():
-        if known.get(template, split) != split:
-            raise Conflict(
-                f"{store.url}/{KEY}: another publication put {template} into "
-                f"{known[template]} meanwhile; run the command again"
-            )
-    if splits.items() <= known.items():
+    while True:
+        try:
+            before = await store.get(KEY)
+        except Missing:
+            before = None
+        known = {} if before is None else parse_splits(before)
+        for template, split in splits.items():
+            if known.get(template, split) != split:
+                raise Conflict(
+                    f"{store.url}/{KEY}: another publication put {template} into "
+                    f"{known[template]} meanwhile; run the command again"
+                )
+        if splits.items() <= known.items():
+            return
+        whole = known | dict(splits)
+        data = canonical_json({"digest": content_hash(whole), "splits": whole}).encode() + b"\n"
+        if before is None:
+            if await store.put_new(KEY, data):
+                return
+            continue  # Another publication wrote it first.
+        try:
+            await store.replace(KEY, data, expected=before)
+        except Conflict:
+            continue
         return
-    whole = known | dict(splits)
-    data = canonical_json({"digest": content_hash(whole), "splits": whole}).encode() + b"\n"
-    if before is not None:
-        await store.replace(KEY, data, expected=before)
-    elif not await store.put_new(KEY, data):
-        raise Conflict(f"{store.url}/{KEY}: another publication wrote it; run the command again")

@@ -255,6 +255,19 @@ def test_the_record_of_a_run_only_grows(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == {"a": "train", "b": "test"}
 
 
+def test_publications_that_record_splits_at_once_all_do(tmp_path: Path) -> None:
+    shared = {f"t{number}": "train" for number in range(5)}
+    own = [{f"own{number}": "test"} for number in range(8)]
+
+    async def scenario() -> dict[str, str]:
+        async with asyncio.TaskGroup() as group:
+            for mine in own:
+                group.create_task(add_splits(LocalStore(tmp_path), shared | mine))
+        return await read_splits(LocalStore(tmp_path))
+
+    assert asyncio.run(scenario()) == {k: v for part in [shared, *own] for k, v in part.items()}
+
+
 @pytest.mark.parametrize(
     "text",
     ['{"splits": {"a": "test"}, "digest": "0"}', "{}", "[", '{"splits": {}, "digest": ""}'],
