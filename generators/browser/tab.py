@@ -240,9 +240,11 @@ class PageTab:
         return True
 
     async def rest(self) -> None:
-        """Draw a frame, which requests the images on it, and let a little time pass.
+        """Draw a frame, which requests the images on it, let a little time pass, and draw another.
 
-        Time passes only after the images have arrived, however long that takes.
+        Time passes only after the images have arrived, however long that takes. In the second frame
+        the pointer meets what has moved under it; in the frame of a picture it would be met at a
+        point that the device scale factor has divided.
 
         Raises:
             RolloutFailure: time does not pass.
@@ -250,6 +252,7 @@ class PageTab:
         await self.channel.frame()
         if self.clock is not None and self._spec.clock is not None:
             await self.clock.advance(self._spec.clock.settle_ms)
+            await self.channel.frame()
 
     async def settle(self, *, wait_ms: int) -> None:
         """Draw a frame, let time pass (and `wait_ms` more), draw another, let a little more pass.

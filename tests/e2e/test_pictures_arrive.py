@@ -1,15 +1,20 @@
-"""The first look waits for the pictures of the problem that was just drawn."""
+"""What a page shows waits for its pictures: the first look, and what then lies under the pointer."""
 
 import asyncio
+import io
 from pathlib import PurePosixPath
 
 import pytest
 from aiohttp import web
 from factories import make_task
+from html_site import ORIGIN, browsing, spec
+from PIL import Image
 
 from generators.browser.chromium import Chromium
+from generators.browser.protocol import ClockSpec
 from generators.sites.gateway import Gateway, Handler
 from generators.sites.miniwob import MiniWob, start_url
+from schemas.action import Click
 
 pytestmark = pytest.mark.browser
 
@@ -50,3 +55,28 @@ async def test_the_first_look_shows_its_pictures_however_late_they_arrive() -> N
 
     assert await first_look(slow) == await first_look(Gateway())
     assert slow.late > 0
+
+
+LATE_ROW = (
+    "<style>body{margin:0}.row{height:40px;width:500px}.row:hover{background:rgb(255,0,0)}</style>"
+    "<div id=list><div class=row></div><div class=row></div></div>"
+    "<script>onclick = () => setTimeout(() => {"
+    "const row = document.createElement('div'); row.className = 'row'; list.prepend(row)}, %d)"
+    "</script>"
+)
+SCALE = 2
+
+
+# Chromium looks for what is under the pointer at the point divided by the scale, if it first does so
+# while it takes a picture.
+async def test_what_comes_under_the_pointer_just_before_a_picture_is_shown_under_it() -> None:
+    clock = ClockSpec()
+    page = LATE_ROW % (clock.step_ms + clock.settle_ms // 2)
+    scaled = spec(clock=clock).model_copy(update={"device_scale_factor": SCALE})
+    async with browsing({"/": page}) as (chromium, _), chromium.session(scaled) as session:
+        await session.open(ORIGIN + "/")
+        await session.act(Click(x=20, y=60))
+        picture = Image.open(io.BytesIO((await session.observe()).screenshot.bytes)).convert("L")
+
+    white = [picture.getpixel((200 * SCALE, y * SCALE)) == 255 for y in (20, 60, 100)]
+    assert white == [True, False, True]
