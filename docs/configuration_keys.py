@@ -41,7 +41,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
         *("run.url", "browser.sessions", "browser.processes"),
-        *("limits.live_episodes", "verify.verifiers"),
+        *("limits.live_episodes", "verify.verifiers", "verify.rejected_too"),
     ),
     "generators/engine/vllm/command.py": _all("engine", "model command args"),
     "generators/engine/client/pricing.py": _all(_PRICES, "prompt completion cached"),
@@ -105,7 +105,10 @@ _ASKED = tuple(name for name in DIALECTS if make_dialect(name).drives_engine)
 
 CHOICES: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("policy.dialect", "policy.localizer.dialect"), _ASKED),
-    **dict.fromkeys(("verify.verifiers", "accept.passed", "accept.min_scores"), VERIFIER_NAMES),
+    **dict.fromkeys(
+        ("verify.verifiers", "verify.rejected_too", "accept.passed", "accept.min_scores"),
+        VERIFIER_NAMES,
+    ),
     f"{OPTIONS}.leave_out": tuple(tool.name for tool in EVERYTHING),
 }
 """The names that a key takes, where its type does not list them."""

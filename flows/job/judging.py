@@ -59,7 +59,10 @@ def panel_id(panel: Panel) -> str:
 
     The rule is part of it, because a verifier is not asked about what the rule rejects already.
     """
-    asked = [[verifier.name, verifier.version] for verifier in panel.verifiers]
+    asked = [
+        [one.name, one.version, *(["rejected too"] if one.name in panel.rejected_too else [])]
+        for one in panel.verifiers
+    ]
     return content_hash(["panel", asked, panel.rule.model_dump(mode="json")])
 
 

@@ -47,7 +47,7 @@ def validate(config: RunConfig) -> ValidConfig:
 def _check_verifiers(config: RunConfig) -> None:
     asked, wanted = config.verify.verifiers, config.accept.passed
     check_verifier_names(asked)
-    check_verifier_names((*wanted, *config.accept.min_scores))
+    check_verifier_names((*wanted, *config.accept.min_scores, *config.verify.rejected_too))
     twice = [name for name, times in Counter(asked).items() if times > 1]
     if twice:
         raise BadConfig(f"verify.verifiers: expected each verifier once, got '{twice[0]}' twice")

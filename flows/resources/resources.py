@@ -62,6 +62,7 @@ class RunResources:
                 sessions=SlottedSessions(self._replays, self.slots),
             ),
             config.accept,
+            rejected_too=config.verify.rejected_too,
         )
         """The verifiers of the run, under its rule."""
 

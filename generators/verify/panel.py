@@ -2,7 +2,8 @@
 
 A verifier runs only on episodes that no earlier one failed and that the rule does not reject already, by
 what the earlier ones said; so a threshold that is lowered owes the later verdicts, and one that is raised
-owes nothing. The panel keeps an existing verdict unless it comes from another version of the verifier or
+owes nothing. `verify.rejected_too` names those that run on rejected episodes as well: a failure that is
+to be learnt from has to be as true as a success. None runs on what `structure` failed. The panel keeps an existing verdict unless it comes from another version of the verifier or
 decided nothing; then the verifier runs again, in the next round. If a verifier breaks, the panel records
 `error`, and the run continues.
 
@@ -27,6 +28,9 @@ from schemas.verdict import Finding, Status, Verdict
 MAX_ROUNDS = 3
 """Times that one version of a verifier judges an episode, whoever asks."""
 
+STRUCTURE = "structure"
+"""The verifier that says whether an episode is whole; what it fails is not worth another look."""
+
 RETRIED_STATUSES = (Status.ERROR, Status.ABSTAINED)
 """Statuses that decide nothing: the verifier runs again in a later round."""
 
@@ -36,18 +40,26 @@ LOG = logging.getLogger(__name__)
 class Panel:
     """Runs verifiers in their order, as far as a rule needs them."""
 
-    def __init__(self, verifiers: Sequence[Verifier], rule: AcceptSection) -> None:
+    def __init__(
+        self,
+        verifiers: Sequence[Verifier],
+        rule: AcceptSection,
+        *,
+        rejected_too: Collection[str] = (),
+    ) -> None:
         self.verifiers = tuple(verifiers)
         """In the order in which they run."""
         self.rule = rule
         """Which episodes are accepted."""
+        self.rejected_too = frozenset(rejected_too)
+        """The names of the verifiers that examine rejected episodes as well."""
 
     def needs_verdicts(self, known: Collection[Verdict]) -> bool:
         """Return whether an episode needs verdicts beyond those that it has."""
         latest, counted = latest_verdicts(known), list[Verdict]()
         for verifier in self.verifiers:
-            if self._is_decided(counted):
-                return False
+            if not self._asks(verifier, counted):
+                continue
             if _is_owed(verifier, known):
                 return True
             counted.append(latest[verifier.name])
@@ -71,8 +83,8 @@ class Panel:
         """
         latest, counted, out = latest_verdicts(known), list[Verdict](), list[Verdict]()
         for verifier in self.verifiers:
-            if self._is_decided(counted):
-                break
+            if not self._asks(verifier, counted):
+                continue
             verdict = latest.get(verifier.name)
             asks = again and _rounds(verifier, known) < MAX_ROUNDS
             if verdict is None or asks or _is_owed(verifier, known):
@@ -83,11 +95,15 @@ class Panel:
             counted.append(verdict)
         return out
 
-    def _is_decided(self, counted: Collection[Verdict]) -> bool:
-        """Return whether no later verifier is asked, given what the earlier ones said."""
-        if any(verdict.status is Status.FAILED for verdict in counted):
+    def _asks(self, verifier: Verifier, counted: Collection[Verdict]) -> bool:
+        """Return whether a verifier is asked, given what the earlier ones said."""
+        failed = {verdict.verifier for verdict in counted if verdict.status is Status.FAILED}
+        if STRUCTURE in failed:
+            return False
+        if verifier.name in self.rejected_too:
             return True
-        return acceptance_status(self.rule, counted) is AcceptanceStatus.REJECTED
+        status = acceptance_status(self.rule, counted)
+        return not failed and status is not AcceptanceStatus.REJECTED
 
 
 def _rounds(verifier: Verifier, known: Collection[Verdict]) -> int:

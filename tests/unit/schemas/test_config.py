@@ -337,6 +337,7 @@ OPEN = {
     "limits.live_episodes": 2,
     "limits.drain_seconds": 2.0,
     "verify.verifiers": ["structure"],
+    "verify.rejected_too": ["replay"],
     "accept.passed": ["structure"],
     "accept.min_reward": 0.5,
     "accept.min_scores": {"judge": 0.5},

@@ -153,6 +153,15 @@ def test_a_rule_that_nothing_could_meet_is_pointed_out(here: Path) -> None:
     assert contents(here) == {}
 
 
+@pytest.mark.parametrize("key", ["verify.verifiers", "verify.rejected_too", "accept.passed"])
+def test_a_verifier_that_nobody_knows_is_refused_wherever_it_is_named(here: Path, key: str) -> None:
+    said = called("generate", "--dry-run", "--json", f"--set={key}=['replays']")
+
+    assert said.code == 2
+    assert "unknown verifier 'replays'; did you mean 'replay'?" in said.err
+    assert contents(here) == {}
+
+
 def test_a_threshold_that_does_not_hold_for_some_templates_is_pointed_out(here: Path) -> None:
     only = "--set=tasks.include=['click-test','circle-center','bisect-angle']"
     said = called("generate", "--dry-run", "--json", only, "--set=accept.min_reward=0.5")

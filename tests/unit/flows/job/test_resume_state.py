@@ -13,6 +13,7 @@ from flows.job.plan import PlannedUnit
 from flows.job.progress import ProgressCounter
 from flows.job.resume_state import count_work
 from flows.resources.resources import RunResources
+from generators.verify.panel import Panel
 from schemas.config import RunConfig
 from schemas.sections import TasksSection
 from schemas.verdict import Status, Verdict
@@ -170,6 +171,17 @@ async def test_a_mark_of_fewer_verdicts_than_there_are_marks_nothing(config: Run
         )
 
         assert (await state_of(shop, plan)).judged == {other.unit_id}
+
+
+async def test_a_panel_that_examines_rejected_episodes_too_is_another(config: RunConfig) -> None:
+    async with RunResources(config) as shop:
+        panel = shop.panel
+        too = [
+            Panel(panel.verifiers, panel.rule, rejected_too=(one.name,)) for one in panel.verifiers
+        ]
+        ids = [panel_id(one) for one in (panel, *too)]
+
+    assert len(set(ids)) == len(ids) > 2
 
 
 class Overtaken(DeltaHandle):

@@ -15,6 +15,7 @@ from generators.verify.panel import MAX_ROUNDS, Panel
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
 from generators.verify.verifiers import make_verifiers
+from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import canonical_json
 from schemas.episode import Episode, StopReason, steps_sha256
 from schemas.errors import FailureKind, NotFound, RolloutFailure
@@ -287,6 +288,45 @@ async def test_what_the_rule_rejects_is_not_examined_further() -> None:
     assert not panel(1.0).needs_verdicts(known)
     assert await panel(1.0).judge(make_task(), episode, known) == []
     assert replay.asked == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "rule", "asked"),
+    [
+        ("a", NO_RULE, ["a", "replay"]),
+        ("outcome", AcceptSection(passed=("outcome",)), ["outcome", "replay"]),
+        ("structure", NO_RULE, ["structure"]),
+    ],
+)
+async def test_who_examines_rejected_episodes_too_does_unless_they_are_not_whole(
+    first: str, rule: AcceptSection, asked: list[str]
+) -> None:
+    verifiers = [
+        Says(first, Status.FAILED),
+        Says("b", Status.PASSED),
+        Says("replay", Status.PASSED),
+    ]
+    without, with_ = Panel(verifiers, rule), Panel(verifiers, rule, rejected_too=("replay",))
+
+    known = await without.judge(make_task(), whole())
+    assert not without.needs_verdicts(known)
+    assert with_.needs_verdicts(known) == (len(asked) == 2)
+    known += await with_.judge(make_task(), whole(), known)
+
+    assert [one.verifier for one in known] == asked
+    assert not with_.needs_verdicts(known)
+    assert acceptance_status(AcceptSection(passed=(first,)), known) is AcceptanceStatus.REJECTED
+
+
+async def test_a_rejection_is_replayed_where_the_rule_alone_rejects_it() -> None:
+    low = whole().model_copy(update={"reward": 0.7, "done": True})
+    rule = AcceptSection(passed=("outcome", "replay"))
+    verifiers: list[Verifier] = [OutcomeVerifier({}), Says("replay", Status.PASSED)]
+
+    known = await Panel(verifiers, rule, rejected_too=("replay",)).judge(make_task(), low)
+
+    assert [one.verifier for one in known] == ["outcome", "replay"]
+    assert acceptance_status(rule, known) is AcceptanceStatus.REJECTED
 
 
 def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
