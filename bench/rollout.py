@@ -1,7 +1,7 @@
 """What a step and an episode cost: rate and CPU at 1, 4, 16 and 32 sessions.
 
-Every figure is of the shipped path and viewport: `rollout` with a scripted policy on MiniWoB++, virtual time,
-screenshot, elements and the site's outcome included. CPU is that of this process and everything
+Every figure is of the shipped path and of the viewports that the default configuration draws: `rollout`
+with a scripted policy on MiniWoB++, virtual time, screenshot, elements and the site's outcome included. CPU is that of this process and everything
 below it, reaped children too, split by what the process is. Two ratios have a line to hold:
 
 * our Python's share of the CPU of a step, perceptual hash counted apart: at most 10 %;
@@ -31,8 +31,12 @@ from generators.rollout.rollout import rollout
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import ORIGIN, MiniWob, start_url
 from schemas.action import Action, Click
+from schemas.config import RunConfig
 from schemas.episode import Episode
-from schemas.sections import VIEWPORT
+from schemas.viewport import draw_viewport
+
+CONFIG = RunConfig()
+"""The default configuration, whose pictures are measured."""
 
 TEMPLATE = "click-checkboxes-large"
 STEPS = 30
@@ -57,7 +61,7 @@ async def episodes(
         async with free:
             out.append(
                 await rollout(
-                    make_attempt(TEMPLATE, seed, seed=seed),
+                    make_attempt(site, TEMPLATE, seed, seed=seed, config=CONFIG),
                     site=site,
                     sessions=chromium,
                     make_policy=lambda _: ScriptedPolicy(script()),
@@ -110,6 +114,7 @@ async def bare_setup(browser: Browser, spec: SessionSpec, url: str) -> None:
     """Make, load and close a fresh context by the recipe, with nothing around it."""
     context = await browser.new_context(
         viewport={"width": spec.viewport_width, "height": spec.viewport_height},
+        device_scale_factor=spec.device_scale_factor,
         locale="en-US",
         timezone_id="UTC",
         reduced_motion="reduce",
@@ -140,11 +145,15 @@ async def our_setup(chromium: Chromium, spec: SessionSpec, url: str) -> None:
         await session.open(url)
 
 
-async def setup_ratio(gateway: Gateway, chromium: Chromium, rounds: int) -> dict[str, float]:
+async def setup_ratio(
+    site: MiniWob, gateway: Gateway, chromium: Chromium, rounds: int
+) -> dict[str, float]:
     """Return what a session's set-up costs beside a bare loop's, in alternating rounds."""
+    viewport = draw_viewport(CONFIG, site.area(TEMPLATE), seed="set-up")
     spec = SessionSpec(
-        viewport_width=VIEWPORT[0],
-        viewport_height=VIEWPORT[1],
+        viewport_width=viewport.width,
+        viewport_height=viewport.height,
+        device_scale_factor=viewport.scale,
         allowed_origins=(ORIGIN,),
         clock=ClockSpec(),
     )
@@ -186,12 +195,12 @@ async def run(sessions: list[int], rounds: int) -> bool:
         async with Chromium(gateway_port=gateway.port) as chromium:
             await episodes(site, chromium, sessions=2, count=2)
             rates = [await measure(site, chromium, count) for count in sessions]
-            setup = await setup_ratio(gateway, chromium, rounds)
+            setup = await setup_ratio(site, gateway, chromium, rounds)
     share = max(rate["python_share"] for rate in rates)
     held = share <= MAX_PYTHON_SHARE and setup["setup_ratio"] <= MAX_SETUP_RATIO
     figures = {
         "bench": "rollout",
-        "viewport": list(VIEWPORT),
+        "picture_side": list(CONFIG.picture_side),
         "template": TEMPLATE,
         "rates": rates,
         "python_share": share,

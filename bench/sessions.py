@@ -100,24 +100,28 @@ class Timed:
         return decision
 
 
-def attempts() -> Iterator[Attempt]:
+def attempts(site: MiniWob, config: RunConfig) -> Iterator[Attempt]:
     """Yield attempts at the demo's tasks, seed after seed, without end."""
     templates = tomllib.loads((ROOT / "configs/demo.toml").read_text("utf-8"))["tasks"]["include"]
     for number in itertools.count():
         seed, template = number // len(templates), templates[number % len(templates)]
-        yield make_attempt(template, number, seed=seed)
+        yield make_attempt(site, template, number, seed=seed, config=config)
 
 
 class Bench:
     """One browser and one kind of policy, level after level."""
 
     def __init__(
-        self, site: MiniWob, chromium: Chromium, make: Callable[[Attempt, Account], Policy]
+        self,
+        site: MiniWob,
+        chromium: Chromium,
+        make: Callable[[Attempt, Account], Policy],
+        config: RunConfig,
     ) -> None:
         self._site = site
         self._chromium = chromium
         self._make = make
-        self._attempts = attempts()
+        self._attempts = attempts(site, config)
         self._going: list[Going] = []
 
     async def level(self, sessions: int, *, warm_up: float, seconds: float) -> dict[str, float]:
@@ -214,7 +218,7 @@ async def measure(kind: str, args: argparse.Namespace) -> list[dict[str, float]]
                 gateway_port=gateway.port, slots=Slots(args.slots) if args.slots else page_slots()
             )
             async with chromium:
-                bench = Bench(MiniWob(gateway), chromium, make)
+                bench = Bench(MiniWob(gateway), chromium, make, config)
                 level = await bench.level(sessions, warm_up=args.warm_up, seconds=args.seconds)
             out.append(level)
             sys.stderr.write(f"{kind}: {json.dumps(level)}\n")

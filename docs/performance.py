@@ -169,9 +169,14 @@ def _lines() -> Iterator[str]:
 
 def _rollout() -> Iterator[str]:
     result = read_result("rollout")
-    width, height = result["viewport"]
+    side = result.get("picture_side")
+    pictures = (
+        "at {}×{}".format(*result["viewport"])
+        if side is None
+        else "with pictures of {} to {} px".format(*side)
+    )
     ours, bare = show(result["setup_cpu_ms"], "ms"), show(result["bare_setup_cpu_ms"], "ms")
-    yield f"`bench/rollout.py` at {width}×{height}. Setting a session up takes {ours} of CPU,"
+    yield f"`bench/rollout.py` {pictures}. Setting a session up takes {ours} of CPU,"
     yield f"a bare DevTools loop {bare}:"
     yield ""
     yield "| sessions | steps/s | CPU ms a step | CPU ms an episode | Python's share | hash ms a step |"

@@ -1,13 +1,16 @@
 """Attempts at MiniWoB++ tasks that belong to no run: what benches roll out."""
 
 from generators.rollout.episode_recorder import Attempt
-from generators.sites.miniwob import NAME, start_url
-from schemas.sections import VIEWPORT
+from generators.sites.miniwob import NAME, MiniWob, start_url
+from schemas.config import RunConfig
 from schemas.task import Task
+from schemas.viewport import draw_viewport
 
 
-def make_attempt(template: str, number: int, *, seed: int) -> Attempt:
-    """Return an attempt at a template's task, at the viewport that ships."""
+def make_attempt(
+    site: MiniWob, template: str, number: int, *, seed: int, config: RunConfig
+) -> Attempt:
+    """Return an attempt at a template's task, at the viewport that a run of `config` draws."""
     task = Task(
         task_id=f"bench-{number}",
         template_id=template,
@@ -18,14 +21,14 @@ def make_attempt(template: str, number: int, *, seed: int) -> Attempt:
         seed=seed,
         split="train",
     )
-    width, height = VIEWPORT
+    viewport = draw_viewport(config, site.area(template), seed=task.task_id)
     return Attempt(
         run_id="bench",
         unit_id="bench",
         task=task,
         attempt=0,
-        viewport_width=width,
-        viewport_height=height,
-        device_scale_factor=1.0,
+        viewport_width=viewport.width,
+        viewport_height=viewport.height,
+        device_scale_factor=viewport.scale,
         code_version="bench",
     )

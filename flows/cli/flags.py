@@ -245,6 +245,7 @@ def _engine_check(parser: argparse.ArgumentParser) -> None:
 
 def _plan(parser: argparse.ArgumentParser) -> None:
     _dialect(parser)
+    configuration_flags(parser)
     json_flag(parser)
 
 
@@ -267,8 +268,8 @@ ENGINE: Commands = {
     ),
     "plan": (
         _plan,
-        "show viewports by the tokens of their pictures, by legibility and by speed",
-        "stepmill engine plan --dialect holotron",
+        "show sizes of pictures, and a run's own, by tokens, by legibility and by speed",
+        "stepmill engine plan --dialect holotron --set browser.picture_side=[700,896]",
     ),
 }
 """The subcommands of `engine`."""

@@ -18,11 +18,14 @@ _BUCKET = ("storage.endpoint_url", "storage.region")
 _RULE = ("accept",)
 """The acceptance rule, for commands that read verdicts."""
 
-_PICTURES = (
-    *("browser.viewport", "browser.device_scale_factor"),
-    *("browser.picture_side", "browser.margin"),
-)
+_LARGEST = ("browser.viewport", "browser.device_scale_factor", "browser.picture_side")
+"""The keys that say how large pictures are at most."""
+
+_PICTURES = (*_LARGEST, "browser.margin")
 """The keys that say how large pages and pictures are."""
+
+_ACTING = ("policy.name", "policies")
+"""The keys that decide how large pictures are where nothing is set."""
 
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
@@ -49,11 +52,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
-    "tasks show": (
-        *_PICTURES,
-        "policy.name",  # decides how large pictures are where nothing is set
-        "policies",
-    ),
+    "tasks show": (*_PICTURES, *_ACTING),
     "tasks check": (
         "run.seed",
         "tasks.source",
@@ -73,6 +72,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "accept.min_reward",
     ),
     "engine serve": ("engine.model", "engine.command", "engine.args"),
+    "engine plan": (*_LARGEST, *_ACTING),
 }
 """The keys by command, a table's name for all keys of the table; None: every key there is."""
 

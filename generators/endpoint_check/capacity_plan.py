@@ -80,9 +80,9 @@ class PlanRow(Record):
     """What one viewport costs."""
 
     width: int
-    """CSS px."""
+    """Of a screenshot, px; CSS px of its viewport where the device scale factor is 1."""
     height: int
-    """CSS px."""
+    """Of a screenshot, px."""
     sent_width: int
     """Of the picture as sent, px."""
     sent_height: int
@@ -96,11 +96,11 @@ class PlanRow(Record):
     image_tokens: int
     """Prompt tokens of one picture."""
     legibility: float
-    """Seen px per CSS px on the worse axis; below 1 small print is lost."""
+    """Seen px per px of the screenshot on the worse axis; below 1 small print is lost."""
     on_grid: bool
-    """The model sees the viewport pixel by pixel, stretched on neither axis."""
+    """The model sees the screenshot pixel by pixel, stretched on neither axis."""
     default: bool
-    """The viewport of policies that ask an engine, unless a configuration names another."""
+    """The largest screenshot that a run of the configuration may have."""
     tokens_per_step: float
     """Prompt and reply, averaged over an episode, all of it computed."""
     steps_per_second: float | None = None
@@ -129,13 +129,17 @@ class CapacityPlan(Record):
 def plan(
     dialect: Dialect,
     *,
+    own: tuple[int, int] = MODEL_VIEWPORT,
     viewports: Sequence[tuple[int, int]] = VIEWPORTS,
     workload: Workload | None = None,
 ) -> CapacityPlan:
-    """Return what each viewport costs in a dialect, the cheapest picture first."""
+    """Return what each viewport costs in a dialect, the cheapest picture first.
+
+    `own` is the size of the largest screenshot of the run that is planned, px.
+    """
     work = workload or Workload()
-    sizes = sorted({*viewports, MODEL_VIEWPORT})
-    rows = [_row(dialect, size, work) for size in sizes]
+    sizes = sorted({*viewports, own})
+    rows = [_row(dialect, size, work, is_own=size == own) for size in sizes]
     return CapacityPlan(
         dialect=dialect.name,
         workload=work,
@@ -157,7 +161,7 @@ def tokens_per_step(image_tokens: int, work: Workload) -> float:
     return work.system_tokens + text + seen / work.steps + work.reply_tokens
 
 
-def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload) -> PlanRow:
+def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload, *, is_own: bool) -> PlanRow:
     sent = dialect.sent_size(*viewport)
     rule = dialect.pictures
     seen = rule.seen_size(*sent)
@@ -176,7 +180,7 @@ def _row(dialect: Dialect, viewport: tuple[int, int], work: Workload) -> PlanRow
         image_tokens=tokens,
         legibility=min(seen[0] / viewport[0], seen[1] / viewport[1]),
         on_grid=seen == viewport,
-        default=viewport == MODEL_VIEWPORT,
+        default=is_own,
         tokens_per_step=computed,
         steps_per_second=None if rate is None else rate / computed,
         cached_tokens_per_step=cached,

@@ -90,6 +90,25 @@ def test_a_plan_shows_viewports_by_tokens() -> None:
     assert [row["width"] for row in told["rows"] if row["default"]] == [1_024]
 
 
+@pytest.mark.parametrize(
+    ("settings", "own"),
+    [
+        (("browser.picture_side=[700,896]",), (896, 896)),
+        (("browser.viewport=[400,300]", "browser.device_scale_factor=2.0"), (800, 600)),
+        (("policy.name=teacher",), (480, 480)),
+    ],
+    ids=lambda one: one[0] if isinstance(one[0], str) else "",
+)
+def test_a_plan_marks_the_largest_picture_of_the_configuration(
+    settings: tuple[str, ...], own: tuple[int, int]
+) -> None:
+    said = called("engine", "plan", "--json", *(f"--set={one}" for one in settings))
+
+    assert said.code == 0, said.err
+    marked = [row for row in json.loads(said.out)["rows"] if row["default"]]
+    assert [(row["width"], row["height"]) for row in marked] == [own]
+
+
 def test_a_plan_for_no_dialect_is_refused() -> None:
     said = called("engine", "plan", "--dialect", "holo7")
 

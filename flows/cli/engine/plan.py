@@ -1,18 +1,24 @@
-"""`stepmill engine plan`: what each viewport costs an engine, before one is started."""
+"""`stepmill engine plan`: what screenshots of each size cost an engine, before one is started."""
 
 import argparse
+import os
 from collections.abc import Iterator
 
+from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.endpoint_check.capacity_plan import CapacityPlan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
+from schemas.viewport import largest_viewport
 
-_HEAD = ("viewport", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
+_HEAD = ("picture", "sent", "seen", "tokens", "legible", "tokens/step", "steps/s", "with a cache")
 
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    capacity = plan(make_dialect(args.dialect))
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    asking = "the defaults of a plan", {"policy": {"name": "model"}}
+    config = load(sources, os.environ, asking)
+    capacity = plan(make_dialect(args.dialect), own=largest_viewport(config).picture)
     if args.json:
         print_result(capacity.model_dump(mode="json"))
     else:
@@ -24,8 +30,8 @@ def _format_plan(capacity: CapacityPlan) -> Iterator[str]:
     yield from table(_HEAD, (_cells(row) for row in capacity.rows))
     work = capacity.workload
     yield ""
-    yield "*: the usual viewport of a policy that asks an engine. =: seen pixel by pixel."
-    yield "legible: seen px per CSS px on the worse axis; below 1 small print is lost."
+    yield "*: the largest picture of this configuration. =: seen pixel by pixel."
+    yield "legible: seen px per px of the picture on the worse axis; below 1 small print is lost."
     yield (
         f"a step: {work.system_tokens} tokens of system prompt and task, {work.text_tokens} of text "
         f"for each earlier one, a reply of {work.reply_tokens}; pictures kept {work.keep_images}, slack "
