@@ -65,7 +65,9 @@ def total_lines(summary: Summary) -> Iterator[str]:
     yield f"steps    {summary.steps}"
     if summary.replayed:
         share = 100 * summary.reproduced / summary.replayed
-        yield f"replay   {summary.reproduced} of {summary.replayed} reproduced ({share:.1f} %)"
+        tries = f"; {summary.replays_agreed} of {summary.replays} executions agreed"
+        often = tries if summary.replays > summary.replayed else ""
+        yield f"replay   {summary.reproduced} of {summary.replayed} reproduced ({share:.1f} %){often}"
     if summary.engine is not None:
         yield from _engine(summary.engine)
 

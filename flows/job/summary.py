@@ -100,6 +100,10 @@ class Summary(Record):
     """Episodes that were replayed."""
     reproduced: int = 0
     """Of the replayed ones, those that agreed."""
+    replays: int = 0
+    """Executions of replays; one that did not agree may have been tried again."""
+    replays_agreed: int = 0
+    """Of the executions, those that agreed."""
     engine: EngineUsage | None = None
     """What the engine did; None if no policy asked one."""
     groups: tuple[GroupCount, ...] = ()
@@ -176,6 +180,8 @@ async def summarise(
         stop_reasons=dict(Counter(row["stop_reason"] for row in episodes).most_common()),
         replayed=len(replays),
         reproduced=sum(verdict.status.value == "passed" for verdict in replays),
+        replays=sum(one.acceptance.replays or 0 for one in judged.values()),
+        replays_agreed=sum(one.acceptance.replays_agreed or 0 for one in judged.values()),
         engine=engine_usage(calls, episodes, accepted=accepted),
         groups=_groups(episodes, templates, statuses),
     )

@@ -1,0 +1,45 @@
+"""What a run's summary says of its replays."""
+
+import pytest
+from factories import make_task, make_unit, make_verdict
+from memory_run import RULE, MemoryRun
+
+from flows.cli.summary import total_lines
+from flows.job.summary import summarise
+from schemas.episode import Episode
+from schemas.verdict import Status, Verdict
+
+
+def _replay(episode: Episode, tries: tuple[bool, ...]) -> Verdict:
+    """Return the verdict of `replay` on an episode whose executions agreed or not."""
+    status = Status.PASSED if tries[-1] else Status.FAILED
+    found = make_verdict(episode, verifier="replay", status=status)
+    return found.model_copy(update={"evidence": {"tries": [{"agreed": one} for one in tries]}})
+
+
+@pytest.mark.parametrize(
+    ("replays", "line"),
+    [
+        ([(True,), (True,)], "replay   2 of 2 reproduced (100.0 %)"),
+        ([(True,), (False,)], "replay   1 of 2 reproduced (50.0 %)"),
+        (
+            [(False, True), (True,)],
+            "replay   2 of 2 reproduced (100.0 %); 2 of 3 executions agreed",
+        ),
+        (
+            [(False, False, False), (True,)],
+            "replay   1 of 2 reproduced (50.0 %); 1 of 4 executions agreed",
+        ),
+    ],
+)
+async def test_executions_are_told_where_a_replay_was_tried_again(
+    replays: list[tuple[bool, ...]], line: str
+) -> None:
+    run, task = MemoryRun(), make_task()
+    _, episodes = make_unit([task], attempts=len(replays))
+    run.commit([task], episodes)
+    verdicts = [_replay(*one) for one in zip(episodes, replays, strict=True)]
+
+    summary = await summarise(run.seal(), verdicts, RULE)
+
+    assert line in total_lines(summary)
