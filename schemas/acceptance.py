@@ -12,7 +12,7 @@ whenever its episode was judged. Verdicts of earlier versions of `outcome` passe
 threshold of their day: one that the rule of today might overturn leaves its episode unjudged.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ _REPLAY_LABELS = {
 _JUDGES = ("judge", "panel")
 _OUTCOME = "outcome"
 _NOVELTY = "novelty"
+_NOT_JUDGED = ": not judged"
 _AGAIN = "`stepmill verify` judges it again"
 
 
@@ -104,6 +105,14 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
     )
 
 
+def deciding_reason(reasons: Sequence[str]) -> str:
+    """Return which of an episode's reasons decided: the first but "not judged", else the first of all.
+
+    A verifier that rejects spares the others, which then did not judge.
+    """
+    return next((reason for reason in reasons if not reason.endswith(_NOT_JUDGED)), reasons[0])
+
+
 class JudgedEpisode(NamedTuple):
     """An episode of a run, with every verdict on it."""
 
@@ -158,7 +167,7 @@ def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason
     for name in rule.passed:
         verdict = latest.get(name)
         if verdict is None:
-            out.append(_Reason(f"{name}: not judged", final=False))
+            out.append(_Reason(name + _NOT_JUDGED, final=False))
         elif name == _OUTCOME and (reason := _outcome_reason(rule, verdict)) is not None:
             out.append(reason)
         elif verdict.status is not Status.PASSED:

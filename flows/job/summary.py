@@ -14,7 +14,13 @@ from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, engine_usage
 from flows.job.judging import by_episode
-from schemas.acceptance import AcceptanceStatus, JudgedEpisode, accept_all, latest_verdicts
+from schemas.acceptance import (
+    AcceptanceStatus,
+    JudgedEpisode,
+    accept_all,
+    deciding_reason,
+    latest_verdicts,
+)
 from schemas.base import Record
 from schemas.episode import StopReason
 from schemas.sections import AcceptSection
@@ -153,7 +159,7 @@ async def summarise(
     )
     statuses = {id_: one.status for id_, one in judged.items()}
     rejected_by = Counter(
-        one.acceptance.rejected_because[0].partition(":")[0]
+        deciding_reason(one.acceptance.rejected_because).partition(":")[0]
         for one in judged.values()
         if one.status is AcceptanceStatus.REJECTED
     )

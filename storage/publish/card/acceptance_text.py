@@ -7,7 +7,7 @@ pictures are those of the verifier `replay`; a test holds them to it.
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from schemas.acceptance import AcceptanceStatus
+from schemas.acceptance import AcceptanceStatus, deciding_reason
 from schemas.sections import AcceptSection
 from storage.publish.card.escape import markdown
 from storage.publish.plan.selection import Selection
@@ -69,9 +69,9 @@ def acceptance_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]
         yield f"The score of {markdown(name)} must be at least {minimum:g}."
     yield from _own_thresholds(selection)
     reasons = Counter(
-        ": ".join(reason.split(": ")[:2])  # the verifier and how it stood in the way
+        ": ".join(deciding_reason(item.acceptance.rejected_because).split(": ")[:2])  # who, and how
         for item in selection.candidates
-        for reason in item.acceptance.rejected_because
+        if item.acceptance.rejected_because
     )
     if reasons:
         yield ""

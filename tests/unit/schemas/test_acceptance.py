@@ -4,7 +4,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from schemas.acceptance import AcceptanceStatus, acceptance, acceptance_status, latest_verdicts
+from schemas.acceptance import (
+    AcceptanceStatus,
+    acceptance,
+    acceptance_status,
+    deciding_reason,
+    latest_verdicts,
+)
 from schemas.base import JsonObject
 from schemas.sections import AcceptSection
 from schemas.verdict import Status, Verdict
@@ -223,6 +229,18 @@ def test_trajectories_say_why_they_were_rejected() -> None:
         "structure: failed: structure says failed.",
         "outcome: not judged",
     )
+
+
+def test_a_verdict_decides_before_what_was_not_judged_because_of_it() -> None:
+    rule = AcceptSection(passed=("seen", "outcome", "replay"))
+    failed = _verdict("outcome", Status.FAILED)
+
+    reasons = acceptance(rule, [failed]).rejected_because
+    none = acceptance(rule, []).rejected_because
+
+    assert [reason.partition(":")[0] for reason in reasons] == ["seen", "outcome", "replay"]
+    assert deciding_reason(reasons) == reasons[1]
+    assert deciding_reason(none) == "seen: not judged"
 
 
 @pytest.mark.parametrize(
