@@ -59,6 +59,8 @@ class PolicyKind(StrEnum):
 
     TEACHER = "teacher"
     """Reads the page's structure, and acts by pixels and keys as all policies do."""
+    CLUMSY = "clumsy"
+    """The teacher with seeded mistakes. Earlier versions called it a teacher."""
     MODEL = "model"
     """Calls an engine."""
     SCRIPTED = "scripted"

@@ -10,7 +10,7 @@ from random import Random
 
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from schemas.action import Action, Answer, Click, Drag, Hover, TypeText, Wait, target_point
-from schemas.episode import ThoughtSource
+from schemas.episode import PolicyKind, ThoughtSource
 from schemas.observation import Box, Observation
 
 NOISY_SHARE = 0.45
@@ -67,7 +67,7 @@ class NoisyPolicy:
     def card(self) -> PolicyCard:
         """The wrapped policy's, under the name of this one."""
         card = self._policy.card
-        return PolicyCard(name="clumsy", kind=card.kind, privileged=card.privileged)
+        return PolicyCard(name="clumsy", kind=PolicyKind.CLUMSY, privileged=card.privileged)
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Return the wrapped policy's decision, or one with a mistake."""

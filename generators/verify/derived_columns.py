@@ -31,13 +31,16 @@ _MS_TOLERANCE = 1.0
 
 _KINDS: Mapping[str, PolicyKind] = {
     PolicyName.TEACHER: PolicyKind.TEACHER,
-    PolicyName.CLUMSY: PolicyKind.TEACHER,
+    PolicyName.CLUMSY: PolicyKind.CLUMSY,
     PolicyName.SCRIPTED: PolicyKind.SCRIPTED,
     PolicyName.MODEL: PolicyKind.MODEL,
     PolicyName.SURFER: PolicyKind.MODEL,
 }
 
-_READS_STRUCTURE: Mapping[PolicyKind, bool] = {PolicyKind.TEACHER: True}
+_EARLIER_KINDS: Mapping[str, PolicyKind] = {PolicyName.CLUMSY: PolicyKind.TEACHER}
+"""What earlier versions wrote of a policy."""
+
+_READS_STRUCTURE: Mapping[PolicyKind, bool] = {PolicyKind.TEACHER: True, PolicyKind.CLUMSY: True}
 """Whether a kind of policy is privileged, where the kind decides: a model's replies may be the teacher's."""
 
 
@@ -57,7 +60,7 @@ def identity_defects(task: Task, episode: Episode) -> Iterator[str]:
     if episode.browser != PRODUCT:
         yield f"browser is {quote(episode.browser)}, expected '{PRODUCT}'"
     kind = _KINDS.get(episode.policy, episode.policy_kind)
-    if episode.policy_kind is not kind:
+    if episode.policy_kind not in (kind, _EARLIER_KINDS.get(episode.policy)):
         yield f"policy_kind is {episode.policy_kind.value}, '{episode.policy}' is a {kind.value}"
     reads = _READS_STRUCTURE.get(episode.policy_kind)
     if None not in (reads, episode.privileged) and episode.privileged is not reads:

@@ -88,6 +88,18 @@ LIES: dict[str, tuple[str, Lie]] = {
     "browser": ("browser is 'firefox'", changed(browser="firefox")),
     "schema_version": ("schema_version is 2", changed(schema_version=2)),
     "policy_kind": ("policy_kind is scripted, 'teacher'", changed(policy="teacher")),
+    "a clumsy kind": (
+        "policy_kind is clumsy, 'teacher'",
+        changed(policy="teacher", policy_kind=PolicyKind.CLUMSY, privileged=True),
+    ),
+    "a clumsy one that is told as scripted": (
+        "policy_kind is scripted, 'clumsy' is a clumsy",
+        changed(policy="clumsy"),
+    ),
+    "a clumsy one without the structure": (
+        "privileged is False, a clumsy is True",
+        changed(policy_kind=PolicyKind.CLUMSY, privileged=False),
+    ),
     "privileged": (
         "privileged is False, a teacher is True",
         changed(policy_kind=PolicyKind.TEACHER, privileged=False),
@@ -232,3 +244,12 @@ async def test_what_is_kept_of_an_attempt_without_a_picture_can_be_read_too(part
     assert defects(await examined(episode)) == [
         f"the capsule's {part} is missing or cannot be read"
     ]
+
+
+@pytest.mark.parametrize("kind", [PolicyKind.CLUMSY, PolicyKind.TEACHER])
+async def test_a_clumsy_episode_is_of_its_own_kind_or_as_earlier_versions_wrote(
+    kind: PolicyKind,
+) -> None:
+    told = changed(policy="clumsy", policy_kind=kind, privileged=True)(await won())
+
+    assert (await examined(told)).status is Status.PASSED
