@@ -39,12 +39,9 @@ CANNOT: Mapping[str, frozenset[str]] = {
         {"hover", "drag", "type", "select", "key", "key_down", "key_up", "scroll", "goto", "back"}
         | {"forward", "reload", "tab", "wait", "answer", "restart", "none"}
     ),
-    "ui_tars": frozenset(
-        {"hover", "select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab"}
-        | {"restart", "none"}
-    ),
+    "ui_tars": frozenset({"select", "goto", "back", "forward", "reload", "tab", "restart", "none"}),
     "computer_use": frozenset(
-        {"drag", "select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab"}
+        {"select", "key_down", "key_up", "goto", "back", "forward", "reload", "tab"}
         | {"restart", "none"}
     ),
     "claude": frozenset(

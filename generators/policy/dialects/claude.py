@@ -1,7 +1,8 @@
 """Claude: the input of its `computer` tool, in pixels of the declared display.
 
 Source: Anthropic's `computer_20250124`. The declared display has the size of the picture as sent. A
-reply is text, then the tool's input as JSON; a reply without a call is the final answer.
+reply is text, then the tool's input as JSON; a reply without a call is the final answer. A scroll is
+counted in clicks of the wheel, so an amount is said as the nearest number of them.
 """
 
 from typing import ClassVar
@@ -41,9 +42,10 @@ from schemas.action import Action, Answer, Direction, Drag, Key, KeyDown, KeyUp,
 from schemas.base import JsonObject
 
 NOTCH = 100
-"""CSS px of one click of the wheel."""
+"""Px of the declared display by which one click of the wheel scrolls."""
 
 _MAX_KEYS = 5
+_MAX_NOTCHES = 1_000
 _XDOTOOL = {
     "Control": "ctrl",
     "Alt": "alt",
@@ -69,6 +71,7 @@ class Claude(TextDialect):
     """Text, then the input of one call of the `computer` tool."""
 
     name = "claude"
+    version = "2"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Bounded()
     prompt: ClassVar[str] = (
@@ -127,15 +130,37 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
             way = Choice(tuple(Direction)).parse(
                 required_argument(given, "scroll_direction"), scale
             )
-            notches = parse_integer(required_argument(given, "scroll_amount"), 1, 1_000)
+            notches = parse_integer(required_argument(given, "scroll_amount"), 1, _MAX_NOTCHES)
             point = given.get("coordinate")
             over = {} if point is None else parse_point(point, scale)
-            fields = {"type": "scroll", "direction": way, "amount": notches * NOTCH, **over}
+            fields = {"type": "scroll", "direction": way, "amount": _amount(notches, scale)}
+            fields |= over
         case "wait":
             fields = {"type": "wait", "ms": parse_duration(required_argument(given, "duration"))}
         case name:
             raise UnreadableReply(f"there is no action {quote(name)} that can be carried out here")
     return fields
+
+
+def _notch(scale: Scale) -> float:
+    """Return the CSS px of one click of the wheel."""
+    return NOTCH * scale.frame.viewport_height / scale.frame.sent_height
+
+
+def _amount(notches: int, scale: Scale) -> int:
+    return max(1, round(notches * _notch(scale)))
+
+
+def _notches(amount: int, scale: Scale) -> int:
+    """Return how many clicks of the wheel come nearest to an amount, one at least.
+
+    Raises:
+        InexpressibleAction: they are too many.
+    """
+    notches = max(1, round(amount / _notch(scale)))
+    if notches > _MAX_NOTCHES:
+        raise InexpressibleAction(f"claude turns the wheel {_MAX_NOTCHES} clicks at most")
+    return notches
 
 
 def _chord(text: object) -> str:
@@ -161,12 +186,12 @@ def _input(action: Action, scale: Scale) -> JsonObject:
                 "start_coordinate": format_point(action.x, action.y, scale),
                 "coordinate": format_point(action.to_x, action.to_y, scale),
             }
-        case Scroll() if action.amount % NOTCH == 0:
+        case Scroll():
             call = {"action": "scroll"}
             if action.x is not None and action.y is not None:
                 call["coordinate"] = format_point(action.x, action.y, scale)
             call |= {"scroll_direction": action.direction.value}
-            call |= {"scroll_amount": action.amount // NOTCH}
+            call |= {"scroll_amount": _notches(action.amount, scale)}
         case Wait():
             call = {"action": "wait", "duration": format_duration(action.ms)}
         case KeyDown() | KeyUp():

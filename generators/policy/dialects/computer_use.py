@@ -2,9 +2,11 @@
 
 Source: the function's published definition. Qwen3-VL's prompt states a screen of 1000 by 1000, so its
 points are thousandths; `convention = "resized"` is Qwen2.5-VL, whose prompt states the size of the
-picture as sent. A drag is not supported: it starts at the pointer and needs more than one call.
+picture as sent. A drag starts at the pointer, so it is two calls in one reply, a `mouse_move` and a
+`left_click_drag`: the chat template asks for "one or more functions". All else is one call.
 """
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from typing_extensions import override
@@ -26,7 +28,12 @@ from generators.policy.dialects.shared.computer_tool import (
     parse_pointer_call,
     required_argument,
 )
-from generators.policy.dialects.shared.json_reply import find_json_object, json_line, strip_thinking
+from generators.policy.dialects.shared.json_reply import (
+    find_json_object,
+    find_json_objects,
+    json_line,
+    strip_thinking,
+)
 from generators.policy.dialects.shared.keys import Chord
 from generators.policy.dialects.shared.sanitize import replace_control_chars
 from generators.policy.dialects.shared.text_dialect import (
@@ -37,7 +44,7 @@ from generators.policy.dialects.shared.text_dialect import (
     parse_point,
     plain_thought,
 )
-from schemas.action import Action, Answer, Direction, Key, Scroll, Wait
+from schemas.action import Action, Answer, Direction, Drag, Key, Scroll, Wait
 from schemas.base import JsonObject
 
 _TAG = "<tool_call>"
@@ -47,6 +54,7 @@ _SCROLLS = {
     Direction.LEFT: ("hscroll", -1),
     Direction.RIGHT: ("hscroll", 1),
 }
+_DRAG = ["mouse_move", "left_click_drag"]
 _FAILED = "failure"
 _OLDER = Patched(28, 4 * 28 * 28, 16_384 * 28 * 28)
 
@@ -55,12 +63,13 @@ class ComputerUse(TextDialect):
     """Text, then one call of `computer_use`."""
 
     name = "computer_use"
+    version = "2"
     published: ClassVar[Convention] = Convention.THOUSAND
     processor: ClassVar[PictureRule] = Patched(32, 64 * 32 * 32, 16_384 * 32 * 32)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot; its resolution is {wide}x{high}. Answer with "
         "one call of the function computer_use, as a JSON object with name and arguments within "
-        "<tool_call></tool_call> tags."
+        "<tool_call></tool_call> tags; a drag is two, mouse_move and then left_click_drag."
     )
 
     @property
@@ -72,33 +81,53 @@ class ComputerUse(TextDialect):
     @override
     def parse(self, reply: str, frame: Frame) -> ParsedAction:
         text = strip_thinking(reply)
-        call = find_json_object(text, with_key="arguments")
-        if call.get("name") != "computer_use":
-            raise UnreadableReply(
-                f"there is no function {quote(call.get('name'))}; use computer_use"
-            )
-        given = call["arguments"]
-        if isinstance(given, str):
-            given = find_json_object(given, with_key="action")
-        if not isinstance(given, dict):
-            raise UnreadableReply("'arguments' must be an object")
+        calls = [_arguments_of(call) for call in find_json_objects(text, with_key="arguments")]
         before = text.partition(_TAG)[0] if _TAG in text else text.partition("{")[0]
-        thought = plain_thought(before)
-        action = build_action(_fields(given, self._scale(frame)))
-        return ParsedAction(action=action, thought=thought, canonical_reply=_format(thought, given))
+        thought, scale = plain_thought(before), self._scale(frame)
+        drag = [call.get("action") for call in calls] == _DRAG
+        if len(calls) > 1 and not drag:
+            raise UnreadableReply(f"the reply holds {len(calls)} calls that are no drag; give one")
+        fields = _dragged(calls, scale) if drag else _fields(calls[0], scale)
+        return ParsedAction(
+            action=build_action(fields), thought=thought, canonical_reply=_format(thought, calls)
+        )
 
     @override
     def format_action(
         self, action: Action, frame: Frame, rationale: Rationale = NO_RATIONALE
     ) -> str:
-        return _format(plain_thought(rationale.thought), _arguments(action, self._scale(frame)))
+        return _format(plain_thought(rationale.thought), _calls(action, self._scale(frame)))
 
 
-def _format(thought: str | None, arguments: JsonObject) -> str:
-    call = replace_control_chars(json_line({"name": "computer_use", "arguments": arguments}))
-    return (
-        f"{thought}\n{_TAG}\n{call}\n</tool_call>" if thought else f"{_TAG}\n{call}\n</tool_call>"
-    )
+def _arguments_of(call: JsonObject) -> JsonObject:
+    """Return the arguments of a call of the function.
+
+    Raises:
+        UnreadableReply: it is no such call.
+    """
+    if call.get("name") != "computer_use":
+        raise UnreadableReply(f"there is no function {quote(call.get('name'))}; use computer_use")
+    given = call["arguments"]
+    if isinstance(given, str):
+        given = find_json_object(given, with_key="action")
+    if not isinstance(given, dict):
+        raise UnreadableReply("'arguments' must be an object")
+    return given
+
+
+def _format(thought: str | None, calls: Sequence[JsonObject]) -> str:
+    lines = [thought] if thought else []
+    for given in calls:
+        call = json_line({"name": "computer_use", "arguments": given})
+        lines += [_TAG, replace_control_chars(call), "</tool_call>"]
+    return "\n".join(lines)
+
+
+def _dragged(calls: Sequence[JsonObject], scale: Scale) -> Fields:
+    """Return the fields of a drag from its two calls."""
+    start, end = (required_argument(call, "coordinate") for call in calls)
+    to = parse_point(end, scale, names=("to_x", "to_y"))
+    return {"type": "drag", **parse_point(start, scale), **to}
 
 
 def _fields(given: JsonObject, scale: Scale) -> Fields:
@@ -122,6 +151,8 @@ def _fields(given: JsonObject, scale: Scale) -> Fields:
         case "terminate":
             failed = given.get("status") == _FAILED
             fields = {"type": "answer", "text": _FAILED if failed else ""}
+        case "left_click_drag":
+            raise UnreadableReply("a drag needs a call of mouse_move before it, in the same reply")
         case name:
             raise UnreadableReply(f"there is no action {quote(name)} that can be carried out here")
     return fields
@@ -137,6 +168,16 @@ def _scroll(name: str, given: JsonObject, scale: Scale) -> Fields:
     point = given.get("coordinate")
     over = {} if point is None else parse_point(point, scale)
     return {"type": "scroll", "direction": direction.value, "amount": abs(pixels), **over}
+
+
+def _calls(action: Action, scale: Scale) -> list[JsonObject]:
+    if isinstance(action, Drag) and action.button == "left":
+        points = ((action.x, action.y), (action.to_x, action.to_y))
+        return [
+            {"action": name, "coordinate": format_point(*point, scale)}
+            for name, point in zip(_DRAG, points, strict=True)
+        ]
+    return [_arguments(action, scale)]
 
 
 def _arguments(action: Action, scale: Scale) -> JsonObject:

@@ -2,7 +2,10 @@
 
 Source: bytedance/UI-TARS, its prompts and coordinates guide. Version 1.5 gives pixels of the
 picture as it was sent (Qwen2.5-VL's processor, patches of 28 px); version 1.0 wrote
-`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` parses.
+`start_box='(x,y)'` in thousandths, which `convention = "0-1000"` parses. `hover`, `keydown` and `keyup`
+are calls that its published parser carries out, and its prompts leave out.
+
+A scroll says where to and not how far: any of at most a page is said, and a page is read.
 """
 
 import re
@@ -35,14 +38,33 @@ from generators.policy.dialects.shared.text_dialect import (
     plain_thought,
 )
 from generators.policy.dialects.shared.tools import page_px
-from schemas.action import Action, Answer, Click, Drag, Key, Scroll, TypeText, Wait
+from schemas.action import (
+    Action,
+    Answer,
+    Click,
+    Drag,
+    Hover,
+    Key,
+    KeyDown,
+    KeyUp,
+    Scroll,
+    TypeText,
+    Wait,
+)
 
 _CALL = re.compile(r"\s*(?P<name>[a-z_]{1,20})\((?P<inside>.*)\)\s*\Z", re.DOTALL)
 _PART = re.compile(r"\s*([a-z_]{1,20})\s*=\s*'((?:[^'\\]|\\.)*)'\s*(?:,|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"-?\d{1,9}(?:\.\d{1,9})?")
 _FUNCTION = re.compile(r"f\d{1,2}")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_CLICKS = {"click": ("left", 1), "left_double": ("left", 2), "right_single": ("right", 1)}
+_POINTED: Mapping[str, Fields] = {
+    "click": {"type": "click", "button": "left", "count": 1},
+    "left_double": {"type": "click", "button": "left", "count": 2},
+    "right_single": {"type": "click", "button": "right", "count": 1},
+    "hover": {"type": "hover"},
+}
+_KEYS = {"hotkey": "key", "keydown": "key_down", "keyup": "key_up"}
+_KEYS_READ = {**_KEYS, "press": "key_down", "release": "key_up"}
 _WAITS_MS = 5_000
 _MAX_KEYS = 3
 
@@ -51,13 +73,14 @@ class UITars(TextDialect):
     """A thought, then one call."""
 
     name = "ui_tars"
+    version = "2"
     published: ClassVar[Convention] = Convention.RESIZED
     processor: ClassVar[PictureRule] = Patched(28, 100 * 28 * 28, 16_384 * 28 * 28)
     prompt: ClassVar[str] = (
         "You operate a computer by its screenshot, which is {wide} by {high}. Answer with a line "
         "'Thought: …' and a line 'Action: …' with one call: click(point), left_double(point), "
-        "right_single(point), drag(start_point, end_point), hotkey(key), type(content), "
-        "scroll(point, direction), wait(), finished(content)."
+        "right_single(point), hover(point), drag(start_point, end_point), hotkey(key), keydown(key), "
+        "keyup(key), type(content), scroll(point, direction), wait(), finished(content)."
     )
 
     @override
@@ -121,25 +144,24 @@ def _point(parts: Mapping[str, str], name: str, scale: Scale) -> list[JsonValue]
 def _fields(name: str, parts: Mapping[str, str], scale: Scale) -> Fields:
     fields: Fields
     match name:
-        case "click" | "left_double" | "right_single":
-            button, count = _CLICKS[name]
-            point = parse_point(_point(parts, "point", scale), scale)
-            fields = {"type": "click", **point, "button": button, "count": count}
+        case "click" | "left_double" | "right_single" | "hover":
+            fields = {**_POINTED[name], **parse_point(_point(parts, "point", scale), scale)}
         case "drag":
             start = parse_point(_point(parts, "start_point", scale), scale)
             ends = ("to_x", "to_y")
             end = parse_point(_point(parts, "end_point", scale), scale, names=ends)
             fields = {"type": "drag", **start, **end}
-        case "hotkey":
-            fields = {"type": "key", "key": _chord(parts.get("key", ""))}
+        case "hotkey" | "keydown" | "press" | "keyup" | "release":
+            fields = {"type": _KEYS_READ[name], "key": _chord(parts.get("key", ""))}
         case "type":
             text = str(Text().parse(parts.get("content"), scale))
             fields = {"type": "type", "text": text.removesuffix("\n"), "enter": text[-1:] == "\n"}
         case "scroll":
             direction = parts.get("direction", "")
-            point = parse_point(_point(parts, "point", scale), scale)
             amount = page_px(direction, scale)
-            fields = {"type": "scroll", "direction": direction, "amount": amount, **point}
+            fields = {"type": "scroll", "direction": direction, "amount": amount}
+            if parts.keys() & {"point", "start_box"}:
+                fields |= parse_point(_point(parts, "point", scale), scale)
         case "wait":
             fields = {"type": "wait", "ms": _WAITS_MS}
         case "finished":
@@ -161,21 +183,23 @@ def _chord(keys: str) -> str:
 
 def _call(action: Action, scale: Scale) -> str:
     match action:
-        case Click():
-            call = _format_click(action, scale)
+        case Click() | Hover():
+            call = _format_pointed(action, scale)
         case Drag() if action.button == "left":
             start = _tag(action.x, action.y, scale)
             end = _tag(action.to_x, action.to_y, scale)
             call = f"drag(start_point={start}, end_point={end})"
-        case Key():
-            call = f"hotkey(key={_quote(_format_chord(action.key))})"
+        case Key() | KeyDown() | KeyUp():
+            name = next(name for name, kind in _KEYS.items() if kind == action.type)
+            call = f"{name}(key={_quote(_format_chord(action))})"
         case TypeText() if action.x is None and not action.overwrite:
             if action.text.endswith("\n"):
                 raise InexpressibleAction("ui_tars takes a line end at the end of a text for Enter")
             text = str(Text().from_action(action.text, scale)) + ("\n" if action.enter else "")
             call = f"type(content={_quote(text)})"
-        case Scroll(x=float(x), y=float(y)) if action.amount == page_px(action.direction, scale):
-            call = f"scroll(point={_tag(x, y, scale)}, direction='{action.direction}')"
+        case Scroll(x=x, y=y) if action.amount <= page_px(action.direction, scale):
+            point = "" if x is None or y is None else f"point={_tag(x, y, scale)}, "
+            call = f"scroll({point}direction='{action.direction}')"
         case Wait(ms=ms) if ms == _WAITS_MS:
             call = "wait()"
         case Answer():
@@ -185,11 +209,11 @@ def _call(action: Action, scale: Scale) -> str:
     return call
 
 
-def _format_click(action: Click, scale: Scale) -> str:
-    names = {value: name for name, value in _CLICKS.items()}
-    name = names.get((action.button.value, action.count))
+def _format_pointed(action: Click | Hover, scale: Scale) -> str:
+    said = action.model_dump(exclude={"x", "y"}, mode="json")
+    name = next((name for name, fields in _POINTED.items() if fields == said), None)
     if name is None:
-        raise InexpressibleAction(f"ui_tars has no click {action.count} times with {action.button}")
+        raise InexpressibleAction(f"ui_tars has no such click: {said}")
     return f"{name}(point={_tag(action.x, action.y, scale)})"
 
 
@@ -198,8 +222,9 @@ def _tag(x: float, y: float, scale: Scale) -> str:
     return f"'<point>{across} {down}</point>'"
 
 
-def _format_chord(chord: str) -> str:
-    keys = [str(name) for name in keys_of_chord(chord, max_keys=_MAX_KEYS)]
+def _format_chord(action: Key | KeyDown | KeyUp) -> str:
+    most = _MAX_KEYS if isinstance(action, Key) else 1
+    keys = [str(name) for name in keys_of_chord(action.key, max_keys=most)]
     if " " in keys:
         keys = ["space" if name == " " else name for name in keys]
     return " ".join(name.lower() if len(name) > 1 else name for name in keys)

@@ -12,6 +12,7 @@ from pydantic import JsonValue
 from strategies import actions, json_values
 
 from generators.browser.keyboard import parse_chord
+from generators.policy.dialects.claude import NOTCH
 from generators.policy.dialects.coordinates import Convention, Frame
 from generators.policy.dialects.image_size import Tiled
 from generators.policy.dialects.protocol import (
@@ -20,8 +21,10 @@ from generators.policy.dialects.protocol import (
     Rationale,
     UnreadableReply,
 )
+from generators.policy.dialects.shared.arguments import Scale
 from generators.policy.dialects.shared.keys import NAMED_KEYS
 from generators.policy.dialects.shared.sanitize import TAG_OPENING
+from generators.policy.dialects.shared.tools import page_px
 from schemas.action import (
     Action,
     Answer,
@@ -115,8 +118,13 @@ def says_everything(name: str) -> bool:
     return cannot(name) == {"none"}
 
 
-def off_by(said: Action, read: Action, frame: Frame, convention: Convention) -> None:
-    """Assert that two actions are the same but for half a unit of the convention."""
+def off_by(
+    said: Action, read: Action, frame: Frame, convention: Convention, *, family: str
+) -> None:
+    """Assert that two actions are the same but for half a unit of the convention.
+
+    Of a scroll, Claude counts clicks of the wheel, one at least, and UI-TARS says the direction alone.
+    """
     across, down = frame.span(convention)
     digits = 4 if convention is Convention.UNIT else 0
     sides = {"x": (frame.viewport_width, across), "y": (frame.viewport_height, down)}
@@ -130,6 +138,17 @@ def off_by(said: Action, read: Action, frame: Frame, convention: Convention) -> 
         unit = size / span * 10.0**-digits
         at_the_far_edge = before > size - unit / 2
         assert abs(before - after) <= (unit if at_the_far_edge else unit / 2) + 1e-6
+    if isinstance(said, Scroll) and family in ("claude", "ui_tars"):
+        before, after = meant.pop("amount"), got.pop("amount")
+        if family == "ui_tars":
+            assert (
+                before
+                <= after
+                == page_px(said.direction, Scale(frame=frame, convention=convention))
+            )
+        else:
+            click = NOTCH * frame.viewport_height / frame.sent_height
+            assert abs(before - after) <= max(click / 2, click - before) + 1
     if "key" in meant:
         assert parse_chord(meant.pop("key")) == parse_chord(got.pop("key"))
     assert meant == got
@@ -154,7 +173,7 @@ def test_what_is_said_is_read_as_it_was_meant(name: str, data: DataObject) -> No
 
     assert action.type not in cannot(name)
     assert understood.canonical_reply == said
-    off_by(action, understood.action, frame, dialect.convention)
+    off_by(action, understood.action, frame, dialect.convention, family=dialect.name)
     again = dialect.parse(dialect.format_action(understood.action, frame), frame)
     assert again.action == understood.action
 

@@ -1,4 +1,4 @@
-"""Finds the one JSON object in a reply, and formats JSON for prompts.
+"""Finds the JSON objects in a reply, which are one as a rule, and formats JSON for prompts.
 
 Models wrap their object in code fences, reason before it, and add a sentence after it; all of that is
 accepted. Two objects that differ, a repeated key and invalid JSON are refused.
@@ -47,8 +47,23 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
     Raises:
         UnreadableReply: the text has none, it is broken, or there are several that differ.
     """
+    found = find_json_objects(text, with_key=with_key)
+    if len(found) > 1:
+        raise UnreadableReply(f"the reply holds {len(found)} different answers; give exactly one")
+    return found[0]
+
+
+def find_json_objects(text: str, *, with_key: str) -> list[JsonObject]:
+    """Return the JSON objects in `text` that have `with_key`, each once, in order.
+
+    Raises:
+        UnreadableReply: the text has none, or it is broken.
+    """
     seen = list(_values(text))
-    found = [value for value in seen if isinstance(value, dict) and with_key in value]
+    found = list[JsonObject]()
+    for value in seen:
+        if isinstance(value, dict) and with_key in value and value not in found:
+            found.append(value)
     if not found:
         problem = f"has no '{with_key}'" if seen else "holds no JSON object"
         broken = next((value for value in seen if isinstance(value, json.JSONDecodeError)), None)
@@ -57,9 +72,7 @@ def find_json_object(text: str, *, with_key: str) -> JsonObject:
         raise UnreadableReply(
             f"the reply {problem}; give one JSON object with '{with_key}' and no more"
         )
-    if any(other != found[0] for other in found):
-        raise UnreadableReply(f"the reply holds {len(found)} different answers; give exactly one")
-    return found[0]
+    return found
 
 
 def _values(text: str) -> Iterator[JsonValue | json.JSONDecodeError]:

@@ -15,7 +15,7 @@ from generators.policy.model.policy import ModelPolicy
 from generators.policy.model.setup import EngineSet, ModelConfigs
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import PolicyInput
-from schemas.action import Action, Click, Drag, NoAction, Select, TypeText, Wait
+from schemas.action import Action, Button, Click, Drag, NoAction, Select, TypeText, Wait
 from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.errors import BadConfig
@@ -205,7 +205,7 @@ def test_a_picture_is_sent_at_the_dialect_s_size() -> None:
 
 
 def test_an_action_without_words_ends_the_episode_there() -> None:
-    drag = Drag(x=1, y=1, to_x=5, to_y=5)
+    drag = Drag(x=1, y=1, to_x=5, to_y=5, button=Button.RIGHT)
     rendered = make_renderer(RunConfig(), "computer_use").render(taught(Click(x=1, y=1), drag))
     none = make_renderer(RunConfig(), "claude").render(taught(Select(x=1, y=1, option="a")))
 

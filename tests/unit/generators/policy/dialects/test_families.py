@@ -8,14 +8,17 @@ from factories import make_step
 
 from generators.policy.dialects.coordinates import Convention
 from generators.policy.dialects.holo import ADDED, PUBLISHED
-from generators.policy.dialects.protocol import InexpressibleAction, Rationale
+from generators.policy.dialects.protocol import InexpressibleAction, Rationale, UnreadableReply
 from schemas.action import (
     Answer,
     Button,
     Click,
     Direction,
     Drag,
+    Hover,
     Key,
+    KeyDown,
+    KeyUp,
     Scroll,
     Select,
     TypeText,
@@ -115,6 +118,33 @@ def test_ui_tars_is_read_as_it_writes() -> None:
     assert dialect.parse("Action: finished(content='42')", frame).action == Answer(text="42")
 
 
+def test_ui_tars_points_and_holds_keys_as_its_parser_does() -> None:
+    dialect = variant("ui_tars")
+    frame = framed(dialect)
+
+    assert dialect.format_action(Hover(x=640, y=360), frame).endswith(
+        "hover(point='<point>644 364</point>')"
+    )
+    for held in (KeyDown(key="Control"), KeyUp(key="Control")):
+        said = dialect.format_action(held, frame)
+        assert dialect.parse(said, frame).action == held
+    assert dialect.parse("Action: press(key='ctrl')", frame).action == KeyDown(key="Control")
+    assert dialect.parse("Action: release(key='ctrl')", frame).action == KeyUp(key="Control")
+    with pytest.raises(InexpressibleAction):
+        dialect.format_action(KeyDown(key="Control+a"), frame)
+
+
+def test_ui_tars_scrolls_by_a_page_and_says_no_more() -> None:
+    dialect = variant("ui_tars")
+    frame = framed(dialect)
+
+    said = dialect.format_action(Scroll(direction=Direction.DOWN, amount=84), frame)
+    assert said.endswith("Action: scroll(direction='down')")
+    assert dialect.parse(said, frame).action == Scroll(direction=Direction.DOWN, amount=630)
+    with pytest.raises(InexpressibleAction):
+        dialect.format_action(Scroll(direction=Direction.DOWN, amount=631), frame)
+
+
 def test_ui_tars_reads_the_boxes_of_its_first_version() -> None:
     dialect = variant("ui_tars-thousand")
     frame = framed(dialect)
@@ -141,6 +171,57 @@ def test_computer_use_is_a_call_in_tags() -> None:
     assert dialect.parse(reply, frame).action == Scroll(direction=Direction.DOWN, amount=300)
     ended = '{"name": "computer_use", "arguments": {"action": "terminate", "status": "success"}}'
     assert dialect.parse(ended, frame).action == Answer()
+
+
+def test_a_drag_of_computer_use_is_two_calls() -> None:
+    dialect = variant("computer_use")
+    frame = framed(dialect)
+    meant = Drag(x=640, y=360, to_x=960, to_y=540)
+    said = dialect.format_action(meant, frame, Rationale(thought="I drag it."))
+
+    assert said == (
+        "I drag it.\n<tool_call>\n"
+        '{"name": "computer_use", "arguments": {"action": "mouse_move", "coordinate": [500, 500]}}'
+        "\n</tool_call>\n<tool_call>\n"
+        '{"name": "computer_use", "arguments": '
+        '{"action": "left_click_drag", "coordinate": [750, 750]}}\n</tool_call>'
+    )
+    assert dialect.parse(said, frame).action == meant
+    with pytest.raises(InexpressibleAction):
+        dialect.format_action(meant.model_copy(update={"button": Button.RIGHT}), frame)
+
+
+@pytest.mark.parametrize(
+    ("actions", "problem"),
+    [
+        (["left_click_drag"], "a drag needs a call of mouse_move before it"),
+        (["left_click_drag", "mouse_move"], "the reply holds 2 calls that are no drag"),
+        (["mouse_move", "left_click"], "the reply holds 2 calls that are no drag"),
+        (["mouse_move", "left_click_drag", "left_click"], "the reply holds 3 calls"),
+    ],
+)
+def test_other_calls_of_computer_use_stand_alone(actions: list[str], problem: str) -> None:
+    dialect = variant("computer_use")
+    calls = [
+        {"name": "computer_use", "arguments": {"action": name, "coordinate": [5, 5]}}
+        for name in actions
+    ]
+    with pytest.raises(UnreadableReply, match=problem):
+        dialect.parse("\n".join(json.dumps(call) for call in calls), framed(dialect))
+
+
+def test_claude_counts_clicks_of_the_wheel_on_its_display() -> None:
+    dialect = variant("claude")
+    frame = framed(dialect, 160, 210, scale=4.0)
+
+    def clicks(amount: int) -> object:
+        said = dialect.format_action(Scroll(direction=Direction.DOWN, amount=amount), frame)
+        return json.loads(said)["scroll_amount"]
+
+    # The display is four times the page, so a click of 100 px is 25 px of the page.
+    assert [clicks(amount) for amount in (3, 25, 60, 70, 84, 250)] == [1, 1, 2, 3, 3, 10]
+    with pytest.raises(InexpressibleAction):
+        clicks(50_000)
 
 
 def test_claude_is_the_input_of_its_tool() -> None:
