@@ -22,6 +22,7 @@ def node(
     value: str | None = None,
     checked: bool | None = None,
     scroll: tuple[float, float, float, float] | None = None,
+    focused: bool = False,
     **attrs: str,
 ) -> Node:
     """An element; `cls` is its class. Its text is its own and its children's."""
@@ -39,6 +40,7 @@ def node(
         value=value,
         checked=checked,
         scroll=scroll,
+        focused=focused,
         inner=box[2:],
         children=list(children),
     )

@@ -7,14 +7,19 @@ as text and must not find it among the page's elements.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from generators.browser.protocol import Node
+from schemas.action import Direction
 from schemas.observation import Box
 
 HARNESS_IDS = frozenset({"query", "reward-display", "click-canvas"})
 """Ids of the elements around the task on every page."""
 
 _SCROLLING = frozenset({"auto", "scroll"})
+
+_CUT_OFF = 0.3
+"""Share of a thing's height that may be cut off where it is pointed at."""
 
 NodeTest = Callable[[Node], bool]
 """A condition on one node."""
@@ -47,6 +52,29 @@ def classes(node: Node) -> frozenset[str]:
 def label(node: Node) -> str:
     """Return the visible text of a node, or of a button its value."""
     return node.text or (node.value if node.tag == "input" else None) or ""
+
+
+def rest(frame: Node, way: Direction) -> float:
+    """Return how far a box can be scrolled on, px."""
+    left, top, width, height = frame.scroll or (0.0, 0.0, *frame.inner)
+    return {
+        Direction.UP: top,
+        Direction.DOWN: height - frame.inner[1] - top,
+        Direction.LEFT: left,
+        Direction.RIGHT: width - frame.inner[0] - left,
+    }[way]
+
+
+def overhang(node: Node, frame: Node) -> float:
+    """Return how far below a box a node reaches, or above it (less than 0), if much of it is cut off."""
+    top, height = node.box[1], node.box[3]
+    start = 0.0 if frame.tag == "html" else frame.box[1]
+    below, above = top + height - start - frame.inner[1], start - top
+    if height > frame.inner[1] or max(below, above) <= height * _CUT_OFF:
+        return 0.0
+    if below > above:
+        return below if rest(frame, Direction.DOWN) >= below else 0.0
+    return -above if rest(frame, Direction.UP) >= above else 0.0
 
 
 @dataclass(slots=True)
@@ -155,6 +183,18 @@ class Page:
         while (parent := self.parent(node)) is not None:
             yield parent
             node = parent
+
+    def caption(self, field: Node) -> str:
+        """Return what names a field: the hint in it, or its label; empty if neither does."""
+        parent = self.parent(field)
+        near = [outer for outer in self.ancestors(field) if outer.tag == "label"]
+        for node, following in pairwise(parent.children if parent else ()):
+            near += [node] if following is field and node.tag == "label" else []
+        near += self.all(
+            "label", where=lambda one: one.attrs.get("for") == field.attrs.get("id", "")
+        )
+        texts = (field.attrs.get("placeholder", ""), *(node.text for node in near))
+        return next((text for text in (text.strip(" :.") for text in texts) if text), "")
 
     def scroller(self, node: Node) -> Node | None:
         """Return the nearest ancestor that can scroll; None if only the page can."""

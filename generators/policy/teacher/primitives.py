@@ -12,7 +12,15 @@ from typing import Protocol
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
-from generators.policy.teacher.page import NodeTest, Page, SkillError, not_found
+from generators.policy.teacher.goals import nth
+from generators.policy.teacher.page import (
+    NodeTest,
+    Page,
+    SkillError,
+    not_found,
+    overhang,
+    rest,
+)
 from schemas.action import (
     Action,
     Click,
@@ -37,11 +45,12 @@ Locator = Callable[[Page], Node]
 MAX_SCROLLS = 24
 """Turns of the wheel to bring one node into view."""
 
-_CUT_OFF = 0.3
-"""Share of a thing's height that may be cut off where it is pointed at."""
-
 _SCROLLED = 0.7
 """Share of what a box shows by which a turn of the wheel moves it: the rest shows where one was."""
+
+
+_TEXTUAL = frozenset({"text", "password", "search", "number", "email", "tel", "url"})
+"""Types of input fields that take text."""
 
 
 class Skill(Protocol):
@@ -105,27 +114,15 @@ def scroll_into_view(
         node = find(page)
         frame = page.scroller(node) or page.root
         if node.point is not None:
-            cut = _overhang(node, frame)
+            cut = overhang(node, frame)
             if not cut:
                 return page
             side = Direction.DOWN if cut > 0 else Direction.UP
             page = yield from _turn(page, frame, side, abs(cut), "It is in sight only in part")
             continue
-        way = next((one for one in (way, *_TURNS[way]) if _rest(frame, one) > 1), way)
+        way = next((one for one in (way, *_TURNS[way]) if rest(frame, one) > 1), way)
         page = yield from scroll_on(page, frame, way, because)
     raise SkillError(f"'{find(page).text or find(page).tag}' does not come into view")
-
-
-def _overhang(node: Node, frame: Node) -> float:
-    """Return how far below a box a node reaches, or above it (less than 0), if much of it is cut off."""
-    top, height = node.box[1], node.box[3]
-    start = 0.0 if frame.tag == "html" else frame.box[1]
-    below, above = top + height - start - frame.inner[1], start - top
-    if height > frame.inner[1] or max(below, above) <= height * _CUT_OFF:
-        return 0.0
-    if below > above:
-        return below if _rest(frame, Direction.DOWN) >= below else 0.0
-    return -above if _rest(frame, Direction.UP) >= above else 0.0
 
 
 _TURNS = {
@@ -137,20 +134,9 @@ _TURNS = {
 """Where to look on where nothing more is in a direction."""
 
 
-def _rest(frame: Node, way: Direction) -> float:
-    """Return how far a box can be scrolled on, px."""
-    left, top, width, height = frame.scroll or (0.0, 0.0, *frame.inner)
-    return {
-        Direction.UP: top,
-        Direction.DOWN: height - frame.inner[1] - top,
-        Direction.LEFT: left,
-        Direction.RIGHT: width - frame.inner[0] - left,
-    }[way]
-
-
 def can_scroll_down(frame: Node) -> bool:
     """Return whether there is more below what a box shows."""
-    return _rest(frame, Direction.DOWN) > 1
+    return rest(frame, Direction.DOWN) > 1
 
 
 def scroll_on(page: Page, frame: Node, way: Direction, because: str) -> Plan:
@@ -173,15 +159,51 @@ def click(page: Page, find: Locator, why: str, *, count: int = 1) -> Plan:
     return (yield from click_at(x, y, why, count=count))
 
 
-def fill(page: Page, find: Locator, text: str, why: str) -> Plan:
-    """Replace a field's text; a field that has that text already is left alone."""
+def focus(page: Page, find: Locator, why: str | None = None) -> Plan:
+    """Click into a field, unless the keyboard goes there already; by default `why` names the field."""
     page = yield from scroll_into_view(page, find)
-    field = find(page)
-    if field.value == text:
+    if find(page).focused:
         return page
-    x, y = click_point(field)
-    action = TypeText(text=text, x=x, y=y, overwrite=bool(field.value))
-    return (yield from do(action, why))
+    return (yield from click(page, find, why or _why_into(page, find(page))))
+
+
+def _why_into(page: Page, field: Node) -> str:
+    """Return why to click into a field: it is named by its caption, or by its place."""
+    if caption := page.caption(field):
+        return f"The field for {caption} is to be filled in, so I click into it."
+    fields = page.all("input", where=lambda node: node.attrs.get("type", "text") in _TEXTUAL)
+    place = next((n for n, node in enumerate(fields, 1) if node is field), 0)
+    if place and len(fields) > 1:
+        return f"The {nth(place)} field is to be filled in next, so I click into it."
+    return "What is asked for belongs into this field, so I click into it."
+
+
+def type_over(page: Page, find: Locator, text: str, why: str) -> Plan:
+    """Type into the field that the keyboard goes to, in place of what it holds.
+
+    Raises:
+        SkillError: the keyboard does not go there.
+    """
+    if not find(page).focused:
+        raise SkillError("the field does not take the focus")
+    if find(page).value:
+        page = yield from press_key("Control+a", "The field is not empty, so I mark what it holds.")
+    return (yield from do(TypeText(text=text), why))
+
+
+def fill(page: Page, find: Locator, text: str, why: str, *, into: str | None = None) -> Plan:
+    """Click into a field, look, and type; a field that has that text already is left alone.
+
+    `into` is the thought of the click, `why` that of the typing.
+
+    Raises:
+        SkillError: the click does not give it the focus.
+    """
+    page = yield from scroll_into_view(page, find)
+    if find(page).value == text:
+        return page
+    page = yield from focus(page, find, into)
+    return (yield from type_over(page, find, text, why))
 
 
 def select_option(page: Page, find: Locator, option: str, why: str, *, more: bool = False) -> Plan:
@@ -263,21 +285,22 @@ def hover(page: Page, find: Locator, why: str) -> Plan:
     return (yield from do(Hover(x=x, y=y), why))
 
 
-def scroll_through(page: Page, find: Locator, direction: Direction, why: str) -> Plan:
+def scroll_through(
+    page: Page, find: Locator, direction: Direction, why: str, *, at_once: float | None = None
+) -> Plan:
     """Turn the wheel over a text until its top or bottom is visible.
+
+    `at_once` is by how much, px; None: by what the text's box shows, so that nothing is skipped.
 
     Raises:
         SkillError: it has none within reach.
     """
     for _ in range(MAX_SCROLLS):
         node = find(page)
-        if node.scroll is None:
-            return page
-        _, top, _, height = node.scroll
-        rest = round(height - node.inner[1] - top if direction is Direction.DOWN else top)
-        if rest <= 1:
+        left = round(rest(node, direction))
+        if left <= 1:
             return page
         x, y = click_point(node)
-        amount = min(rest, max(1, round(node.inner[1])))
+        amount = min(left, max(1, round(node.inner[1] if at_once is None else at_once)))
         page = yield from do(Scroll(direction=direction, amount=amount, x=x, y=y), why)
     raise SkillError("the text has no end")

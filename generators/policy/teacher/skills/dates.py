@@ -11,6 +11,7 @@ from generators.policy.teacher.primitives import (
     by_id,
     can_scroll_down,
     click,
+    click_at,
     click_point,
     do,
     drag,
@@ -76,7 +77,9 @@ def _type_parts(page: Page, pattern: str) -> Plan:
     page = yield from scroll_into_view(page, locator("input"))
     left, top, _, height = locator("input")(page).box
     # The first section of the field gets the focus only if the click lands on it.
-    action = TypeText(text="".join(p.zfill(2) for p in values), x=left + 8, y=top + height / 2)
+    into = "The field is filled in part by part, so I click into its first part."
+    page = yield from click_at(left + 8, top + height / 2, into)
+    action = TypeText(text="".join(p.zfill(2) for p in values))
     page = yield from do(action, f"The goal says {' '.join(values)}, so I type it part by part.")
     return (yield from submit(page))
 

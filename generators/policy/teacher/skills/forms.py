@@ -15,13 +15,18 @@ from generators.policy.teacher.primitives import (
     do,
     drag,
     fill,
+    focus,
     locator,
     press_key,
+    scroll_through,
     submit,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
-from schemas.action import Direction, Scroll, TypeText
+from schemas.action import Direction, TypeText
 from schemas.observation import Box
+
+_PAGE = 0.8
+"""Share of the viewport by which a text is scrolled that need not be read, less than a page."""
 
 
 def enter_quoted(page: Page) -> Plan:
@@ -43,11 +48,11 @@ def log_in(page: Page) -> Plan:
     user, password = parts(r'username "(.*?)" and the password "(.*?)"', page.goal)
     for name, text in (("username", user), ("password", password)):
         why = f"The goal gives the {name} '{text}', so I type it."
-        while page.by_id(name).value != text:
-            page = yield from fill(page, by_id(name), text, why)
-            if page.has("popup"):
-                reason = "A box that asks about leaving is in the way, so I cancel it."
-                page = yield from click(page, by_id("popup-cancel"), reason)
+        page = yield from focus(page, by_id(name))
+        if page.has("popup"):
+            reason = "A box that asks about leaving is in the way, so I cancel it."
+            page = yield from click(page, by_id("popup-cancel"), reason)
+        page = yield from fill(page, by_id(name), text, why)
     why = "User name and password are typed, so I log in."
     return (yield from click(page, locator("button", cls="secondary-action"), why))
 
@@ -77,11 +82,10 @@ def sign(page: Page) -> Plan:
     if "Click the cancel button" in page.goal:
         return (yield from click(page, button("Cancel"), "The goal asks to cancel, so I do."))
     name, choice = parts(r'enter the name "(.*?)" then press "(Agree|Cancel)"', page.goal)
-    text = by_id("text-area")(page)
-    x, y = click_point(text)
-    rest = round((text.scroll or (0, 0, 0, 1))[3])
-    why = "The goal asks to read to the end, so I scroll all the way down."
-    page = yield from do(Scroll(direction=Direction.DOWN, amount=rest, x=x, y=y), why)
+    why = "The goal asks to go to the end of the text, so I scroll down."
+    page = yield from scroll_through(
+        page, by_id("text-area"), Direction.DOWN, why, at_once=page.root.inner[1] * _PAGE
+    )
     page = yield from fill(page, by_id("name"), name, f"I sign with the name '{name}'.")
     return (yield from click(page, button(choice), f"It is signed, so I press {choice}."))
 
@@ -99,7 +103,8 @@ def delete_file(page: Page) -> Plan:
 
 
 def _enter(command: str, why: str) -> Plan:
-    return (yield from do(TypeText(text=command, enter=True), why))
+    yield from do(TypeText(text=command), why)
+    return (yield from press_key("Enter", "The command is written, so I send it off with Enter."))
 
 
 def file_to_delete(names: list[str], goal: str) -> str:

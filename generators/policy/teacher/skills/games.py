@@ -22,10 +22,11 @@ from generators.policy.teacher.primitives import (
     click_point,
     do,
     submit,
+    type_over,
     wait,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
-from schemas.action import Hover, TypeText
+from schemas.action import Hover
 
 EMPTY, MINE, THEIRS = ".", "x", "o"
 """What a square of the board holds."""
@@ -112,9 +113,9 @@ def guess_number(page: Page) -> Plan:
         guess = (low + high + up) // 2
         why = f"The number lies between {low} and {high}, so I try {guess} in the middle."
         left, top, _, height = by_id("tt")(page).box
-        field = left + _CARET, top + height / 2
-        text = TypeText(text=str(guess), x=field[0], y=field[1], overwrite=True)
-        page = yield from do(text, why)
+        into = "The guess goes into the field, so I click into it."
+        page = yield from click_at(left + _CARET, top + height / 2, into)
+        page = yield from type_over(page, by_id("tt"), str(guess), why)
         page = yield from submit(page)
         up = page.has("higher")
         if guess in (low, high) and high - low == 1:

@@ -88,7 +88,9 @@ def test_words_that_mean_the_same_are_alike_whatever_their_case() -> None:
 )
 def test_an_unknown_is_solved_for(sum_: str, answer: str) -> None:
     now = page(
-        node("div", text=sum_, id="math-problem"), node("input"), node("button", text="Submit")
+        node("div", text=sum_, id="math-problem"),
+        node("input", focused=True),
+        node("button", text="Submit"),
     )
     first = next(play(solve(now), lambda _: now))
 

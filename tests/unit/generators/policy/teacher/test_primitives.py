@@ -1,16 +1,15 @@
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from page_trees import node, page, play
 
-from generators.browser.protocol import Node
 from generators.policy.protocol import Decision
 from generators.policy.teacher.page import Page, SkillError
 from generators.policy.teacher.primitives import (
     MAX_SCROLLS,
     Plan,
     button,
+    by_id,
     click,
     fill,
     locator,
@@ -117,11 +116,57 @@ def test_a_field_that_holds_the_text_is_left_alone() -> None:
     assert _decisions(fill(now, locator("input"), "same", "")) == []
 
 
-def test_a_field_that_holds_another_text_is_overwritten() -> None:
-    now = page(node("input", value="old", box=(0, 0, 20, 10)))
-    (decision,) = _decisions(fill(now, locator("input"), "new", ""), now)
+def test_a_field_is_clicked_and_looked_at_before_it_is_typed_into() -> None:
+    now = page(node("input", value="", box=(0, 0, 20, 10)))
+    focused = page(node("input", value="", box=(0, 0, 20, 10), focused=True))
+    clicked, typed = _decisions(
+        fill(now, locator("input"), "new", "It is asked for."), focused, focused
+    )
 
-    assert decision.action == TypeText(text="new", x=10, y=5, overwrite=True)
+    assert clicked.action == Click(x=10, y=5)
+    assert clicked.thought == "What is asked for belongs into this field, so I click into it."
+    assert typed.action == TypeText(text="new")
+    assert typed.thought == "It is asked for."
+
+
+def test_a_field_that_has_the_focus_takes_no_click() -> None:
+    now = page(node("input", value="", focused=True))
+    (typed,) = _decisions(fill(now, locator("input"), "new", ""), now)
+
+    assert typed.action == TypeText(text="new")
+
+
+def test_a_field_that_holds_another_text_is_overwritten() -> None:
+    now = page(node("input", value="old", focused=True))
+    marked, typed = _decisions(fill(now, locator("input"), "new", ""), now, now)
+
+    assert marked.action == Key(key="Control+a")
+    assert typed.action == TypeText(text="new")
+
+
+def test_nothing_is_typed_where_a_click_gives_no_focus() -> None:
+    now = page(node("input", value=""))
+
+    with pytest.raises(SkillError, match="the field does not take the focus"):
+        _decisions(fill(now, locator("input"), "new", ""), now)
+
+
+def test_the_click_says_which_field_it_means() -> None:
+    user, key = node("input", id="user"), node("input", type="password", id="key")
+    hint, note = node("input", placeholder="Town:"), node("textarea", id="note")
+    labels = [node("label", text="Name:"), node("label", text="Remark"), node("p", note)]
+    labels[1].attrs["for"] = "note"
+    now = page(node("p", labels[0], user), node("p", key), node("p", hint), labels[1], labels[2])
+
+    said = [next(fill(now, by_id(name), "x", "")).thought for name in ("user", "key", "note")]
+    said.append(next(fill(now, locator("input", place=3), "x", "")).thought)
+
+    assert [words.partition(" is to be")[0] for words in said if words] == [
+        "The field for Name",
+        "The 2nd field",
+        "The field for Remark",
+        "The field for Town",
+    ]
 
 
 def test_the_innermost_element_that_says_it_is_the_button() -> None:
@@ -140,17 +185,18 @@ def test_places_count_from_either_end() -> None:
         locator("li", place=4)(now)
 
 
-def test_a_text_is_scrolled_to_its_very_end() -> None:
-    def at(top: float) -> Iterator[Node]:
-        yield node("textarea", box=(0, 0, 100, 50), scroll=(0, top, 100, 130))
+@pytest.mark.parametrize(("at_once", "turns"), [(None, [50, 30]), (64, [64, 16])])
+def test_a_text_is_scrolled_to_its_very_end(at_once: float | None, turns: list[int]) -> None:
+    top = 0.0
 
-    tops = iter((50, 80))
-    start = page(*at(0))
-    plan = scroll_through(start, locator("textarea"), Direction.DOWN, "")
-    amounts = [
-        decision.action.amount
-        for decision in play(plan, lambda _: page(*at(next(tops))))
-        if isinstance(decision.action, Scroll)
-    ]
+    def now() -> Page:
+        return page(node("textarea", box=(0, 0, 100, 50), scroll=(0, top, 100, 130)))
 
-    assert amounts == [50, 30]
+    amounts = []
+    plan = scroll_through(now(), locator("textarea"), Direction.DOWN, "", at_once=at_once)
+    for decision in play(plan, lambda _: now()):
+        assert isinstance(decision.action, Scroll)
+        amounts.append(decision.action.amount)
+        top += decision.action.amount
+
+    assert amounts == turns
