@@ -5,6 +5,7 @@ states the goal and the other elements of the test harness are left out, because
 as text and must not find it among the page's elements.
 """
 
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -29,14 +30,34 @@ class SkillError(Exception):
     """A skill cannot go on; the text says why and becomes part of the last thought."""
 
 
-def not_found(
-    tags: tuple[str, ...], *, cls: str | None = None, text: str | None = None, place: int = 1
-) -> SkillError:
-    """Return the error that the page has no `place`-th such node."""
-    which = "" if place == 1 else f"number {place} of any"
-    what = " or ".join(tags) or "element"
-    marks = (f"of class {cls}" if cls else "", f"that says '{text}'" if text else "")
-    return SkillError(" ".join(filter(None, ["there is no", which, what, *marks])))
+_KINDS = {
+    "a": "link",
+    "button": "button",
+    "h2": "heading",
+    "img": "picture",
+    "input": "field or box to tick",
+    "label": "label",
+    "li": "entry",
+    "option": "option",
+    "p": "paragraph",
+    "select": "list",
+    "textarea": "text field",
+}
+"""What a person calls an element, by its tag."""
+
+
+def not_found(tags: tuple[str, ...], *, text: str | None = None, place: int = 1) -> SkillError:
+    """Return the error that the page has no `place`-th such node, in words for what a person sees."""
+    what = " or ".join(dict.fromkeys(_KINDS[tag] for tag in tags if tag in _KINDS))
+    marks = f"that says {text}" if text else "of the kind that I look for"
+    which = "" if place == 1 else f", or too few of them for number {place}"
+    return SkillError(f"I see no {what or 'thing'} {marks}{which}")
+
+
+def say(page: "Page", *ways: str) -> str:
+    """Return one of several ways to say a thing, drawn by what the goal and the page say."""
+    seen = " ".join(node.own_text for node in page.nodes)
+    return ways[zlib.crc32("\n".join((page.goal, seen, *ways)).encode()) % len(ways)]
 
 
 def centre(box: Box) -> tuple[float, float]:
@@ -159,7 +180,7 @@ class Page:
         """
         node = self.first(*tags, within=within, cls=cls, text=text, where=where, shown=shown)
         if node is None:
-            raise not_found(tags, cls=cls, text=text)
+            raise not_found(tags, text=text)
         return node
 
     def by_id(self, name: str) -> Node:

@@ -8,7 +8,7 @@ says so and ends the episode, which then fails like any other.
 from urllib.parse import urlsplit
 
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import Plan
 from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
 from generators.sites.miniwob import template_paths
@@ -47,7 +47,14 @@ class TeacherPolicy:
                 return next(self._plan)
             return self._plan.send(page)
         except StopIteration:
-            return _stop("I have done what the goal asks for.")
+            return _stop(
+                say(
+                    page,
+                    "I have done what the goal asks for.",
+                    "Nothing of what the goal asks for is left to do, so I stop.",
+                    "I have gone through all that the goal says, so this is the end.",
+                )
+            )
         except SkillError as error:
             return _stop(f"I stop here: {error}.")
 

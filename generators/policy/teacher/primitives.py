@@ -247,7 +247,7 @@ def locator(
     def find(page: Page) -> Node:
         nodes = page.all(*tags, cls=cls, text=text, where=where)
         if len(nodes) < abs(place):
-            raise not_found(tags, cls=cls, text=text, place=place)
+            raise not_found(tags, text=text, place=place)
         return nodes[place - 1 if place > 0 else place]
 
     return find

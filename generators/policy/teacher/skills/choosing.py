@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import partial
 
 from generators.browser.protocol import Node
-from generators.policy.teacher.goals import part, parts, quote, quotes, to_int
-from generators.policy.teacher.page import Page, SkillError, classes
+from generators.policy.teacher.goals import nth, part, parts, quote, quotes, to_int
+from generators.policy.teacher.page import Page, SkillError, classes, label, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -95,9 +95,20 @@ def tick(page: Page, *, synonyms: bool = False) -> Plan:
         ]
         if _checkbox(name)(page).checked == bool(matches):
             continue
-        why = f"'{name}' is among what the goal lists, so I tick it."
-        if synonyms and matches:
-            why = f"'{name}' means much the same as '{matches[0]}', so I tick it."
+        why = say(
+            page,
+            f"'{name}' is among what the goal lists and is not chosen yet, so I tick it.",
+            f"The goal lists '{name}'; the mark before it is still empty, so I click there.",
+            f"I see '{name}', which the goal asks for, so I mark it.",
+        )
+        if not matches:
+            why = f"'{name}' is marked, but the goal does not list it, so I take the mark away."
+        elif synonyms:
+            why = say(
+                page,
+                f"'{name}' means much the same as '{matches[0]}', so I tick it.",
+                f"The goal wants words like '{matches[0]}', and '{name}' is one: I tick it.",
+            )
         page = yield from click(page, _checkbox(name), why)
     return (yield from submit(page))
 
@@ -108,14 +119,21 @@ tick_similar = partial(tick, synonyms=True)
 def choose_options(page: Page) -> Plan:
     """Select the options that the goal lists, and submit."""
     for number, option in enumerate(_listed_options(page)):
-        why = f"The goal asks for '{option}'."
+        why = say(
+            page, f"The goal asks for '{option}'.", f"'{option}' is what the goal wants chosen."
+        )
         page = yield from select_option(page, locator("select"), option, why, more=number > 0)
     return (yield from submit(page))
 
 
 def pick_suggestion(page: Page, find: Locator, text: str, *, ending: str = "") -> Plan:
     """Type `text` into a field and take the first suggestion that contains it and ends in `ending`."""
-    page = yield from fill(page, find, text, f"I type '{text}' to see what is suggested.")
+    why = say(
+        page,
+        f"I type '{text}' to see what is suggested.",
+        f"The field suggests what fits once something stands in it, so I write '{text}'.",
+    )
+    page = yield from fill(page, find, text, why)
 
     def fits(node: Node) -> bool:
         return (
@@ -127,7 +145,12 @@ def pick_suggestion(page: Page, find: Locator, text: str, *, ending: str = "") -
     suggestion = page.first(where=fits)
     if suggestion is None:
         raise SkillError(f"nothing that fits '{text}' is suggested")
-    why = f"'{suggestion.text}' is suggested and fits, so I take it."
+    ends = f" and ends in '{ending}'" if ending else ""
+    why = say(
+        page,
+        f"'{suggestion.text}' is suggested: it has '{text}'{ends}, so I take it.",
+        f"Of the suggestions, '{suggestion.text}' is the first with '{text}' that fits{ends and ' its end'}.",
+    )
     return (yield from click(page, locator(where=fits), why))
 
 
@@ -143,7 +166,12 @@ def spin(page: Page) -> Plan:
     wanted = int(part(r"Select (-?\d+) with the spinner", page.goal))
     while (value := to_int(locator("input")(page).value or "0")) != wanted:
         way = "up" if value < wanted else "down"
-        why = f"The spinner shows {value} and {wanted} is wanted, so I turn it {way}."
+        why = say(
+            page,
+            f"The field shows {value} and {wanted} is wanted, so I press the arrow {way}.",
+            f"{value} is {'less' if way == 'up' else 'more'} than {wanted}, so I turn it {way} by one.",
+            f"It stands at {value}; the goal says {wanted}, so it must go {way}.",
+        )
         page = yield from click(page, locator("a", cls=f"ui-spinner-{way}"), why)
     return (yield from submit(page))
 
@@ -151,9 +179,13 @@ def spin(page: Page) -> Plan:
 def pick_from_dropdown(page: Page) -> Plan:
     """Open a styled drop-down, take the option in the goal, and press the button that the goal quotes."""
     option = part(r"Choose (.*?) from the dropdown", page.goal)
-    why = f"The goal asks for '{option}', so I open the drop-down."
+    why = f"The drop-down does not show '{option}', which the goal asks for, so I open it."
     page = yield from click(page, locator(cls="selectric"), why)
-    why = f"This is '{option}', so I take it."
+    why = say(
+        page,
+        f"The open list has '{option}', which the goal asks for, so I take it.",
+        f"Here in the list is '{option}': I choose it.",
+    )
     page = yield from click(page, locator("li", text=option), why)
     return (yield from submit(page, quote(page.goal)))
 
@@ -164,8 +196,18 @@ def pick_radio_and_write(page: Page) -> Plan:
     text, place = quote(page.goal), int(part(r"into the (\d)\w\w textbox", page.goal))
     radios = locator("input", where=lambda n: n.attrs.get("type") == "radio", place=radio)
     fields = locator("input", where=lambda n: n.attrs.get("type") == "text", place=place)
-    page = yield from click(page, radios, f"The goal asks for radio button number {radio}.")
-    page = yield from fill(page, fields, text, f"The goal asks for {text} in field {place}.")
+    why = say(
+        page,
+        f"The goal wants the {nth(radio)} of the round buttons: counted from the first, this one.",
+        f"This is round button number {radio} in the row, the one to choose.",
+    )
+    page = yield from click(page, radios, why)
+    why = say(
+        page,
+        f"'{text}' belongs into the {nth(place)} text field, which is this one.",
+        f"The goal wants '{text}' in field number {place}, so I type it here.",
+    )
+    page = yield from fill(page, fields, text, why)
     return (yield from submit(page))
 
 
@@ -196,8 +238,14 @@ def take_best(page: Page) -> Plan:
     found = [numbers for numbers, _ in values]
     place = found.index(best(found))
     of = ", ".join(f"'{text}'" for _, text in values)
-    why = f"Of {of} the {criterion} is '{values[place][1]}', so I book that."
-    return (yield from click(page, _offer_button(place + 1), why))
+    find = _offer_button(place + 1)
+    best_one, press = values[place][1], label(find(page))
+    why = say(
+        page,
+        f"Of {of} the {criterion} is '{best_one}', so I press '{press}' below it.",
+        f"I have seen {of}: '{best_one}' is the {criterion}, and '{press}' beneath takes it.",
+    )
+    return (yield from click(page, find, why))
 
 
 def _offer_button(place: int) -> Locator:
@@ -214,7 +262,9 @@ def book_flight(page: Page) -> Plan:
     page = yield from pick_suggestion(page, by_id("flight-from"), start)
     page = yield from pick_suggestion(page, by_id("flight-to"), end)
     page = yield from pick_date(page, by_id("datepicker"), (int(month), int(day), int(year)))
-    page = yield from click(page, button("Search"), "The flight is described, so I search.")
+    page = yield from click(
+        page, button("Search"), "Places and date are filled in, so I press 'Search'."
+    )
     return (yield from take_best(page))
 
 
@@ -222,14 +272,22 @@ def order_food(page: Page) -> Plan:
     """Order what the goal lists, or as many pieces of the first item of a kind as it says."""
     match = re.search(r"each item: (.*)", page.goal)
     for name in match[1].split(",") if match is not None else ():
-        why = f"'{name.strip()}' is to be ordered, so I add one."
+        why = say(
+            page,
+            f"'{name.strip()}' is to be ordered, so I press the plus beside it.",
+            f"The goal lists '{name.strip()}'; I see it on the menu and add one.",
+        )
         page = yield from click(page, _add_button(_named(name.strip())), why)
     if match is None:
         count, kind = parts(r"Order (\d+) items that are (\S+)", page.goal)
         for number in range(1, int(count) + 1):
-            why = f"This has the sign for '{kind}': I add piece {number} of {count}."
+            why = say(
+                page,
+                f"This dish has the sign for '{kind}': I add number {number} of {count}.",
+                f"I need {count} that are '{kind}', and this one is: the plus makes it {number}.",
+            )
             page = yield from click(page, _add_button(_of_kind(kind)), why)
-    return (yield from click(page, button("Order!"), "All is in the order, so I send it."))
+    return (yield from click(page, button("Order!"), "All is in the order, so I press 'Order!'."))
 
 
 def _named(name: str) -> Callable[[Page, Node], bool]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, ordinal, part, quote, quotes, to_int
-from generators.policy.teacher.page import NodeTest, Page, SkillError, classes
+from generators.policy.teacher.page import NodeTest, Page, SkillError, classes, label, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -26,21 +26,35 @@ from generators.policy.teacher.primitives import (
 def click_button(page: Page) -> Plan:
     """Click the button that the goal quotes."""
     text = quote(page.goal)
-    why = f"The goal asks for the button '{text}', so I click it."
+    why = say(
+        page,
+        f"I see the button '{text}' that the goal asks for, so I click it.",
+        f"The goal names '{text}', and this button says just that: I press it.",
+        f"Of the things here, '{text}' is the one that the goal wants clicked.",
+    )
     return (yield from click(page, locator("button", text=text), why))
 
 
 def click_only_button(page: Page) -> Plan:
     """Click the only button of the page."""
-    return (
-        yield from click(page, locator("button"), "The goal asks for the button, so I click it.")
+    text = label(page.one("button"))
+    why = say(
+        page,
+        f"I see a single button, '{text}', and the goal asks for it, so I click it.",
+        f"'{text}' is the only button in the picture, so it is the one to click.",
     )
+    return (yield from click(page, locator("button"), why))
 
 
 def click_named_buttons(page: Page) -> Plan:
     """Click those of the buttons ONE and TWO that the goal names, in its order."""
-    for name in re.findall(r"\b(?:ONE|TWO)\b", page.goal):
-        why = f"The goal asks for button {name}, so I click it."
+    for number, name in enumerate(re.findall(r"\b(?:ONE|TWO)\b", page.goal)):
+        turn = "then" if number else "now"
+        why = say(
+            page,
+            f"The goal names button '{name}'; I see it here and click it {turn}.",
+            f"'{name}' is the button for the goal's {'next' if number else 'first'} click.",
+        )
         page = yield from click(page, locator("button", text=name), why)
     return page
 
@@ -48,19 +62,28 @@ def click_named_buttons(page: Page) -> Plan:
 def click_numbered_tab(page: Page) -> Plan:
     """Open the tab whose number is in the goal."""
     name = part(r"(Tab #\d+)", page.goal)
-    return (
-        yield from click(page, locator("a", text=name), f"The goal asks for {name}: I open it.")
+    why = say(
+        page,
+        f"Another tab is in front and the goal asks for '{name}', so I open that.",
+        f"I see '{name}' in the row of tabs; the goal asks for it, so I click it.",
+        f"The goal names '{name}', which lies behind, so I bring it to the front.",
     )
+    return (yield from click(page, locator("a", text=name), why))
 
 
 def click_link(page: Page) -> Plan:
     """Click the link that the goal quotes."""
     text = quote(page.goal)
-    why = f"This is the link '{text}' that the goal asks for, so I click it."
+    why = say(
+        page,
+        f"This is the link '{text}' that the goal asks for, so I click it.",
+        f"Among the words I see '{text}' marked as a link: it is what the goal wants.",
+        f"Here stands the link '{text}', so I click on it as the goal says.",
+    )
     return (yield from click(page, locator("span", cls="alink", text=text), why))
 
 
-def _click_hidden_link(page: Page, headers: str, kind: str) -> Plan:
+def _click_hidden_link(page: Page, headers: str) -> Plan:
     """Open one section after another until the link that the goal quotes is visible, and click it.
 
     `headers` is the class of what opens a section.
@@ -69,9 +92,16 @@ def _click_hidden_link(page: Page, headers: str, kind: str) -> Plan:
     place = 0
     while page.first("span", cls="alink", text=text) is None:
         place += 1
-        if _is_open(page, locator(cls=headers, place=place)(page)):
+        header = locator(cls=headers, place=place)(page)
+        if _is_open(page, header):
             continue
-        why = f"The link '{text}' is not in sight, so I look under the {nth(place)} {kind}."
+        name = label(header)
+        why = say(
+            page,
+            f"I see no link '{text}' here, so I open '{name}' to look there.",
+            f"The link '{text}' is not among these words. '{name}' is still closed, so I open it.",
+            f"'{name}' may hold the link '{text}', which I do not see yet, so I look under it.",
+        )
         page = yield from click(page, locator(cls=headers, place=place), why)
     return (yield from click_link(page))
 
@@ -82,13 +112,19 @@ def _is_open(page: Page, header: Node) -> bool:
     return bool(marked & {"ui-tabs-active", "ui-accordion-header-active"})
 
 
-click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor", kind="tab")
-click_link_in_sections = partial(_click_hidden_link, headers="ui-accordion-header", kind="section")
+click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor")
+click_link_in_sections = partial(_click_hidden_link, headers="ui-accordion-header")
 
 
 def expand_and_submit(page: Page) -> Plan:
     """Expand the only section and submit."""
-    why = "The section is folded, so I unfold it."
+    name = label(page.one(cls="ui-accordion-header"))
+    why = say(
+        page,
+        f"'{name}' is folded: only its heading shows. I click that to unfold it.",
+        f"I see the heading '{name}' and nothing below it, so I unfold the section.",
+        f"The goal wants the section expanded, and '{name}' is closed, so I open it.",
+    )
     page = yield from click(page, locator(cls="ui-accordion-header"), why)
     return (yield from submit(page))
 
@@ -96,15 +132,38 @@ def expand_and_submit(page: Page) -> Plan:
 def click_in_dialog(page: Page) -> Plan:
     """Click the dialog's button that the goal quotes; `x` is the one that closes it."""
     name = quote(page.goal)
-    find = locator(cls="ui-dialog-titlebar-close") if name == "x" else button(name)
-    return (yield from click(page, find, f"The goal asks for '{name}' in the dialog: I click it."))
+    if name == "x":
+        why = "The cross in the dialog's corner is the 'x' that the goal asks for, so I click it."
+        return (yield from click(page, locator(cls="ui-dialog-titlebar-close"), why))
+    why = say(
+        page,
+        f"The dialog shows the button '{name}' that the goal asks for, so I click it.",
+        f"In the dialog I see '{name}', which is the button to press.",
+    )
+    return (yield from click(page, button(name), why))
+
+
+_WIDGETS = {
+    "radio": "a round button to choose with",
+    "checkbox": "a square box to tick",
+    "text": "a field for one line of text",
+    "textarea": "a field for several lines of text",
+    "button": "a button with words on it",
+}
+"""What each kind of control looks like, by its name in goals."""
 
 
 def click_widget(page: Page) -> Plan:
     """Click a control of the kind that the goal quotes."""
     kind = quote(page.goal)
     find = locator("input", "textarea", "button", where=lambda node: _widget_kind(node) == kind)
-    return (yield from click(page, find, f"The goal asks for a {kind} widget, and this is one."))
+    look = _WIDGETS.get(kind, "a control of this kind")
+    why = say(
+        page,
+        f"The kind of control that the goal names is {look}, and here I see one.",
+        f"I look for {look}, as the goal asks; this is one, so I click it.",
+    )
+    return (yield from click(page, find, why))
 
 
 def _widget_kind(node: Node) -> str:
@@ -116,16 +175,32 @@ def _widget_kind(node: Node) -> str:
 
 def focus_text(page: Page) -> Plan:
     """Click into the text field, or into the one whose position is in the goal."""
-    place = 1 if "the textbox" in page.goal else ordinal(page.goal)
-    why = f"The goal asks for the {nth(place)} text field, so I click into it."
+    if "the textbox" in page.goal:
+        why = "I see one text field; the goal wants the cursor in it, so I click into it."
+        return (yield from click(page, locator("input"), why))
+    place = ordinal(page.goal)
+    why = say(
+        page,
+        f"Counted from the top, this is the {nth(place)} text field, so I click into it.",
+        f"The goal wants the cursor in the {nth(place)} of the fields that I see: this one.",
+    )
     return (yield from click(page, locator("input", place=place), why))
 
 
 def click_ascending(page: Page) -> Plan:
     """Click numbers in ascending order; the first click hides them all."""
     numbers = sorted(page.all("text"), key=lambda node: to_int(node.text))
+    before = ""
     for text, (x, y) in [(node.text, click_point(node)) for node in numbers]:
-        page = yield from click_at(x, y, f"'{text}' is the next number; it stands or stood here.")
+        why = say(
+            page,
+            f"After '{before}' comes '{text}'. The numbers are hidden now, but it stood here.",
+            f"The next higher number after '{before}' is '{text}', which I saw at this place.",
+        )
+        if not before:
+            why = f"'{text}' is the lowest number that I see, so I begin with it."
+        page = yield from click_at(x, y, why)
+        before = text
     return page
 
 
@@ -136,9 +211,20 @@ def open_tree(page: Page) -> Plan:
     while page.first("span", text=name) is None:
         place += 1
         folder = locator("span", cls="folder", place=place)
-        why = f"'{name}' is not in sight, so I look into the folder '{folder(page).text}'."
+        closed = folder(page).text
+        why = say(
+            page,
+            f"I do not see '{name}' yet, so I look into the folder '{closed}'.",
+            f"'{name}' is not among what is open; it may be in '{closed}', so I unfold that.",
+            f"No line says '{name}'. '{closed}' is a folder that I have not opened, so I do.",
+        )
         page = yield from click(page, folder, why)
-    return (yield from click(page, locator("span", text=name), f"This is '{name}', so I click it."))
+    why = say(
+        page,
+        f"This line says '{name}', which the goal asks for, so I click it.",
+        f"Here is '{name}' in the tree: I click it.",
+    )
+    return (yield from click(page, locator("span", text=name), why))
 
 
 def _menu_item(text: str) -> Locator:
@@ -155,22 +241,39 @@ def walk_menu(page: Page) -> Plan:
     """Open submenus along the path in the goal, and click the last item of the path."""
     *folders, leaf = part(r"Select (.*)", page.goal).split(">")
     for name in folders:
-        why = f"'{leaf}' is under '{name}', so I point at that to open it."
+        why = say(
+            page,
+            f"The goal's way to '{leaf}' leads through '{name}', so I point at that to unfold it.",
+            f"'{name}' has a menu of its own, and '{leaf}' must be in it: I point at it.",
+        )
         page = yield from hover(page, _menu_item(name), why)
-    return (yield from click(page, _menu_item(leaf), f"This is '{leaf}', so I click it."))
+    why = say(
+        page,
+        f"The menu shows '{leaf}' now, the last name of the goal, so I click it.",
+        f"'{leaf}' has come into sight: this is the item to select.",
+    )
+    return (yield from click(page, _menu_item(leaf), why))
 
 
 def use_menu(page: Page) -> Plan:
     """Open a menu, and a submenu if necessary, and click the item by its label or its icon."""
-    page = yield from click(page, button("Menu"), "The item is in the menu, so I open it.")
+    why = "I see only the button 'Menu', so what I look for must be behind it: I open it."
+    page = yield from click(page, button("Menu"), why)
     wanted = _menu_target(page)
     folders = page.all("li", where=lambda node: any(child.tag == "ul" for child in node.children))
     for name in [folder.children[0].text for folder in folders]:
         if wanted(page).point is None:
-            why = f"The item is not in sight; '{name}' has a submenu, so I point at it."
+            why = say(
+                page,
+                f"No item in sight is the one. '{name}' has an arrow beside it, so I point at it.",
+                f"What I look for may be under '{name}', which leads further, so I point at that.",
+            )
             page = yield from hover(page, _menu_item(name), why)
     text = wanted(page).text
-    return (yield from click(page, wanted, f"'{text}' is what the goal asks for, so I click it."))
+    why = f"'{text}' is the item that the goal asks for, so I click it."
+    if len(quotes(page.goal)) == 1:
+        why = f"'{text}' has the icon that the goal shows, so I click it."
+    return (yield from click(page, wanted, why))
 
 
 def _menu_target(page: Page) -> Locator:

@@ -9,7 +9,7 @@ import re
 from PIL import ImageColor
 
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Page, SkillError, classes
+from generators.policy.teacher.page import Page, SkillError, classes, say
 from generators.policy.teacher.primitives import (
     Plan,
     by_id,
@@ -72,7 +72,13 @@ def click_colour(page: Page) -> Plan:
     boxes = locator(
         cls="color", where=lambda node: parse_colour(node.style["background-color"]) == wanted
     )
-    return (yield from click(page, boxes, f"This box is {name}, so I click it."))
+    why = say(
+        page,
+        f"The goal asks for {name}, and this box is {name}, so I click it.",
+        f"I see one box in {name} among the others: it is the one to click.",
+        f"This is the {name} box, so I click it.",
+    )
+    return (yield from click(page, boxes, why))
 
 
 def select_shades(page: Page) -> Plan:
@@ -82,7 +88,12 @@ def select_shades(page: Page) -> Plan:
     colours = [parse_colour(n.style["background-color"]) for n in page.all("span", within=area)]
     for place, colour in enumerate(colours, 1):
         if hue_name(colour) == wanted:
-            why = f"The {nth(place)} square is a shade of {wanted}, so I select it."
+            why = say(
+                page,
+                f"This square, the {nth(place)}, is a shade of {wanted}, so I select it.",
+                f"Square number {place} is {wanted}, if lighter or darker, so it belongs to them.",
+                f"I look for {wanted}: the {nth(place)} square has it, so I mark that.",
+            )
             page = yield from click(page, locator("span", place=place), why)
     return (yield from submit(page))
 
@@ -105,7 +116,11 @@ def enter_shown_colour(page: Page) -> Plan:
 def _enter_colour(page: Page, colour: Colour, name: str) -> Plan:
     """Type a colour into the picker's field, close the picker and submit."""
     code = to_hex(colour)
-    why = f"In hexadecimal {name} is {code}, so I type that into the picker's field."
+    why = say(
+        page,
+        f"The code of {name} is '{code}', so I type that into the picker's field.",
+        f"The field holds a colour as six digits; for {name} they are '{code}'.",
+    )
     page = yield from fill(page, by_id("col"), code, why)
     if by_id("subbtn")(page).point is None:
         why = "The picker lies over the button, so I click beside it to close it."

@@ -3,7 +3,7 @@
 from functools import partial
 
 from generators.policy.teacher.goals import parts
-from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -48,14 +48,30 @@ def pick_date(page: Page, find: Locator, date: tuple[int, int, int]) -> Plan:
     `date` is month, day, year.
     """
     month, day, year = date
-    why = f"I need {MONTHS[month - 1]} {day}, {year}, so I open the calendar."
+    why = say(
+        page,
+        f"I need {MONTHS[month - 1]} {day}, {year}; the date's field is empty, so I click into it.",
+        f"The date {month:02}/{day:02}/{year} is wanted, so I open the calendar of this field.",
+    )
     page = yield from click(page, find, why)
     while (current := _displayed_month(page)) != (year, month):
         way = "next" if current < (year, month) else "prev"
-        why = f"The calendar shows {MONTHS[current[1] - 1]} {current[0]}, so I leaf {way}."
+        shown = f"{MONTHS[current[1] - 1]} {current[0]}"
+        far, turn = ("later", "on") if way == "next" else ("earlier", "back")
+        why = say(
+            page,
+            f"The calendar shows {shown}. {MONTHS[month - 1]} {year} is {far}, so I go {turn}.",
+            f"This is {shown}, and {MONTHS[month - 1]} {year} is wanted: one month {turn}.",
+            f"{shown} is not the month that I need: that is {far}, so I turn {turn}.",
+        )
         page = yield from click(page, locator(cls=f"ui-datepicker-{way}"), why)
     link = locator("a", cls="ui-state-default", text=str(day))
-    return (yield from click(page, link, f"This is the month, so I click day {day}."))
+    why = say(
+        page,
+        f"The calendar shows {MONTHS[month - 1]} {year}, so I click day '{day}'.",
+        f"This is the month that I need, and here is its day '{day}'.",
+    )
+    return (yield from click(page, link, why))
 
 
 def _displayed_month(page: Page) -> tuple[int, int]:
@@ -79,8 +95,13 @@ def _type_parts(page: Page, pattern: str) -> Plan:
     # The first section of the field gets the focus only if the click lands on it.
     into = "The field is filled in part by part, so I click into its first part."
     page = yield from click_at(left + 8, top + height / 2, into)
-    action = TypeText(text="".join(p.zfill(2) for p in values))
-    page = yield from do(action, f"The goal says {' '.join(values)}, so I type it part by part.")
+    text = "".join(p.zfill(2) for p in values)
+    why = say(
+        page,
+        f"The field goes on by itself from part to part, so I type '{text}' without marks between.",
+        f"{' '.join(values)} is what the goal says; as the field wants it, that is '{text}'.",
+    )
+    page = yield from do(TypeText(text=text), why)
     return (yield from submit(page))
 
 
@@ -125,11 +146,15 @@ def create_event(page: Page) -> Plan:
         why = f"I see no free time between '{opens}' and '{closes}' yet"
         page = yield from scroll_on(page, frame, Direction.DOWN, why)
     first, last = by_id(f"hh-{starts[0]}"), by_id(f"hh-{starts[0] + length - 1}")
-    why = (
-        f"{minutes:g} minutes between '{opens}' and '{closes}' are free here, so I drag over them."
-    )
+    why = f"Between '{opens}' and '{closes}' I see no event here for {minutes:g} minutes, so I drag over them."
     x, y = click_point(first(page))
     end = click_point(last(page))
     page = yield from drag((x, y - 3), (x, end[1] + 3), why)
-    page = yield from fill(page, by_id("event-name"), name, f"The event is to be called '{name}'.")
-    return (yield from click(page, button("Create"), "The event is named, so I create it."))
+    why = say(
+        page,
+        f"The event is to be called '{name}', so I type that as its name.",
+        f"A box asks for the event's name; the goal gives '{name}'.",
+    )
+    page = yield from fill(page, by_id("event-name"), name, why)
+    why = "The event has its time and its name, so I press 'Create'."
+    return (yield from click(page, button("Create"), why))

@@ -6,7 +6,7 @@ To learn the scale of a slider, a skill first drags its handle to one end.
 from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import Point, drag_path
 from generators.policy.teacher.goals import nth, numbers, parts, to_int
-from generators.policy.teacher.page import Page, SkillError, centre, classes
+from generators.policy.teacher.page import Page, SkillError, centre, classes, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -50,7 +50,12 @@ def _offset_point(start: Point, way: str, distance: float) -> Point:
 def drag_into(page: Page) -> Plan:
     """Drag the small box into the middle of the large one and submit."""
     small, large = by_id("draggableSmall")(page), by_id("draggableLarge")(page)
-    why = "The small box belongs inside the large one, so I drag it to the middle of that."
+    why = say(
+        page,
+        "The small box belongs inside the large one, so I drag it to the middle of that.",
+        "I see the small box outside of the large one: I take it and let it go inside.",
+        "The goal wants the small box in the large one, so I move it to the middle there.",
+    )
     page = yield from drag(centre(small.box), centre(large.box), why)
     return (yield from submit(page))
 
@@ -59,7 +64,11 @@ def drag_in_direction(page: Page) -> Plan:
     """Drag the only figure in the direction in the goal and submit."""
     (way,) = parts(r"Drag the \w+ (left|right|up|down)", page.goal)
     start = click_point(page.one("circle", "rect", "polygon"))
-    why = f"The goal asks to drag it {way}, so I do."
+    why = say(
+        page,
+        f"I see one shape, and the goal wants it moved {way}, so I drag it that way.",
+        f"The shape is to go {way}, so I take it and pull it {way}.",
+    )
     page = yield from drag(start, _offset_point(start, way, _NUDGE), why)
     return (yield from submit(page))
 
@@ -75,7 +84,11 @@ def resize(page: Page) -> Plan:
         ("height", "smaller"): "up",
     }[side, size]
     start = click_point(edge(page))
-    why = f"The {side} is to be {size}, so I drag this edge {way}."
+    why = say(
+        page,
+        f"The {side} of the text box is to be {size}, so I drag its edge {way}.",
+        f"To make the box's {side} {size}, I take the edge here and pull it {way}.",
+    )
     page = yield from drag(start, _offset_point(start, way, _STRETCH), why)
     return (yield from submit(page))
 
@@ -88,7 +101,11 @@ def drag_item(page: Page) -> Plan:
     if not found:
         raise SkillError(f"there is no item '{name}'")
     goal = _target_index(place, found[0], len(items))
-    why = f"{name} is the {nth(found[0] + 1)} item and is wanted {place}, so I drag it there."
+    why = say(
+        page,
+        f"'{name}' is the {nth(found[0] + 1)} item and is wanted {place}, so I drag it there.",
+        f"The goal wants '{name}' moved {place}; I see it in place {found[0] + 1} and drag it.",
+    )
     return (yield from _move_item(items, found[0], goal, why))
 
 
@@ -125,7 +142,13 @@ def sort_numbers(page: Page) -> Plan:
         values = [to_int(item.text) for item in items]
         lowest = values.index(min(values[place:]), place)
         if lowest != place:
-            why = f"{values[lowest]} is the {nth(place + 1)} in order, so I drag it to that place."
+            low = values[lowest]
+            why = say(
+                page,
+                f"'{low}' is the {nth(place + 1)} in order, so I drag it to that place.",
+                f"Of the numbers from place {place + 1} on, '{low}' is the lowest: it goes there.",
+                f"'{low}' stands in place {lowest + 1} and belongs in place {place + 1}.",
+            )
             page = yield from _move_item(items, lowest, place, why)
     return (yield from submit(page))
 
@@ -147,13 +170,22 @@ def slide(page: Page, slider: Locator, readout: Locator, wanted: int) -> Plan:
     first, start = _read_value(readout, page), _handle_position(slider, page)
     if first == wanted:
         return page
-    why = f"The slider shows {first} and {wanted} is wanted; I pull it to its end to see its scale."
+    why = say(
+        page,
+        f"The slider shows {first} and {wanted} is wanted; I pull it to its end to see its scale.",
+        f"It stands at {first}. To learn how far {wanted} is, I first drag the handle to the end.",
+    )
     page = yield from drag(start, _track_end(page, slider, rising=wanted > first), why)
     last, end = _read_value(readout, page), _handle_position(slider, page)
     if last not in (first, wanted):
         part = (wanted - first) / (last - first)
         goal = (start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part)
-        page = yield from drag(end, goal, f"The end is {last}, so {wanted} is about here.")
+        why = say(
+            page,
+            f"The end is {last}, so {wanted} is about here.",
+            f"From {first} at the start to {last} at the end, {wanted} must lie near this point.",
+        )
+        page = yield from drag(end, goal, why)
     return (yield from _step_to(page, readout, wanted))
 
 
@@ -171,7 +203,11 @@ def _step_to(page: Page, readout: Locator, wanted: int) -> Plan:
         if value == wanted:
             return page
         way = "Right" if value < wanted else "Left"
-        why = f"It shows {value} and {wanted} is wanted, so I move it by one with the keyboard."
+        why = say(
+            page,
+            f"It shows {value} and {wanted} is wanted, so I move it by one with the keyboard.",
+            f"{value} is not quite {wanted}: the arrow key moves the handle a little.",
+        )
         page = yield from press_key(f"Arrow{way}", why)
     raise SkillError(f"the slider does not come to {wanted}")
 
@@ -194,6 +230,10 @@ def slide_and_tick(page: Page) -> Plan:
     value, place = parts(r"Select (-?\d+) with the slider, click the (\d)", page.goal)
     page = yield from slide(page, by_id("slider"), by_id("val"), int(value))
     box = locator("input", place=int(place))
-    why = f"The goal asks for the {nth(int(place))} checkbox, so I tick it."
+    why = say(
+        page,
+        f"The goal asks for the {nth(int(place))} checkbox, which is this one, so I tick it.",
+        f"Counted from the left, this is checkbox number {place}: I tick it.",
+    )
     page = yield from click(page, box, why)
     return (yield from submit(page))

@@ -10,7 +10,7 @@ from generators.policy.teacher.geometry import (
     right_angle_end,
 )
 from generators.policy.teacher.goals import part
-from generators.policy.teacher.page import Page, SkillError, centre
+from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import Plan, by_id, click, click_at, drag, submit
 from schemas.observation import Box
 
@@ -56,7 +56,12 @@ def _circle_centres(page: Page, *fills: str) -> list[Point]:
 
 def mark_centre(page: Page) -> Plan:
     """Mark the centre of the circle and submit."""
-    why = "This is the middle of the circle, so I click it."
+    why = say(
+        page,
+        "This is the middle of the circle, so I click it.",
+        "I see the circle; its centre is as far from the left as from the right: here.",
+        "The goal wants the circle's centre marked, which is at this point.",
+    )
     page = yield from _place_dot(page, centre(page.one("circle").box), why)
     return (yield from submit(page))
 
@@ -64,7 +69,12 @@ def mark_centre(page: Page) -> Plan:
 def mark_midpoint(page: Page) -> Plan:
     """Mark the point half-way between two points and submit."""
     one, other = _circle_centres(page, "black", "black")
-    why = "This is half-way between the two points, so I click here."
+    why = say(
+        page,
+        "This is half-way between the two points, so I click here.",
+        "I see two black points; the middle of the line between them is here.",
+        "Equally far from both points is this place, so I put the dot on it.",
+    )
     page = yield from _place_dot(page, midpoint(one, other), why)
     return (yield from submit(page))
 
@@ -75,7 +85,11 @@ def make_right_angle(page: Page) -> Plan:
     target = right_angle_end(end, corner, _drawing_area(page))
     if target is None:
         raise SkillError("the right angle lies outside the drawing")
-    why = "A line from the blue point to here is at a right angle to the other, so I click."
+    why = say(
+        page,
+        "A line from the blue point to here is at a right angle to the other, so I click.",
+        "Seen from the blue point, this place is square to the line that is drawn.",
+    )
     page = yield from _place_dot(page, target, why)
     return (yield from submit(page))
 
@@ -86,7 +100,11 @@ def bisect_angle(page: Page) -> Plan:
     target = bisector_end(one, corner, other, _drawing_area(page))
     if target is None:
         raise SkillError("the line that halves the angle lies outside the drawing")
-    why = "A line from the blue point to here halves the angle, so I click."
+    why = say(
+        page,
+        "A line from the blue point to here halves the angle, so I click.",
+        "Seen from the blue point, this place lies midway between the two lines.",
+    )
     page = yield from _place_dot(page, target, why)
     return (yield from submit(page))
 
@@ -96,7 +114,11 @@ def draw_line(page: Page) -> Plan:
     way = part(r"Draw a (horizontal|vertical) line", page.goal)
     x, y = (math.floor(at) for at in centre(page.by_id("circ").box))
     across, down = (HALF_LINE, 0) if way == "horizontal" else (0, HALF_LINE)
-    why = f"The line is to be {way} and run through the dot, so I draw it across the dot."
+    why = say(
+        page,
+        f"The line is to be {way} and run through the dot, so I draw it across the dot.",
+        f"I see the dot; a {way} line through it begins on one side and ends on the other.",
+    )
     page = yield from drag((x - across, y - down), (x + across, y + down), why)
     return (yield from submit(page))
 
@@ -104,4 +126,10 @@ def draw_line(page: Page) -> Plan:
 def click_coordinate(page: Page) -> Plan:
     """Click the point of the grid whose coordinates are in the goal."""
     name = part(r"grid coordinate (\(-?\d,-?\d\))", page.goal)
-    return (yield from click(page, by_id(name), f"This is the point {name}, so I click it."))
+    across, up = (int(number) for number in name.strip("()").split(","))
+    why = say(
+        page,
+        f"This is the point {name} of the grid, so I click it.",
+        f"Counted from where the axes cross, {across} along x and {up} along y is this point.",
+    )
+    return (yield from click(page, by_id(name), why))

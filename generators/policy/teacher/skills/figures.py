@@ -14,7 +14,7 @@ from PIL import Image
 from generators.browser.protocol import Node
 from generators.policy.teacher.geometry import Point, corner_count
 from generators.policy.teacher.goals import nth, part, parts, to_int
-from generators.policy.teacher.page import Page, SkillError, centre
+from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import (
     Plan,
     button,
@@ -121,7 +121,13 @@ def click_shape(page: Page) -> Plan:
     reachable = [figure for figure in matches if figure.node.point is not None]
     if not reachable:
         raise SkillError(f"there is no {what}")
-    why = f"The goal asks for a {what}, and this is one: {_describe(reachable[0])}."
+    found = _describe(reachable[0])
+    why = say(
+        page,
+        f"The goal asks for a {what}, and this is one: {found}.",
+        f"I see {found} here, which is what I look for: a {what}.",
+        f"Here is {found}, so I click it as a {what}.",
+    )
     return (yield from click_at(*click_point(reachable[0].node), why))
 
 
@@ -134,7 +140,11 @@ def count_shapes(page: Page) -> Plan:
     """Press the button with the number of figures that match the goal's description."""
     (what,) = parts(r"How many (.*)s are there\?", page.goal)
     count = sum(parse_description(what).matches(figure) for figure in figures(page))
-    why = f"I count {count} when I look for '{what}s'."
+    why = say(
+        page,
+        f"I count {count} of what the goal asks for, so I press '{count}'.",
+        f"Going through the picture I find {count} that fit, so the answer is '{count}'.",
+    )
     return (yield from click(page, button(str(count)), why))
 
 
@@ -142,7 +152,12 @@ def name_shape(page: Page) -> Plan:
     """Press the button that names the only figure."""
     figure = figures(page)[0]
     word = {"digit": "number", "letter": "letter"}.get(figure.kind, figure.name)
-    why = f"The figure is a {word}, so I press that button."
+    name = word.capitalize()
+    why = say(
+        page,
+        f"The figure in the picture is a {word}, so I press '{name}'.",
+        f"I see a {figure.size} {figure.colour} {word}, and '{name}' is the button for it.",
+    )
     return (yield from click(page, button(word.capitalize()), why))
 
 
@@ -161,7 +176,12 @@ def sort_shapes(page: Page) -> Plan:
         into = 0 if description.matches(figure) else 1
         if into >= len(boxes):
             continue
-        why = f"This is {_describe(figure)}: it belongs into the {place if into == 0 else 'other'} box."
+        box = place if into == 0 else "other"
+        why = say(
+            page,
+            f"This is {_describe(figure)}: it belongs into the {box} box.",
+            f"I take {_describe(figure)} and drag it into the {box} box, as the goal sorts it.",
+        )
         start = click_point(figures(page)[number].node)
         page = yield from drag(start, _slot(boxes[into], counts[into]), why)
         counts[into] += 1
@@ -219,7 +239,12 @@ def count_sides(page: Page) -> Plan:
     view, middle = GreyscaleView(page), centre(page.one("canvas").box)
     radii = [_radius(view, middle, math.radians(degree)) for degree in range(_DEGREES)]
     count = str(corner_count(radii))
-    return (yield from click(page, button(count), f"I count {count} corners on this shape."))
+    why = say(
+        page,
+        f"I count {count} corners on this shape, so I press '{count}'.",
+        f"The outline has {count} straight sides, so the answer is '{count}'.",
+    )
+    return (yield from click(page, button(count), why))
 
 
 def _radius(view: GreyscaleView, middle: Point, angle: float) -> float:
@@ -240,7 +265,12 @@ def copy_number(page: Page) -> Plan:
         x = left + width * (_FIRST[0] + _PITCH[0] * column)
         y = top + height * (_FIRST[1] + _PITCH[1] * row)
         if view.is_bright((x, y)):
-            why = f"The {nth(column + 1)} box of row {row + 1} belongs to the {digit}: I tick it."
+            why = say(
+                page,
+                f"The {nth(column + 1)} box of row {row + 1} belongs to the {digit}: I tick it.",
+                f"In the picture of the {digit}, row {row + 1} has a mark in place {column + 1}.",
+                f"Row {row + 1}, box {column + 1} is part of the {digit} that is shown: I mark it.",
+            )
             page = yield from click(page, locator("input", place=number + 1), why)
     return (yield from submit(page))
 
@@ -251,7 +281,11 @@ def add_blocks(page: Page) -> Plan:
         len(page.all(cls="addition-block", within=page.by_id(side)))
         for side in ("visual-1", "visual-2")
     )
-    why = f"I count {one} and {other} blocks, which is {one + other} in all."
+    why = say(
+        page,
+        f"I count {one} and {other} blocks, which is {one + other} in all.",
+        f"There are {one} blocks on one side and {other} on the other, so {one + other} together.",
+    )
     page = yield from fill(page, by_id("math-answer"), str(one + other), why)
     return (yield from submit(page))
 
@@ -261,6 +295,11 @@ def mark_parity(page: Page) -> Plan:
     values = [to_int(node.text) for node in page.all(cls="display-number")]
     for place, value in enumerate(values, 1):
         kind = "odd" if value % 2 else "even"
-        why = f"The {nth(place)} number, {value}, is {kind}, so I mark it as that."
+        why = say(
+            page,
+            f"The {nth(place)} number, {value}, is {kind}, so I mark it as that.",
+            f"{value} {'leaves one over' if value % 2 else 'can be halved'}, so it is {kind}.",
+            f"In row {place} stands {value}, which is {kind}: I press that beside it.",
+        )
         page = yield from click(page, locator("button", cls=kind, place=place), why)
     return (yield from submit(page))

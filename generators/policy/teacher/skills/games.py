@@ -12,7 +12,7 @@ from functools import cache
 from generators.browser.protocol import ClockSpec, Node
 from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Page, SkillError, centre, classes
+from generators.policy.teacher.page import Page, SkillError, centre, classes, say
 from generators.policy.teacher.primitives import (
     Plan,
     button,
@@ -54,8 +54,22 @@ def win_game(page: Page) -> Plan:
     while True:
         board = "".join(_mark_of(page.by_id(f"ttt-{place}")) for place in range(9))
         place = best_square(board)
-        why = f"The {nth(place + 1)} square gives me the best chances, so I take it."
-        page = yield from click(page, by_id(f"ttt-{place}"), why)
+        page = yield from click(page, by_id(f"ttt-{place}"), _why_square(page, board, place))
+
+
+def _why_square(page: Page, board: str, place: int) -> str:
+    """Return why to take a square."""
+    row, column = divmod(place, 3)
+    name = f"{('top', 'middle', 'bottom')[row]} {('left', 'centre', 'right')[column]}"
+    if place in _winning_squares(board, MINE):
+        return f"Two of mine stand in a line with the {name} square, which is free: it wins."
+    if place in _winning_squares(board, THEIRS):
+        return f"The other side would complete a line in the {name} square, so I take it."
+    return say(
+        page,
+        f"Nobody can complete a line now; the {name} square leaves me most ways to win.",
+        f"The {name} square is free and opens the most lines for me, so I take it.",
+    )
 
 
 def _mark_of(square: Node) -> str:
@@ -111,7 +125,11 @@ def guess_number(page: Page) -> Plan:
     low, high, up = 0, 9, False
     while low <= high:
         guess = (low + high + up) // 2
-        why = f"The number lies between {low} and {high}, so I try {guess} in the middle."
+        why = say(
+            page,
+            f"The number lies between {low} and {high}, so I try {guess} in the middle.",
+            f"From {low} to {high} all is possible; {guess} parts that in two, so I guess it.",
+        )
         left, top, _, height = by_id("tt")(page).box
         into = "The guess goes into the field, so I click into it."
         page = yield from click_at(left + _CARET, top + height / 2, into)
@@ -129,11 +147,20 @@ def find_hot_spot(page: Page) -> Plan:
     candidates = list(pixels(inset(page.by_id("touch-area").box, 3)))
     for _ in range(_MAX_PROBES):
         probe = best_probe(candidates, _RADII)
-        why = f"{len(candidates)} places fit what I was told, so I try one that tells me most."
+        told = page.by_id("display").text
+        why = "Nothing is known yet, so I move the pointer and see what the field says."
+        if told in _SIGNALS:
+            why = say(
+                page,
+                f"It says '{told}' where the pointer is. Of the {len(candidates)} places that fit"
+                " all answers, this one tells me most.",
+                f"From '{told}' and what it said before, {len(candidates)} places are left: I try"
+                " one among them.",
+            )
         page = yield from do(Hover(x=probe[0], y=probe[1]), why)
         signal = page.by_id("display").text
         if signal == "HOT":
-            return (yield from click_at(*probe, "It says hot here, so I click."))
+            return (yield from click_at(*probe, f"It says '{signal}' here, so I click."))
         if signal not in _SIGNALS:
             raise SkillError(f"the signal '{signal}' tells me nothing")
         ring = _SIGNALS.index(signal)
@@ -163,11 +190,12 @@ _MAX_LOOKS = 25
 def press_after_delay(page: Page) -> Plan:
     """Press ONE, wait as long as the goal says, press TWO."""
     seconds = int(part(r"wait (\d+) seconds", page.goal))
-    page = yield from click(page, button("ONE"), "First comes button ONE.")
+    why = "The goal begins with button 'ONE', so I press it first."
+    page = yield from click(page, button("ONE"), why)
     rest = max(1, seconds * 1_000 - 2 * ACT_MS)
     why = f"Button TWO is due {seconds} seconds after ONE, so I wait for what is left of that."
     page = yield from wait(rest, why)
-    return (yield from click(page, button("TWO"), "The time is up, so I press TWO."))
+    return (yield from click(page, button("TWO"), "The time is up, so I press 'TWO'."))
 
 
 def buy_low(page: Page) -> Plan:
@@ -177,7 +205,7 @@ def buy_low(page: Page) -> Plan:
         text = page.by_id("stock-price").text
         price = re.fullmatch(_PRICE, text)
         if price is not None and float(price[1]) < limit:
-            why = f"{text} is less than ${limit:.2f}, so I buy."
+            why = f"The price, {text}, is less than ${limit:.2f}, so I press 'Buy'."
             return (yield from click(page, by_id("buy"), why))
         why = f"The price is '{text}', not less than ${limit:.2f}, so I wait."
         page = yield from wait(1, why)
@@ -191,12 +219,21 @@ def repeat_lights(page: Page) -> Plan:
     while (lit := page.first("button", cls="push")) is not None:
         order.append(lit.attrs["id"])
         colour = hue_name(parse_colour(lit.style["background-color"]))
-        why = f"The {colour} button is the {nth(len(order))} to light up; I watch on."
+        why = say(
+            page,
+            f"The {colour} button is the {nth(len(order))} to light up; I watch on.",
+            f"Light number {len(order)} is the {colour} one, and more may follow, so I wait.",
+        )
         page = yield from wait(
             BEAT_MS - ACT_MS + (_SHIFT_MS if len(order) % 2 else -_SHIFT_MS), why
         )
     for place, name in enumerate(order, 1):
-        page = yield from click(page, by_id(name), f"This button was the {nth(place)} to light up.")
+        why = say(
+            page,
+            f"This button was the {nth(place)} to light up, so it is number {place} to press.",
+            f"No light is on any more. Number {place} was this button, so I press it.",
+        )
+        page = yield from click(page, by_id(name), why)
     return page
 
 
@@ -208,7 +245,12 @@ def follow_circle(page: Page) -> Plan:
         at = centre(circle.box)
         aim = at if before is None else _lead_point(before, at, circle.box[2] / 3)
         before = at
-        page = yield from do(Hover(x=aim[0], y=aim[1]), "The circle is here now, so I follow it.")
+        why = say(
+            page,
+            "The circle is here now, so I follow it.",
+            "The circle has moved on, so I bring the pointer back over it.",
+        )
+        page = yield from do(Hover(x=aim[0], y=aim[1]), why)
     return page
 
 
@@ -230,9 +272,12 @@ def click_moving(page: Page) -> Plan:
             seen.setdefault(item.attrs["id"], look)
         if items:
             oldest = min(items, key=lambda item: seen[item.attrs["id"]])
-            page = yield from click_at(
-                *click_point(oldest), "This circle is in reach, so I click it."
+            why = say(
+                page,
+                "Of the circles in sight this one has been here longest, so I click it first.",
+                "This circle is in reach and may leave soon, so I click it.",
             )
+            page = yield from click_at(*click_point(oldest), why)
             idle = 0
         else:
             page = yield from wait(1 + idle * 200, "No circle is in sight, so I wait for more.")
@@ -246,12 +291,17 @@ def use_pie_menu(page: Page) -> Plan:
     The menu ignores clicks on its first item once it is open, and takes them while it opens.
     """
     name = part(r'labeled "(.*)"', page.goal)
-    why = "The items are folded away, so I press the plus."
+    why = "I see only the plus; the items are folded away behind it, so I press it."
     page = yield from click(page, by_id("wheelnav-divWheel-spreadertitle"), why)
     for _ in range(_MAX_LOOKS):
         item = page.first("text", where=lambda node: node.text == name and node.point is not None)
         if item is not None:
-            yield from click_at(*click_point(item), f"This is the item '{name}': I click it.")
+            why = say(
+                page,
+                f"The menu has unfolded and shows '{name}', so I click that.",
+                f"This slice says '{name}', as the goal does: I click it.",
+            )
+            yield from click_at(*click_point(item), why)
             raise SkillError(f"the menu does not take the click on '{name}'")
         page = yield from wait(1, "The menu still unfolds, so I wait.")
     raise SkillError(f"the menu has no item '{name}'")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from generators.browser.protocol import Node
 from generators.policy.teacher.goals import nth, part, parts
-from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import (
     Locator,
     Plan,
@@ -102,19 +102,44 @@ def handle_mail(page: Page) -> Plan:
     sender = request.sender
     if request.kind in {"delete", "star"}:
         mark = "trash" if request.kind == "delete" else "star"
-        why = f"The goal is about the mail by {sender}, so I click its {mark} icon."
+        does = "throws it away" if mark == "trash" else "marks it"
+        why = say(
+            page,
+            f"The goal is about the mail by {sender}, so I click its {mark} icon.",
+            f"In this line I read {sender}; the {mark} sign on it {does}.",
+            f"I see {sender} among the senders, and the {mark} sign beside is what {does}.",
+        )
         icon: Locator = lambda now: now.one(cls=mark, within=_thread_of(sender)(now))  # noqa: E731 - used once
         return (yield from click(page, icon, why))
-    why = f"The goal is about the mail by {sender}, so I open it."
+    why = say(
+        page,
+        f"The goal is about the mail by {sender}, so I open it.",
+        f"Among the senders I see {sender}, whose mail is meant: I click this line.",
+    )
     page = yield from click(page, _thread_of(sender), why)
-    why = f"The mail by {sender} is open; the goal asks me to {request.kind}."
+    why = say(
+        page,
+        f"The mail by {sender} is open; the goal asks me to {request.kind}, so I press that.",
+        f"This is what {sender} wrote. Below it I see the sign to {request.kind}, so I click it.",
+    )
     page = yield from click(page, locator("span", cls=f"email-{request.kind}"), why)
     if request.kind == "reply":
-        page = yield from fill(page, by_id("reply-text"), request.text, "This is the answer.")
+        why = say(
+            page,
+            f"The answer to {sender} is to be '{request.text}', so I write that.",
+            f"The empty space is for my answer; the goal gives it: '{request.text}'.",
+        )
+        page = yield from fill(page, by_id("reply-text"), request.text, why)
     else:
-        why = f"It is to go to {request.text}."
+        why = say(
+            page,
+            f"The mail is to go to '{request.text}', so I type that name.",
+            f"The line for the receiver is empty; it is '{request.text}'.",
+        )
         page = yield from fill(page, locator("input", cls="forward-sender"), request.text, why)
-    return (yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it."))
+    return (
+        yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it off.")
+    )
 
 
 _POST_BUTTONS = frozenset({"reply", "retweet", "like", "share"})
@@ -151,16 +176,28 @@ def use_post(page: Page) -> Plan:
         return (yield from _press_icon(page, author, name.lower()))
     page = yield from _press_icon(page, author, "more")
     item = _post_menu_item(author, name)
-    return (yield from click(page, item, f"The menu holds '{name}', so I click it."))
+    why = say(
+        page,
+        f"The menu holds '{name}', so I click it.",
+        f"In the menu of the post I read '{name}', which the goal asks for.",
+    )
+    return (yield from click(page, item, why))
 
 
 def _press_icon(page: Page, author: str, mark: str) -> Plan:
     """Hover over an icon and then click it: it is redrawn under the pointer, at first empty."""
     icon = _icon_of(author, mark)
     page = yield from hover(
-        page, icon, f"This is the post by {author}, so I point at its {mark} sign."
+        page,
+        icon,
+        say(
+            page,
+            f"This is the post by {author}, so I point at its {mark} sign.",
+            f"I see {author} above this post; the {mark} sign below it is the one to use.",
+        ),
     )
-    return (yield from click(page, icon, f"The pointer is on the {mark} sign, so I click."))
+    why = f"The pointer is on the {mark} sign of the post by {author}, so I click."
+    return (yield from click(page, icon, why))
 
 
 def _post_menu_item(author: str, name: str) -> Locator:
@@ -183,7 +220,13 @@ def use_posts(page: Page) -> Plan:
         reachable = len(icons) > pressed and icons[pressed].point is not None
         if reachable:
             pressed += 1
-            why = f"This is the {nth(pressed)} post by {author}, so I click its {name}."
+            why = say(
+                page,
+                f"This is the {nth(pressed)} post by {author}, so I click its {name.lower()} sign.",
+                f"Another post by {author}, number {pressed}: I click the sign to {name.lower()}."
+                if pressed > 1
+                else f"The first post by {author} is here: I click the sign to {name.lower()}.",
+            )
             page = yield from click(page, _icon_of(author, name.lower(), pressed), why)
             continue
         frame = page.by_id("area")

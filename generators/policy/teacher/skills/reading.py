@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from generators.policy.teacher.goals import nth, ordinal, part, quote, to_int
-from generators.policy.teacher.page import Page, SkillError
+from generators.policy.teacher.page import Page, SkillError, label, say
 from generators.policy.teacher.primitives import (
     Plan,
     button,
@@ -31,19 +31,31 @@ def find_word(page: Page) -> Plan:
     if place > len(words):
         raise SkillError(f"the paragraph has only {len(words)} words")
     word = re.sub(r"[^a-zA-Z]", "", words[place - 1])
-    why = f"The {nth(place)} word of the paragraph is '{word}', so I type it."
+    why = say(
+        page,
+        f"The {nth(place)} word of the paragraph is '{word}', so I type it.",
+        f"I count the words from the beginning: number {place} is '{word}'.",
+    )
     page = yield from fill(page, locator("input"), word, why)
     return (yield from submit(page))
 
 
 def find_last_word(page: Page) -> Plan:
     """Scroll to the end of a text and type its last word."""
-    why = "The last word is not in sight yet, so I scroll down."
+    why = say(
+        page,
+        "The last word is not in sight yet, so I scroll down.",
+        "The text goes on below, and I need its end, so I turn the wheel down.",
+    )
     page = yield from scroll_through(page, locator("textarea"), Direction.DOWN, why)
     words = re.findall(r"[a-zA-Z0-9]+", locator("textarea")(page).value or "")
     if not words:
         raise SkillError("the text is empty")
-    why = f"The text ends with '{words[-1]}', so I type that."
+    why = say(
+        page,
+        f"The text ends with '{words[-1]}', so I type that.",
+        f"This is the bottom of the text: its last word is '{words[-1]}'.",
+    )
     page = yield from fill(page, locator("input"), words[-1], why)
     return (yield from submit(page))
 
@@ -52,7 +64,12 @@ def scroll_text(page: Page) -> Plan:
     """Scroll a text to its top or bottom, as the goal says."""
     end = part(r"to the (bottom|top)", page.goal)
     way = Direction.DOWN if end == "bottom" else Direction.UP
-    why = f"The goal asks for the {end} of the text, so I scroll {way.value}."
+    why = say(
+        page,
+        f"The goal asks for the {end} of the text, so I scroll {way.value}.",
+        f"There is more text {'below' if end == 'bottom' else 'above'} than the box shows, and its"
+        f" {end} is wanted: I scroll {way.value}.",
+    )
     page = yield from scroll_through(page, locator("textarea"), way, why)
     return (yield from submit(page))
 
@@ -70,17 +87,25 @@ def read_value(page: Page) -> Plan:
     """Type the value of the name in the goal."""
     name = part(r"the value of (.*?) into the text field", page.goal)
     value = _table_value(page, name)
-    why = f"The table says '{value}' beside '{name}', so I type that."
-    page = yield from fill(page, locator("input"), value, why)
+    page = yield from fill(page, locator("input"), value, _why_value(page, name, value))
     return (yield from submit(page))
+
+
+def _why_value(page: Page, name: str, value: str) -> str:
+    return say(
+        page,
+        f"The table says '{value}' beside '{name}', so I type that.",
+        f"In the row of '{name}' I read '{value}', which goes into this field.",
+        f"I look for '{name}' in the table and find '{value}'.",
+    )
 
 
 def read_values(page: Page) -> Plan:
     """Fill each field with the value of its label in the table."""
-    for place, label in enumerate([node.text for node in page.all("label")], 1):
-        name = label.rstrip(":")
+    for place, caption in enumerate([node.text for node in page.all("label")], 1):
+        name = caption.rstrip(":")
         value = _table_value(page, name)
-        why = f"The table says '{value}' beside '{name}', so I type that."
+        why = _why_value(page, name, value)
         page = yield from fill(page, locator("input", place=place), value, why)
     return (yield from submit(page))
 
@@ -88,7 +113,12 @@ def read_values(page: Page) -> Plan:
 def read_distorted(page: Page) -> Plan:
     """Type the distorted letters."""
     text = "".join(node.text for node in page.all("span", within=page.by_id("captcha")))
-    page = yield from fill(page, locator("input"), text, f"The distorted text says '{text}'.")
+    why = say(
+        page,
+        f"The distorted text says '{text}', so I type that.",
+        f"Letter by letter I read '{text}' in the crooked writing.",
+    )
+    page = yield from fill(page, locator("input"), text, why)
     return (yield from submit(page))
 
 
@@ -97,7 +127,12 @@ def calculate(page: Page) -> Plan:
     text = page.by_id("math-problem").text
     one, sign, other = _parse_sum(text)
     answer = str(_OPERATIONS[sign](int(one), int(other)))
-    page = yield from fill(page, locator("input"), answer, f"{text} {answer}, so I type {answer}.")
+    why = say(
+        page,
+        f"{text} {answer}, so I type {answer}.",
+        f"The problem is {text} and its result {answer}, which goes into the field.",
+    )
+    page = yield from fill(page, locator("input"), answer, why)
     return (yield from submit(page))
 
 
@@ -117,9 +152,12 @@ def solve(page: Page) -> Plan:
         answer = result - int(other) if sign == "+" else result + int(other)
     else:
         answer = result - int(one) if sign == "+" else int(one) - result
-    page = yield from fill(
-        page, locator("input"), str(answer), f"From {text} follows x = {answer}."
+    why = say(
+        page,
+        f"From {text} follows x = {answer}.",
+        f"I read {text}. That holds if x is {answer}, so I type {answer}.",
     )
+    page = yield from fill(page, locator("input"), str(answer), why)
     return (yield from submit(page))
 
 
@@ -127,7 +165,13 @@ def generate_number(page: Page) -> Plan:
     """Generate numbers until one meets the goal's condition."""
     fits = _number_test(page.goal)
     while not fits(text := page.by_id("display-number").text):
-        why = f"'{text}' is not what the goal asks for, so I generate a number."
+        why = say(
+            page,
+            f"{text} is not a number as the goal asks for, so I press 'Generate'.",
+            f"The page shows {text}, which does not meet the goal: 'Generate' makes another.",
+        )
+        if not text.isdigit():
+            why = "No number is there yet, so I press 'Generate' to get one."
         page = yield from click(page, button("Generate"), why)
     return (yield from submit(page))
 
@@ -149,14 +193,24 @@ def find_greatest(page: Page) -> Plan:
     cards = len(page.all(cls="card"))
     values: list[int] = []
     for place in range(1, cards + 1):
-        why = f"I turn over the {nth(place)} card to see its number."
+        why = say(
+            page,
+            f"The {nth(place)} card lies face down, so I turn it over to see its number.",
+            f"I do not know what is on card {place} yet, so I click it.",
+        )
         page = yield from click(page, locator(cls="card", place=place), why)
         values.append(to_int(locator(cls="card", place=place)(page).text))
     best = values.index(max(values)) + 1
     if best != cards:
-        why = f"'{max(values)}' was here, the greatest number, so I pick the {nth(best)} card."
+        why = say(
+            page,
+            f"'{max(values)}' was here, the greatest number, so I pick the {nth(best)} card.",
+            f"I saw {', '.join(str(value) for value in values)}: '{max(values)}' is the greatest,"
+            f" and it was on card {best}.",
+        )
         page = yield from click(page, locator(cls="card", place=best), why)
-    return (yield from click(page, by_id("submit"), "The greatest card is picked, so I submit."))
+    why = "The card with the greatest number lies open, so I hand it in."
+    return (yield from click(page, by_id("submit"), why))
 
 
 MAX_PAGES = 10
@@ -166,17 +220,32 @@ MAX_PAGES = 10
 def search(page: Page) -> Plan:
     """Search for what the goal quotes and click the result at the position in the goal."""
     wanted, place = quote(page.goal), ordinal(page.goal)
-    page = yield from fill(page, by_id("search-text"), wanted, f"I search for '{wanted}'.")
-    page = yield from click(page, button("Search"), "The words are typed, so I search.")
+    why = say(
+        page,
+        f"The goal wants '{wanted}' looked for, so I type that into the field for searches.",
+        f"What I search for is '{wanted}'.",
+    )
+    page = yield from fill(page, by_id("search-text"), wanted, why)
+    why = "The words stand in the field, so I press 'Search'."
+    page = yield from click(page, button("Search"), why)
     on_a_page = len(page.all("a", cls="search-title"))
     if not on_a_page:
         raise SkillError("the search finds nothing")
     pages_ahead, row = divmod(place - 1, on_a_page)
     if pages_ahead:
-        why = f"The {nth(place)} result is on page {pages_ahead + 1}, so I go there."
+        why = (
+            f"A page shows {on_a_page} results, so the {nth(place)} is on page"
+            f" '{pages_ahead + 1}', and I go there."
+        )
         page = yield from click(page, locator("a", text=str(pages_ahead + 1)), why)
-    why = f"This is the {nth(place)} result, so I click it."
-    return (yield from click(page, locator("a", cls="search-title", place=row + 1), why))
+    result = locator("a", cls="search-title", place=row + 1)
+    title = label(result(page))
+    why = say(
+        page,
+        f"'{title}' is the {nth(place)} result, so I click it.",
+        f"Counted from the first one, result number {place} is '{title}'.",
+    )
+    return (yield from click(page, result, why))
 
 
 def look_up(page: Page) -> Plan:
@@ -185,8 +254,14 @@ def look_up(page: Page) -> Plan:
     detail = part(r"click on their (phone|email|address)", page.goal)
     for _ in range(MAX_PAGES):
         if page.one("h2").text == name:
-            why = f"This is {name}'s page, so I click the {detail}."
+            value = label(page.one("a", cls=detail))
+            why = f"This is the page of {name}; the {detail} on it is '{value}', so I click that."
             return (yield from click(page, locator("a", cls=detail), why))
-        why = f"This page is not {name}'s, so I go on to the next."
+        current = page.one("h2").text
+        why = say(
+            page,
+            f"This page is of {current}, not of {name}, so I go on with '>'.",
+            f"I read {current} here and look for {name}: the next page is behind '>'.",
+        )
         page = yield from click(page, locator("a", text=">"), why)
     raise SkillError(f"{name} is not in the book")

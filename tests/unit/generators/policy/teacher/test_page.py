@@ -1,7 +1,7 @@
 import pytest
 from page_trees import node, page
 
-from generators.policy.teacher.page import SkillError
+from generators.policy.teacher.page import SkillError, say
 
 
 def test_the_goal_is_no_part_of_the_page() -> None:
@@ -18,8 +18,21 @@ def test_what_is_not_rendered_is_left_out_unless_asked_for() -> None:
 
 
 def test_what_is_missing_is_named() -> None:
-    with pytest.raises(SkillError, match="there is no button of class red that says 'Go'"):
+    with pytest.raises(SkillError, match=r"^I see no button that says Go$"):
         page(node("p")).one("button", cls="red", text="Go")
+    with pytest.raises(SkillError, match=r"^I see no entry or link of the kind that I look for$"):
+        page(node("p")).one("li", "a", cls="ui-tabs-anchor")
+    with pytest.raises(SkillError, match=r"^I see no thing of the kind that I look for$"):
+        page(node("p")).one("div", where=lambda found: found.attrs.get("id") == "area")
+
+
+def test_a_thing_is_said_in_one_way_on_one_page_and_in_all_ways_over_many() -> None:
+    ways = ("I see it.", "It is here.", "Here it stands.")
+    pages = [page(node("p", text=f"word {n}"), goal="Look.") for n in range(40)]
+
+    assert {say(one, *ways) for one in pages} == {*ways}
+    assert [say(one, *ways) for one in pages] == [say(one, *ways) for one in pages]
+    assert len({say(page(goal=f"Look for {n}."), *ways) for n in range(40)}) == len(ways)
 
 
 def test_the_nearest_box_that_scrolls_is_found() -> None:

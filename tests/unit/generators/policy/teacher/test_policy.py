@@ -38,16 +38,17 @@ async def test_it_acts_and_says_why_and_stops_when_it_is_through() -> None:
     third = await teacher.act(PolicyInput("Click the button.", [], _seen(), document))
 
     assert first.action == Click(x=20, y=15)
-    assert first.thought == "The goal asks for the button, so I click it."
+    assert "'Click Me!'" in (first.thought or "")
     assert second.action == third.action == Answer()
-    assert second.thought == "I have done what the goal asks for."
+    assert "goal" in (second.thought or "")
+    assert second.thought == third.thought
 
 
 async def test_what_it_does_not_find_is_its_last_thought() -> None:
     decision = await TeacherPolicy().act(PolicyInput("Click the button.", [], _seen(), Document()))
 
     assert decision.action == Answer()
-    assert decision.thought == "I stop here: there is no button."
+    assert decision.thought == "I stop here: I see no button of the kind that I look for."
 
 
 async def test_a_template_it_cannot_solve_is_reported_as_impossible() -> None:
