@@ -9,7 +9,8 @@ It reads stored rows alone. For each action it asks
 * of a point: does the picture show something there, and all the text that the target is said to have?
 * of an option that is selected: does the list show it?
 * of words in quotation marks in a thought that this program wrote: were they in sight? Where nothing is
-  written on the target, words that are out of sight must have stood there.
+  written on the target, words that are out of sight must have stood there. And does the thought quote what
+  the action types or points at (`generators/verify/thoughts.py`)?
 
 An export asks the same of each reply, with the pictures that its prompt still holds (`missing_basis`).
 """
@@ -23,6 +24,14 @@ from PIL import ImageColor
 from pydantic import JsonValue
 
 from generators.verify.shown import Basis, Picture, Shown, Words, split_words
+from generators.verify.thoughts import (
+    MAX_OPERANDS,
+    NUMBERS,
+    contradiction,
+    is_put_together,
+    quote,
+    quotes,
+)
 from schemas.action import Answer, Click, Drag, Hover, Key, NoAction, Select, TypeText, target_point
 from schemas.base import JsonObject
 from schemas.episode import Episode, Step, ThoughtSource
@@ -43,10 +52,6 @@ BESIDE = 40
 """How far before an empty field its words may begin or end, CSS px."""
 
 _FIELDS = ("input", "textarea")
-_QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"(.+?)\"|“(.+?)”|\u2018(.+?)\u2019")
-_NUMBERS = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
-_MAX_OPERANDS = 12
-_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +77,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "1"
+    version = "2"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
@@ -146,9 +151,7 @@ def needs(step: Step, shown: Shown, *, spelled: str = "") -> Iterator[Need]:
     action = step.action
     text = action.text if isinstance(action, TypeText | Answer) else spelled
     if text:
-        yield Need(
-            step.step, f"the text {_quote(text)}", find_text(text, step.thought or "", shown)
-        )
+        yield Need(step.step, f"the text {quote(text)}", find_text(text, step.thought or "", shown))
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):
         yield _need_of_target(step, shown)
     if isinstance(action, Select):
@@ -169,7 +172,7 @@ def find_text(text: str, thought: str, shown: Shown) -> Basis | None:
 
 def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
     quoted = [basis for basis in map(shown.find, quotes(thought)) if basis is not None]
-    if _is_put_together(text, [one for one in quotes(thought) if shown.find(one)]):
+    if is_put_together(text, [one for one in quotes(thought) if shown.find(one)]):
         return quoted[0]
     colour = _find_colour(text, shown) if re.fullmatch(r"#?[0-9a-fA-F]{6}", text) else None
     if colour is None and re.fullmatch(r"-?\d+(\.\d+)?", text):
@@ -177,24 +180,12 @@ def _derive(text: str, thought: str, shown: Shown) -> Basis | None:
     return colour
 
 
-def _is_put_together(text: str, operands: Sequence[str]) -> bool:
-    """Return whether a text is two or more operands, one after another."""
-    parts = {"".join(split_words(one)) for one in operands[:_MAX_OPERANDS]} - {""}
-    rest = "".join(split_words(text))
-    reached = {0: 0}
-    for at in range(len(rest)):
-        for part in parts if at in reached else ():
-            if rest.startswith(part, at):
-                reached.setdefault(at + len(part), reached[at] + 1)
-    return reached.get(len(rest), 0) > 1
-
-
 def _is_computed(number: float, thought: str, shown: Shown) -> bool:
     """Return whether a number is counted, or follows from two numbers of the thought that were in sight."""
-    named = list(dict.fromkeys(float(one) for one in _NUMBERS.findall(thought)))
+    named = list(dict.fromkeys(float(one) for one in NUMBERS.findall(thought)))
     if number in named and any(number in picture.counts for picture in shown.pictures):
         return True
-    operands = [one for one in named if one != number and shown.has_number(one)][:_MAX_OPERANDS]
+    operands = [one for one in named if one != number and shown.has_number(one)][:MAX_OPERANDS]
     for one, other in product(operands, repeat=2):
         mean = (one + other) / 2
         results = {one + other, one - other, one * other, mean // 1, -(-mean // 1)}
@@ -233,7 +224,7 @@ def _need_of_target(step: Step, shown: Shown) -> Need:
         basis = written.find(split_words(target.text)) if split_words(target.text) else None
         if basis is None and target.text in written.raw:
             basis = Basis(picture.step, target.bbox)
-        return Need(step.step, f"{_quote(target.text)} on the target", basis)
+        return Need(step.step, f"{quote(target.text)} on the target", basis)
     basis = Basis(picture.step, target.bbox) if picture.shows(target.bbox) else None
     if basis is None and target.tag in _FIELDS:
         basis = _caption(picture, target.bbox)
@@ -256,7 +247,7 @@ def _need_of_option(step: Step, option: str, shown: Shown) -> Need:
     listed = picture.within(box) if picture and box else []
     wanted = " ".join(option.split())
     basis = next((Basis(step.step, one.bbox) for one in listed if one.text == wanted), None)
-    return Need(step.step, f"the option {_quote(option)} in the list", basis)
+    return Need(step.step, f"the option {quote(option)} in the list", basis)
 
 
 def _holds(box: Box, point: tuple[float, float]) -> bool:
@@ -264,18 +255,21 @@ def _holds(box: Box, point: tuple[float, float]) -> bool:
 
 
 def _needs_of_thought(step: Step, typed: str, shown: Shown) -> Iterator[Need]:
-    """Yield the words that a thought names, in quotation marks."""
+    """Yield the words that a thought names, in quotation marks, and how it contradicts the action."""
+    wrong = contradiction(step)
+    if wrong is not None:
+        yield Need(step.step, wrong, None)
     point = target_point(step.action)
     picture = _picture_of(step, shown)
     now = Shown(shown.texts, (picture,) if picture else ())
     named = [one for one in quotes(step.thought or "") if one != typed]
     gone = [one for one in named if shown.find(one) and not now.find(one)]
     for quoted in named:
-        yield Need(step.step, f"{_quote(quoted)}, which its thought names", shown.find(quoted))
+        yield Need(step.step, f"{quote(quoted)}, which its thought names", shown.find(quoted))
     if gone and point is not None and step.target is not None and not step.target.text:
         found = (_remembered(quoted, point, shown) for quoted in gone)
         basis = next((one for one in found if one is not None), None)
-        yield Need(step.step, f"{_quote(gone[0])}, which its thought names, where it points", basis)
+        yield Need(step.step, f"{quote(gone[0])}, which its thought names, where it points", basis)
 
 
 def _remembered(text: str, point: tuple[float, float], shown: Shown) -> Basis | None:
@@ -290,12 +284,3 @@ def _remembered(text: str, point: tuple[float, float], shown: Shown) -> Basis | 
 
 def _picture_of(step: Step, shown: Shown) -> Picture | None:
     return next((one for one in shown.pictures if one.step == step.step), None)
-
-
-def quotes(thought: str) -> list[str]:
-    """Return the texts in quotation marks."""
-    return [next(filter(None, found.groups())) for found in _QUOTED.finditer(thought)]
-
-
-def _quote(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")

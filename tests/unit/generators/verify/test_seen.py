@@ -231,7 +231,7 @@ BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
     ),
     "a part that was not in sight": (
         "the text 'rm a.txt'",
-        (write("rm a.txt", "rm", thought="'rm' is the word, and the file is here."),),
+        (write("rm a.txt", "rm", thought="I type 'rm a.txt', since 'rm' is the word."),),
     ),
     "an invented text key by key": (
         "the text 'no'",
@@ -282,7 +282,11 @@ BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
     ),
     "a thought of what is not in sight": (
         "'Delete', which its thought names",
-        (press("Welcome", thought="The menu has 'Delete', so I press here."),),
+        (press("Welcome", thought="The menu has 'Delete', so I press 'Submit'."),),
+    ),
+    "a thought of another button": (
+        "its thought names 'Welcome' and it points at 'Submit'",
+        (press("Welcome", thought="I press 'Welcome'."),),
     ),
     "a card that showed another number": (
         "'17', which its thought names, where it points",
