@@ -76,7 +76,14 @@ class ContactSheet:
 
 
 def _small(picture: bytes) -> Image.Image:
-    with Image.open(io.BytesIO(picture)) as whole:
-        small = whole.convert("RGB")
+    """Return a picture as it is put on the sheet; of one that does not decode, an empty frame."""
+    try:
+        with Image.open(io.BytesIO(picture)) as whole:
+            small = whole.convert("RGB")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        small = Image.new("RGB", SIZE, "white")
+        draw = ImageDraw.Draw(small)
+        draw.rectangle((0, 0, SIZE[0] - 1, SIZE[1] - 1), outline="red")
+        draw.text((4, 4), "no picture", fill="red")
     small.thumbnail(SIZE, Image.Resampling.LANCZOS)
     return small

@@ -127,7 +127,8 @@ def _splits(selection: Selection) -> Iterator[str]:
     counts = splits.group_counts
     shown = ", ".join(f"{counts[split]:,} in {split}" for split in SPLITS)
     yield "Templates that share a page, a first picture or a goal's wording are one group, and a group is in"
-    yield f"one split, with all its seeds: {len(splits.groups):,} groups, {shown}."
+    noun = "group" if len(splits.groups) == 1 else "groups"
+    yield f"one split, with all its seeds: {len(splits.groups):,} {noun}, {shown}."
     if not any(counts[split] for split in SPLITS[1:]):
         yield "There are too few groups for a split: everything is in train, and nothing is held out."
     elif not splits.is_conclusive:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from schemas.base import content_hash
+from schemas.base import content_hash, sha256_hex
 from schemas.task import SPLITS
 from storage.publish.plan.rows import Tables
 
@@ -34,10 +34,19 @@ SHARE = 20
 _LARGEST = 10
 """A group of more than one template in so many stays in `train`, while there are smaller ones."""
 
+_UNPARTED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Letters of scripts that do not part words: beside them a quotation or a number may begin or end."""
+
+_BEFORE, _AFTER = rf"(?<![^\W{_UNPARTED}])", rf"(?![^\W{_UNPARTED}])"
+_PAIRS = ["“”", "„“", "„”", "«»", "\u2039\u203a", "「」", "『』", "《》"]
 _QUOTED = re.compile(
-    r"(?<!\w)(?:\".*?\"|'.*?'|\u201c.*?\u201d|\u2018.*?\u2019|\u00ab.*?\u00bb)(?!\w)"
+    rf"{_BEFORE}(?:'.*?'|\u2018.*?\u2019){_AFTER}|\".*?\"|"
+    + "|".join(f"{first}.*?{last}" for first, last in _PAIRS)
 )
-_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,:/]\d+)*(?!\w)")
+_NUMBER = re.compile(rf"{_BEFORE}\d+(?:[.,:/\u066b\u066c]\d+)*{_AFTER}")
+
+_NO_PICTURE = sha256_hex(b"")
+"""The hash of a picture that is missing, which templates do not share."""
 
 Key = tuple[str, ...]
 """Something that templates may share: its kind, then what it is."""
@@ -163,7 +172,8 @@ def _shown(
     for row in _rows(tables, "steps", ["episode_id", "title", "screenshot_sha256"], first):
         owner = templates.get(row["episode_id"])
         if owner is not None:
-            keys[owner].add(("picture", row["screenshot_sha256"]))
+            if row["screenshot_sha256"] != _NO_PICTURE:
+                keys[owner].add(("picture", row["screenshot_sha256"]))
             if row["title"].strip():
                 keys[owner].add(("title", sites[row["episode_id"]], row["title"]))
     return keys, asked

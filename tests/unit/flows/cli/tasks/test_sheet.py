@@ -30,6 +30,22 @@ async def test_each_template_is_on_it_once(tmp_path: Path) -> None:
     assert drawn == [True, True, False]
 
 
+@pytest.mark.parametrize("cut", [0, 2, 300])
+async def test_a_picture_that_is_missing_or_cut_is_an_empty_frame(tmp_path: Path, cut: int) -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING, WON)), clicks(1))
+    first, *steps, last = episode.steps
+    torn = last.screenshot.model_copy(update={"bytes": last.screenshot.bytes[:cut]})
+    last = last.model_copy(update={"screenshot": torn})
+    sheet, path = ContactSheet(), tmp_path / "sheet.png"
+
+    sheet.add(scripted_task(), episode.model_copy(update={"steps": (first, *steps, last)}))
+    sheet.save(path)
+
+    with Image.open(path) as picture:
+        colours = picture.crop((SIZE[0], 14, picture.width // COLUMNS, 14 + SIZE[1])).getcolors()
+    assert (255, 0, 0) in {colour for _, colour in colours or ()}
+
+
 def test_where_no_picture_can_be_saved_is_said_before_any_work(tmp_path: Path) -> None:
     assert check_picture_path("--to", tmp_path / "a.PNG") == tmp_path / "a.PNG"
     with pytest.raises(Unwritable, match=r"--sheet .*a\.gif: pictures are written as"):

@@ -90,6 +90,45 @@ def test_the_card_gives_the_counts_that_are_there(tmp_path: Path) -> None:
             assert split["num_bytes"] == sum(path.stat().st_size for path in paths)
 
 
+def _many(count: int, **same: object) -> MemoryRun:
+    """Return a run of so many templates, whose tasks have something in common."""
+    run = MemoryRun()
+    tasks = [
+        make_task(number, template=f"t{number}").model_copy(update=same) for number in range(count)
+    ]
+    _, episodes = make_unit(tasks, n_steps=0)
+    run.commit(tasks, episodes)
+    run.judge([make_verdict(one, verifier=name) for one in episodes for name in RULE.passed])
+    return run
+
+
+@pytest.mark.parametrize(
+    "run",
+    [_many(1), _many(60, start_url="http://miniwob.localhost/one.html")],
+    ids=["one template", "all of a page"],
+)
+def test_a_run_of_one_group_is_all_train_and_the_card_says_so(
+    tmp_path: Path, run: MemoryRun
+) -> None:
+    card = _card(run, tmp_path)
+
+    assert "1 group, 1 in train, 0 in validation, 0 in test." in card
+    assert "everything is in train, and nothing is held out." in card
+    assert {path.name.partition("-")[0] for path in tmp_path.rglob("*.parquet")} == {"train"}
+
+
+def test_small_splits_with_too_few_groups_are_said_to_be_too_small(tmp_path: Path) -> None:
+    asked = {f"t{number}": "train" for number in range(45)}
+    run = _many(45)
+    run.splits |= asked | {"t3": "test", "t7": "validation"}
+
+    card = _card(run, tmp_path)
+
+    assert "45 groups, 43 in train, 1 in validation, 1 in test." in card
+    assert "less than a twentieth of the groups: too little to conclude from." in card
+    assert "too little to conclude" not in _card(_many(45), tmp_path / "other")
+
+
 def test_nothing_accepted_still_makes_a_card(tmp_path: Path) -> None:
     run = MemoryRun()
     commit_unit(run, 1, TRAIN, rejects=[0, 1, 2, 3])

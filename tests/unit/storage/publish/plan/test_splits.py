@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memory_run import RULE, MemoryRun, commit_unit, contents, published, tables_of
 
+from schemas.base import sha256_hex
 from schemas.episode import Episode
 from schemas.errors import Conflict, Damaged
 from schemas.task import SPLITS
@@ -130,6 +131,13 @@ def test_what_joins_two_splits_leaves_all_but_the_first() -> None:
         ("Select  3/12/2016 as the date", "select 11/1/2015 as the date"),
         ("Type 'it is' twice", "Type 'they' twice"),
         ("Buy 1,299.50 of it", "Buy 2 of it"),
+        ("点击“确定”按钮。", "点击“取消”按钮。"),
+        ('点击"确定"按钮。', '点击"取消"按钮。'),
+        ("「はい」を押す", "「いいえ」を押す"),
+        ("选择2016年3月12日", "选择2015年11月1日"),
+        ("اكتب «نعم» ثم اضغط ٣ مرات", "اكتب «لا» ثم اضغط ١٢ مرات"),
+        ('اكتب "نعم" و"لا"', 'اكتب "هذا" و"ذلك"'),
+        ("Schreibe „ja“ hinein", "Schreibe „nein“ hinein"),
     ],
 )
 def test_a_wording_leaves_out_what_varies(one: str, other: str) -> None:
@@ -142,6 +150,8 @@ def test_a_wording_leaves_out_what_varies(one: str, other: str) -> None:
         ("Delete Bob's mail, it's old", "Delete Bob's letter, it's old"),
         ("Click one.", "Click two."),
         ('Click "a" now', 'Click "a" later'),
+        ("点击确定按钮。", "点击取消按钮。"),
+        ("اضغط على نعم", "اضغط على لا"),
     ],
 )
 def test_a_wording_keeps_what_is_said(one: str, other: str) -> None:
@@ -189,6 +199,21 @@ def test_templates_that_share_what_is_seen_first_are_one_group(shared: dict[str,
     splits = _committed(one=shared, other=shared, third={})
 
     assert splits.groups == (frozenset({"one", "other"}), frozenset({"third"}))
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"title": " "},
+        {"instruction": " "},
+        {"screenshot_sha256": sha256_hex(b"")},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_templates_that_lack_the_same_share_nothing(lacking: dict[str, object]) -> None:
+    splits = _committed(one=lacking, other=lacking)
+
+    assert splits.groups == (frozenset({"one"}), frozenset({"other"}))
 
 
 def test_a_split_that_the_task_file_asks_for_is_kept() -> None:
