@@ -6,6 +6,8 @@ import pytest
 
 from schemas.acceptance import (
     AcceptanceStatus,
+    JudgedEpisode,
+    accept_all,
     acceptance,
     acceptance_status,
     deciding_reason,
@@ -91,6 +93,23 @@ def test_a_least_score_is_part_of_the_rule(score: float | None, expected: Accept
     assert _status(_verdict("judge", score=score), rule=rule) is expected
 
 
+@pytest.mark.parametrize(
+    ("score", "why"), [(0.69, "judge: score 0.69 is below 0.7"), (None, "judge: no score")]
+)
+def test_a_score_that_is_not_enough_is_told(score: float | None, why: str) -> None:
+    rule = AcceptSection(passed=(), min_scores={"judge": 0.7})
+
+    assert acceptance(rule, [_verdict("judge", score=score)]).rejected_because == (why,)
+
+
+def test_only_what_is_published_has_a_split() -> None:
+    judged = [JudgedEpisode("e", "t", (), split="test"), JudgedEpisode("f", "t", ())]
+
+    assert acceptance(RULE, []).split == ""
+    found = accept_all(RULE, judged)
+    assert [found[id_].acceptance.split for id_ in ("e", "f")] == ["test", ""]
+
+
 OWN: JsonObject = {"reward": 0.9, "done": True, "min_reward": 0.8, "min_reward_reason": "Pixels."}
 """What `outcome` says where the template has a threshold of its own."""
 
@@ -153,6 +172,7 @@ def test_a_rule_without_an_outcome_has_no_threshold() -> None:
         (Status.FAILED, NONE | {"min_reward": 1.0}, 1.0, AcceptanceStatus.REJECTED),
         (Status.FAILED, NONE | {"min_reward": 1.0}, 0.9, AcceptanceStatus.UNJUDGED),
         (Status.FAILED, NONE | {"min_reward": 1.0}, 0.95, AcceptanceStatus.REJECTED),
+        (Status.FAILED, NONE | {"min_reward": 0.9}, 0.9, AcceptanceStatus.REJECTED),
         (
             Status.FAILED,
             NONE | {"min_reward": 1.0, "done": False},
@@ -189,6 +209,8 @@ def test_an_old_verdict_is_read_by_todays_rule_as_far_as_it_suffices(
         (Status.UNSUPPORTED, {"tries": []}, (None, None)),
         (Status.PASSED, {"tries": 2}, (2, 1)),  # as earlier versions told it
         (Status.FAILED, {"tries": 2}, (2, 0)),
+        (Status.PASSED, {"tries": 1}, (1, 1)),
+        (Status.PASSED, {"tries": 0}, (None, None)),
         (Status.PASSED, {}, (None, None)),
     ],
 )

@@ -1,9 +1,11 @@
 """What the site asks of a page and makes of its answers; the pages' own part has tests on real pages."""
 
 import json
+import mimetypes
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -14,7 +16,15 @@ from scripted_session import Page, ScriptedSession
 from generators.browser.protocol import ClockSpec
 from generators.sites import miniwob
 from generators.sites.gateway import Gateway
-from generators.sites.miniwob import THRESHOLDS, MiniWob, pages_root, site_version, start_url
+from generators.sites.miniwob import (
+    HANDLERS,
+    THRESHOLDS,
+    MiniWob,
+    pages_root,
+    site_version,
+    start_url,
+)
+from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Outcome, Problem, Visit
 from schemas.action import Action, Wait
 from schemas.errors import FailureKind, RolloutFailure
@@ -208,6 +218,17 @@ async def test_what_no_page_of_the_site_says_is_a_page_failure(
     assert caught.value.kind is FailureKind.PAGE
 
 
+async def test_a_page_that_does_not_answer_is_a_page_failure(site: MiniWob) -> None:
+    class Gone(Answering):
+        async def evaluate(self, expression: str) -> JsonValue:
+            raise ConnectionError(expression)
+
+    with pytest.raises(RolloutFailure, match="reading the outcome: ConnectionError") as caught:
+        await site.outcome(PROBLEM, Gone([None]))
+
+    assert caught.value.kind is FailureKind.PAGE
+
+
 @asynccontextmanager
 async def served(path: str, *, times: int = 1) -> AsyncIterator[Sequence[aiohttp.ClientResponse]]:
     """Ask the site for a path so many times."""
@@ -240,3 +261,57 @@ async def test_files_are_served_as_they_are(path: str, kind: str) -> None:
 async def test_what_is_no_file_of_the_pages_is_not_found(path: str) -> None:
     async with served(path) as (answer,):
         assert (answer.status, await answer.text()) == (404, f"no {answer.url.path}")
+
+
+@pytest.mark.parametrize(
+    ("path", "evaluates"),
+    [("/miniwob/click-test.html", False), ("/miniwob/use-colorwheel.html", True)],
+)
+async def test_a_page_may_run_its_own_code_and_what_the_sites_scripts_write(
+    path: str, *, evaluates: bool
+) -> None:
+    document = (pages_root() / path.lstrip("/")).read_text(encoding="utf-8")
+
+    async with served(path) as (answer,):
+        policy = answer.headers["Content-Security-Policy"]
+
+    assert policy == own_code_policy(document, handlers=HANDLERS, evaluates=evaluates)
+    assert ("'unsafe-eval'" in policy) is evaluates
+
+
+@pytest.mark.parametrize("path", ["/core/core.js", "/core/core.css"])
+async def test_what_is_no_page_has_no_policy(path: str) -> None:
+    async with served(path) as (answer,):
+        assert answer.status == 200
+        assert "Content-Security-Policy" not in answer.headers
+
+
+async def test_a_file_is_read_once_whatever_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two looks at a page are looks at the same one, and no byte of a file stops it."""
+    monkeypatch.setattr(miniwob, "pages_root", lambda: tmp_path)
+    (tmp_path / "X.html").write_bytes(b"<p>\xff")
+    async with Gateway() as gateway, aiohttp.ClientSession() as client:
+        MiniWob(gateway)
+        for _ in range(2):
+            url = f"http://127.0.0.1:{gateway.port}/X.html"
+            answer = await client.get(url, headers={"Host": miniwob.HOST})
+            assert (answer.status, await answer.read()) == (200, b"<p>\xff")
+            (tmp_path / "X.html").write_bytes(b"another")
+
+
+@pytest.mark.parametrize(
+    ("guessed", "kind"),
+    [
+        ("application/javascript", "application/javascript; charset=utf-8"),
+        (None, "application/octet-stream"),
+    ],
+)
+async def test_a_machines_own_table_of_kinds_is_followed(
+    monkeypatch: pytest.MonkeyPatch, guessed: str | None, kind: str
+) -> None:
+    monkeypatch.setattr(mimetypes, "guess_type", lambda _: (guessed, None))
+
+    async with served("/core/core.js") as (answer,):
+        assert answer.headers["Content-Type"] == kind

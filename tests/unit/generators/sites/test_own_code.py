@@ -22,6 +22,16 @@ def test_scripts_handlers_and_addresses_of_a_document_are_named() -> None:
     assert set(policy.split()[3:]) == {named(piece) for piece in pieces}
 
 
+def test_what_a_browser_runs_is_named_however_it_is_written() -> None:
+    policy = own_code_policy(
+        "</script><button disabled onclick='go()'>x</button>"
+        "<script>a = '</b>';\rb()</script><p>c()</p>"
+    )
+
+    pieces = ("go()", "a = '</b>';\nb()")
+    assert set(policy.split()[3:]) == {named(piece) for piece in pieces}
+
+
 def test_what_a_site_s_scripts_write_is_named_where_the_site_says_so() -> None:
     assert own_code_policy("<p>", handlers=("a()",)) == (
         f"script-src 'self' 'unsafe-hashes' {named('a()')}"

@@ -19,13 +19,8 @@ from altered_episodes import (
 )
 from scripted_rollouts import scripted_task
 
-from schemas.action import Answer
-from schemas.episode import (
-    Episode,
-    FailedTry,
-    PolicyKind,
-    StopReason,
-)
+from schemas.action import Answer, Click
+from schemas.episode import Episode, FailedTry, PolicyKind, StopReason, browser_seconds
 from schemas.errors import FailureKind
 from schemas.verdict import Status
 
@@ -33,6 +28,10 @@ from schemas.verdict import Status
 def shifted(episode: Episode) -> Episode:
     early = episode.started_at - timedelta(days=1)
     return step(1, at=early)(episode)
+
+
+def recounted(episode: Episode) -> Episode:
+    return episode.model_copy(update={"browser_seconds": browser_seconds(episode.steps)})
 
 
 LIES: dict[str, tuple[str, Lie]] = {
@@ -113,6 +112,10 @@ LIES: dict[str, tuple[str, Lie]] = {
     "wall_seconds": ("wall_seconds is 99", changed(wall_seconds=99.0)),
     "times": ("do not follow each other", shifted),
     "long thinking": ("before step 2 than there was time for", step(1, think_ms=60_000.0)),
+    "long acting": (
+        "before step 2 than there was time for",
+        both(step(1, act_ms=60_000.0), recounted),
+    ),
 }
 """Each changes one thing of an episode that was won, and what names it."""
 
@@ -139,6 +142,30 @@ async def test_an_episode_of_a_task_that_states_its_goal_is_sound_and_bound_to_i
     assert defects(await examined(changed(instruction="Do it.")(episode), task)) == [
         "the instruction is not the task's"
     ]
+
+
+@pytest.mark.parametrize("name", ["wall_seconds", "browser_seconds", "engine_seconds"])
+@pytest.mark.parametrize("value", [-1.0, float("inf")])
+async def test_a_duration_that_is_none_is_named_beside_what_it_contradicts(
+    name: str, value: float
+) -> None:
+    found = defects(await examined(changed(**{name: value})(await won())))
+
+    assert "a duration is negative or not finite" in found
+
+
+async def test_all_the_time_that_there_was_may_have_been_used() -> None:
+    episode = await broken("the outcome of a click")
+    first, last = episode.steps[0], episode.steps[-1]
+    assert isinstance(last.action, Click)
+    looked = (first.at - episode.started_at) / timedelta(milliseconds=1)
+    thought = (episode.ended_at - last.at) / timedelta(milliseconds=1)
+
+    lie = both(
+        step(0, observe_ms=looked + 0.5), step(-1, think_ms=thought + 0.5, act_ms=0.0), recounted
+    )
+
+    assert defects(await examined(lie(episode))) == []
 
 
 END_LIES: dict[str, tuple[StopReason, str, Lie]] = {

@@ -210,12 +210,36 @@ def test_a_picture_of_another_size_differs_in_all(size: tuple[int, int]) -> None
     assert said.cells == 1
 
 
-def test_a_replay_of_another_size_is_not_nearer() -> None:
-    stored = raster((1, 1))
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(encoded(Image.new("RGB", (9, 9), WHITE)), id="small"),
+        pytest.param(encoded(Image.new("RGB", (9, 9), WHITE), "PNG"), id="a part of it"),
+        pytest.param(b"torn", id="torn"),
+    ],
+)
+def test_a_replay_of_another_size_is_not_nearer(other: bytes) -> None:
+    stored = raster((20, 20))
 
-    said, _ = compare([stored, b""], [raster(), encoded(Image.new("RGB", (9, 9), WHITE))])
+    said, _ = compare([stored, b""], [raster(), other])
 
     assert said.because is None
+
+
+def test_a_picture_at_the_largest_share_of_cells_is_the_steps() -> None:
+    white = Image.new("RGB", (100 * CELL, 100 * CELL), WHITE)
+    marked = white.copy()
+    ImageDraw.Draw(marked).rectangle((0, 0, CELL - 1, CELL - 1), fill=(0, 0, 0))
+
+    (said,) = compare([encoded(marked, "PNG")], [encoded(white, "PNG")])
+
+    assert (said.cells, said.because) == (MAX_CELLS, None)
+
+
+def test_a_grey_picture_is_compared_by_what_it_shows() -> None:
+    (said,) = compare([encoded(Image.new("L", (WIDTH, HEIGHT), 255), "PNG")], [raster()])
+
+    assert said == PictureDifference(equal=False, cells=0, levels=0)
 
 
 @pytest.mark.parametrize("damaged", [b"", b"torn", raster((3, 3))[:60], drawn(3).tobytes()])

@@ -22,6 +22,7 @@ from altered_episodes import (
 from factories import make_episode, make_task
 from PIL import Image
 
+from generators.browser.picture import read_picture
 from generators.verify.structure import MAX_DEFECTS
 from schemas.action import Click, Drag, Goto, NoAction, Tab, TabOperation, Wait
 from schemas.base import sha256_hex
@@ -39,6 +40,24 @@ def without_final_row(episode: Episode) -> Episode:
     *_, last, _ = steps = list(episode.steps)
     steps[-2:] = [last.model_copy(update={"state_changed": None})]
     return sealed(episode, steps)
+
+
+def with_two_final_rows(episode: Episode) -> Episode:
+    *_, last = steps = list(episode.steps)
+    return sealed(episode, [*steps, last.model_copy(update={"step": len(steps)})])
+
+
+def nowhere(episode: Episode) -> Episode:
+    page = episode.steps[1].page.model_copy(update={"url": "about:blank"})
+    return step(1, page=page)(episode)
+
+
+def hashed_as_before(episode: Episode) -> Episode:
+    """Return the episode with the difference hashes that earlier versions took, of 8 rows."""
+    for number, row in enumerate(episode.steps):
+        before = read_picture(row.screenshot.bytes, rows=8).difference_hash
+        episode = step(number, screenshot_phash=before)(episode)
+    return episode
 
 
 def not_a_number(episode: Episode) -> Episode:
@@ -83,6 +102,7 @@ LIES: dict[str, tuple[str, Lie]] = {
         "stands before the last",
         both(step(0, **BARE, action=NoAction()), changed(n_steps=1)),
     ),
+    "two final rows": ("stands before the last", with_two_final_rows),
     "no final row": ("final state is missing", without_final_row),
     "final thought": ("thought_source is stated", step(2, thought_source=ThoughtSource.POLICY)),
     "final reward": ("reward is stated", step(2, reward=1.0)),
@@ -151,6 +171,31 @@ async def test_each_lie_is_named_by_one_finding_alone(named: str, lie: Lie) -> N
     assert finding.status is Status.FAILED
     [defect] = defects(finding)
     assert named in defect, finding
+
+
+SOUND: dict[str, Lie] = {
+    "a target out of sight": step(0, target=Target(tag="b", visible=0.0)),
+    "a target in sight": step(0, target=Target(tag="b", visible=1.0)),
+    "an element out of sight": with_element(0.0),
+    "half an element": with_element(0.5),
+    "goto on the site": step(0, action=Goto(url="http://scripted.localhost/b"), **POINTLESS),
+    "a tab without a page": nowhere,
+    "difference hashes of earlier versions": hashed_as_before,
+}
+"""What an episode may state, too."""
+
+
+@pytest.mark.parametrize("change", SOUND.values(), ids=SOUND.keys())
+async def test_what_is_possible_is_no_defect(change: Lie) -> None:
+    assert defects(await examined(change(await won()))) == []
+
+
+async def test_a_finding_names_the_first_defect_and_counts_the_others() -> None:
+    one = changed(n_steps=9)(await won())
+
+    assert (await examined(one)).reason == "2 actions, but n_steps is 9"
+    two = await examined(changed(browser="firefox")(one))
+    assert two.reason == "2 actions, but n_steps is 9, and 1 more"
 
 
 SOUND_ENDS = [

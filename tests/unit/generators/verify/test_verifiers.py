@@ -14,7 +14,7 @@ from generators.verify.outcome import OutcomeVerifier
 from generators.verify.panel import MAX_ROUNDS, Panel
 from generators.verify.protocol import Verifier
 from generators.verify.replay import Replay
-from generators.verify.verifiers import make_verifiers
+from generators.verify.verifiers import VERIFIER_NAMES, make_verifiers
 from schemas.acceptance import AcceptanceStatus, acceptance_status
 from schemas.base import canonical_json
 from schemas.episode import Episode, StopReason, steps_sha256
@@ -327,6 +327,20 @@ async def test_a_rejection_is_replayed_where_the_rule_alone_rejects_it() -> None
 
     assert [one.verifier for one in known] == ["outcome", "replay"]
     assert acceptance_status(rule, known) is AcceptanceStatus.REJECTED
+
+
+async def test_verifiers_are_made_by_name_with_the_runs_sites_and_sessions() -> None:
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, WON))
+    names = VERIFIER_NAMES[::-1]
+
+    made = make_verifiers(names, sites={"scripted": Own()}, sessions=sessions)
+
+    assert tuple(one.name for one in made) == names
+    by_name, episode = dict(zip(names, made, strict=True)), await recorded()
+    outcome = await by_name["outcome"].examine(scripted_task(), episode)
+    assert outcome.evidence["min_reward"] == 0.8
+    assert (await by_name["replay"].examine(scripted_task(), episode)).status is Status.PASSED
+    assert sessions.opened == 1
 
 
 def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
