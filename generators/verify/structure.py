@@ -54,7 +54,7 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "4"
+    version = "5"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and what could not be compared."""

@@ -41,7 +41,7 @@ _BEFORE, _AFTER = rf"(?<![^\W{_UNPARTED}])", rf"(?![^\W{_UNPARTED}])"
 _PAIRS = ["“”", "„“", "„”", "«»", "\u2039\u203a", "「」", "『』", "《》"]
 _QUOTED = re.compile(
     rf"{_BEFORE}(?:'.*?'|\u2018.*?\u2019){_AFTER}|\".*?\"|"
-    + "|".join(f"{first}.*?{last}" for first, last in _PAIRS)
+    + "|".join(f"{pair[0]}.*?{pair[1]}" for pair in _PAIRS)
 )
 _NUMBER = re.compile(rf"{_BEFORE}\d+(?:[.,:/\u066b\u066c]\d+)*{_AFTER}")
 
