@@ -21,6 +21,7 @@ from generators.policy.teacher.primitives import (
     click_at,
     click_point,
     do,
+    hover,
     submit,
     type_over,
     wait,
@@ -207,8 +208,8 @@ def buy_low(page: Page) -> Plan:
         if price is not None and float(price[1]) < limit:
             why = f"The price, {text}, is less than ${limit:.2f}, so I press 'Buy'."
             return (yield from click(page, by_id("buy"), why))
-        why = f"The price is '{text}', not less than ${limit:.2f}, so I wait."
-        page = yield from wait(1, why)
+        why = f"The price is '{text}', not less than ${limit:.2f}, so I hold the pointer ready."
+        page = yield from hover(page, by_id("buy"), why)
     raise SkillError(f"I never see a price below ${limit:.2f}")
 
 

@@ -171,7 +171,7 @@ def test_a_stock_is_bought_at_the_first_price_seen_below_the_limit() -> None:
     looks = iter(range(1, len(prices)))
     taken = [decision.action for decision in play(buy_low(now(0)), lambda _: now(next(looks)))]
 
-    assert [action.type for action in taken] == ["wait", "wait", "wait", "wait", "click"]
+    assert [action.type for action in taken] == ["hover", "hover", "hover", "hover", "click"]
 
 
 def _lights(flashes: list[int], clock: int) -> Page:
