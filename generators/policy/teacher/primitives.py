@@ -197,12 +197,13 @@ def fill(page: Page, find: Locator, text: str, why: str, *, into: str | None = N
     `into` is the thought of the click, `why` that of the typing.
 
     Raises:
-        SkillError: the click does not give it the focus.
+        SkillError: two clicks do not give it the focus.
     """
     page = yield from scroll_into_view(page, find)
     if find(page).value == text:
         return page
     page = yield from focus(page, find, into)
+    page = yield from focus(page, find, "The field has not taken my click, so I click once more.")
     return (yield from type_over(page, find, text, why))
 
 
