@@ -1,17 +1,20 @@
-"""The teacher on the real pages: every template it promises, by ordinary actions, in every dialect's words.
+"""The teacher on the real pages: every template it promises, by ordinary actions that each dialect has
+words for, with true thoughts.
 
 `make chaos` tries two seeds of each template.
 """
 
 import asyncio
+import re
 from collections import Counter
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import pytest
 import pytest_asyncio
 from dialect_variants import framed
 from effort import THOROUGH
+from factories import make_step
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
@@ -30,8 +33,12 @@ from generators.policy.teacher.skill_table import (
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob, start_url, template_paths
 from generators.sites.protocol import Problem
-from schemas.action import Action, Answer, TypeText, target_point
+from generators.verify.thoughts import contradiction, quotes
+from schemas.action import Action, Answer, Click, TypeText, target_point
+from schemas.base import sha256_hex
 from schemas.config import RunConfig
+from schemas.episode import Step, ThoughtSource
+from schemas.observation import Target
 from schemas.sections import PolicyName, PolicySection
 from schemas.task import Task
 
@@ -62,12 +69,44 @@ class Attempt:
     template: str
     seed: int
     goal: str
-    thoughts: list[str]
-    passed: bool
-    actions: list[Action]
+    steps: list[Step] = field(default_factory=list)
+    passed: bool = False
+
+    @property
+    def actions(self) -> list[Action]:
+        return [step.action for step in self.steps]
 
     def __str__(self) -> str:
-        return f"{self.template} {self.seed}: {self.goal} {self.thoughts}"
+        thoughts = [step.thought for step in self.steps]
+        return f"{self.template} {self.seed}: {self.goal} {thoughts}"
+
+
+_JARGON = re.compile(
+    r"\b(?:div|span|li|ul|ol|td|tr|th|svg|img|input|textarea|href|css|html|dom|class|id|px|none|null"
+    r"|undefined|element|node)\b|[#.]\w+-\w|rgb\(",
+    re.IGNORECASE,
+)
+"""What only who reads the document says."""
+
+_OPENS = re.compile(r"\b(?:open|unfold|look (?:into|under)|turn it over)\b")
+"""What a thought says of an action after which something else is seen."""
+
+
+def _untrue(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield what is wrong about the thoughts of steps that follow each other."""
+    for step, after in zip(steps, [*steps[1:], None], strict=True):
+        thought = bare = step.thought or ""
+        for quoted in quotes(thought):
+            bare = bare.replace(quoted, "")
+        if not thought:
+            yield f"step {step.step} has no thought"
+        if (word := _JARGON.search(bare)) is not None:
+            yield f"{thought} says {word[0]}"
+        if (wrong := contradiction(step)) is not None:
+            yield f"{thought} is denied: {wrong}"
+        same = after is not None and after.screenshot_sha256 == step.screenshot_sha256
+        if same and _OPENS.search(bare):
+            yield f"{thought} opens nothing"
 
 
 def _task(template: str, seed: int) -> Task:
@@ -93,9 +132,17 @@ async def _drive(
     for _ in range(MAX_STEPS):
         seen = await session.observe()
         decision = await policy.act(PolicyInput(attempt.goal, [], seen, session.reader))
-        attempt.thoughts.append(decision.thought or "")
-        attempt.actions.append(decision.action)
         effect = await session.act(decision.action)
+        taken = make_step(len(attempt.steps), picture=0, action=decision.action)
+        told = {
+            "thought": decision.thought,
+            "thought_source": decision.thought_source,
+            "target": effect.target,
+            "elements": seen.elements,
+            "sights": seen.sights,
+            "screenshot_sha256": sha256_hex(seen.screenshot.bytes),
+        }
+        attempt.steps.append(taken.model_copy(update=told))
         assert effect.error is None, f"{attempt}: {effect.error}"
         outcome = await site.outcome(problem, session)
         if outcome.done or isinstance(decision.action, Answer):
@@ -112,7 +159,7 @@ async def _attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) 
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)
         problem = await site.begin(visit, session)
-        attempt = Attempt(template, seed, problem.goal, [], passed=False, actions=[])
+        attempt = Attempt(template, seed, problem.goal)
         await _drive(problem, site, session, attempt, PolicySection(name=PolicyName.TEACHER))
     return attempt
 
@@ -140,7 +187,32 @@ def test_the_teacher_solves_every_family_it_promises(attempts: list[Attempt]) ->
     assert len(attempts) == len(SKILLS) * len(SEEDS)
     failed = [each for each in attempts if not each.passed and each.template not in UNRELIABLE]
     assert [str(each) for each in failed] == []
-    assert [str(each) for each in attempts if not all(each.thoughts)] == []
+    assert {each.template: wrong for each in attempts for wrong in _untrue(each.steps)} == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "thought", "picture"),
+    [
+        ("has no thought", "", 0),
+        ("says div", "'div' is out of view, so I scroll to the div.", 0),
+        ("says class", "There is no button of class 'red'.", 0),
+        ("says .ui-tabs", "I click .ui-tabs-anchor.", 0),
+        ("says rgb(", "This is rgb(1, 2, 3).", 0),
+        ("points at 'Submit'", "I click 'Cancel'.", 0),
+        ("opens nothing", "The link is not in sight, so I look under the 1st tab.", 1),
+        ("opens nothing", "'Submit' is folded, so I unfold it.", 1),
+    ],
+)
+def test_an_untrue_thought_is_told(said: str, thought: str, picture: int) -> None:
+    target = Target(tag="button", text="Submit", bbox=(0, 0, 9, 9))
+    told = {"thought": thought, "thought_source": ThoughtSource.TEMPLATE, "target": target}
+    first = make_step(0, picture=1, action=Click(x=1, y=1)).model_copy(update=told)
+    last = make_step(1, picture=picture, action=Answer(text="")).model_copy(
+        update={"thought": "All is done."}
+    )
+
+    [wrong] = _untrue([first, last])
+    assert said in wrong
 
 
 @pytest.mark.browser

@@ -55,9 +55,9 @@ def not_found(tags: tuple[str, ...], *, text: str | None = None, place: int = 1)
 
 
 def say(page: "Page", *ways: str) -> str:
-    """Return one of several ways to say a thing, drawn by what the goal and the page say."""
-    seen = " ".join(node.own_text for node in page.nodes)
-    return ways[zlib.crc32("\n".join((page.goal, seen, *ways)).encode()) % len(ways)]
+    """Return one of several ways to say a thing, drawn by the goal and by what the page shows."""
+    shown = " ".join(f"{node.own_text} {node.box}" for node in page.nodes if node.shown)
+    return ways[zlib.crc32("\n".join((page.goal, shown, *ways)).encode()) % len(ways)]
 
 
 def centre(box: Box) -> tuple[float, float]:

@@ -103,7 +103,7 @@ def tick(page: Page, *, synonyms: bool = False) -> Plan:
         )
         if not matches:
             why = f"'{name}' is marked, but the goal does not list it, so I take the mark away."
-        elif synonyms:
+        elif synonyms and matches[0] != name:
             why = say(
                 page,
                 f"'{name}' means much the same as '{matches[0]}', so I tick it.",
@@ -181,6 +181,8 @@ def pick_from_dropdown(page: Page) -> Plan:
     option = part(r"Choose (.*?) from the dropdown", page.goal)
     why = f"The drop-down does not show '{option}', which the goal asks for, so I open it."
     page = yield from click(page, locator(cls="selectric"), why)
+    because = f"The part of the list that I see has no '{option}'"
+    page = yield from scroll_into_view(page, locator("li", text=option), because)
     why = say(
         page,
         f"The open list has '{option}', which the goal asks for, so I take it.",
@@ -277,7 +279,9 @@ def order_food(page: Page) -> Plan:
             f"'{name.strip()}' is to be ordered, so I press the plus beside it.",
             f"The goal lists '{name.strip()}'; I see it on the menu and add one.",
         )
-        page = yield from click(page, _add_button(_named(name.strip())), why)
+        plus = _add_button(_named(name.strip()))
+        page = yield from scroll_into_view(page, plus, f"I do not see '{name.strip()}' yet")
+        page = yield from click(page, plus, why)
     if match is None:
         count, kind = parts(r"Order (\d+) items that are (\S+)", page.goal)
         for number in range(1, int(count) + 1):
@@ -286,7 +290,11 @@ def order_food(page: Page) -> Plan:
                 f"This dish has the sign for '{kind}': I add number {number} of {count}.",
                 f"I need {count} that are '{kind}', and this one is: the plus makes it {number}.",
             )
-            page = yield from click(page, _add_button(_of_kind(kind)), why)
+            plus = _add_button(_of_kind(kind))
+            page = yield from scroll_into_view(page, plus, f"No sign for '{kind}' is in sight")
+            page = yield from click(page, plus, why)
+    because = "All is in the order, but I do not see how to send it"
+    page = yield from scroll_into_view(page, button("Order!"), because)
     return (yield from click(page, button("Order!"), "All is in the order, so I press 'Order!'."))
 
 

@@ -83,10 +83,10 @@ def click_link(page: Page) -> Plan:
     return (yield from click(page, locator("span", cls="alink", text=text), why))
 
 
-def _click_hidden_link(page: Page, headers: str) -> Plan:
+def _click_hidden_link(page: Page, headers: str, kind: str) -> Plan:
     """Open one section after another until the link that the goal quotes is visible, and click it.
 
-    `headers` is the class of what opens a section.
+    `headers` is the class of what opens a section, `kind` what a person calls it.
     """
     text = quote(page.goal)
     place = 0
@@ -98,9 +98,9 @@ def _click_hidden_link(page: Page, headers: str) -> Plan:
         name = label(header)
         why = say(
             page,
-            f"I see no link '{text}' here, so I open '{name}' to look there.",
-            f"The link '{text}' is not among these words. '{name}' is still closed, so I open it.",
-            f"'{name}' may hold the link '{text}', which I do not see yet, so I look under it.",
+            f"I see no link '{text}' here, so I open the {kind} '{name}' to look there.",
+            f"The link '{text}' is not among these words, so I open the next {kind}, '{name}'.",
+            f"The {kind} '{name}' may hold the link '{text}', which I do not see, so I look under it.",
         )
         page = yield from click(page, locator(cls=headers, place=place), why)
     return (yield from click_link(page))
@@ -112,8 +112,8 @@ def _is_open(page: Page, header: Node) -> bool:
     return bool(marked & {"ui-tabs-active", "ui-accordion-header-active"})
 
 
-click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor")
-click_link_in_sections = partial(_click_hidden_link, headers="ui-accordion-header")
+click_link_behind_tabs = partial(_click_hidden_link, headers="ui-tabs-anchor", kind="tab")
+click_link_in_sections = partial(_click_hidden_link, headers="ui-accordion-header", kind="section")
 
 
 def expand_and_submit(page: Page) -> Plan:

@@ -103,7 +103,7 @@ def drag_item(page: Page) -> Plan:
     goal = _target_index(place, found[0], len(items))
     why = say(
         page,
-        f"'{name}' is the {nth(found[0] + 1)} item and is wanted {place}, so I drag it there.",
+        f"'{name}' is the {nth(found[0] + 1)} item and is to go {place}, so I drag it there.",
         f"The goal wants '{name}' moved {place}; I see it in place {found[0] + 1} and drag it.",
     )
     return (yield from _move_item(items, found[0], goal, why))

@@ -124,9 +124,9 @@ def click_shape(page: Page) -> Plan:
     found = _describe(reachable[0])
     why = say(
         page,
-        f"The goal asks for a {what}, and this is one: {found}.",
-        f"I see {found} here, which is what I look for: a {what}.",
-        f"Here is {found}, so I click it as a {what}.",
+        f"I see {found} here, which is what the goal asks for.",
+        f"Here is {found}: that is what I look for, so I click it.",
+        f"The goal says {what}, and this is {found}.",
     )
     return (yield from click_at(*click_point(reachable[0].node), why))
 
@@ -268,7 +268,7 @@ def copy_number(page: Page) -> Plan:
             why = say(
                 page,
                 f"The {nth(column + 1)} box of row {row + 1} belongs to the {digit}: I tick it.",
-                f"In the picture of the {digit}, row {row + 1} has a mark in place {column + 1}.",
+                f"In the picture of the {digit}, row {row + 1} is light in place {column + 1}.",
                 f"Row {row + 1}, box {column + 1} is part of the {digit} that is shown: I mark it.",
             )
             page = yield from click(page, locator("input", place=number + 1), why)
@@ -298,7 +298,8 @@ def mark_parity(page: Page) -> Plan:
         why = say(
             page,
             f"The {nth(place)} number, {value}, is {kind}, so I mark it as that.",
-            f"{value} {'leaves one over' if value % 2 else 'can be halved'}, so it is {kind}.",
+            f"The number here is {value}, which {'leaves one over' if value % 2 else 'can be halved'}:"
+            f" it is {kind}.",
             f"In row {place} stands {value}, which is {kind}: I press that beside it.",
         )
         page = yield from click(page, locator("button", cls=kind, place=place), why)

@@ -151,12 +151,12 @@ def find_hot_spot(page: Page) -> Plan:
         told = page.by_id("display").text
         why = "Nothing is known yet, so I move the pointer and see what the field says."
         if told in _SIGNALS:
+            far = ("here", "close by", "some way off", "far away")[_SIGNALS.index(told)]
             why = say(
                 page,
-                f"It says '{told}' where the pointer is. Of the {len(candidates)} places that fit"
-                " all answers, this one tells me most.",
-                f"From '{told}' and what it said before, {len(candidates)} places are left: I try"
-                " one among them.",
+                f"It says '{told}' where the pointer is, so the hot spot is {far}: I try there.",
+                f"'{told}' means that the spot is {far}; here I have not ruled it out yet.",
+                f"The last place was '{told}'. With what I know from before, this one may be it.",
             )
         page = yield from do(Hover(x=probe[0], y=probe[1]), why)
         signal = page.by_id("display").text
@@ -208,7 +208,13 @@ def buy_low(page: Page) -> Plan:
         if price is not None and float(price[1]) < limit:
             why = f"The price, {text}, is less than ${limit:.2f}, so I press 'Buy'."
             return (yield from click(page, by_id("buy"), why))
-        why = f"The price is '{text}', not less than ${limit:.2f}, so I hold the pointer ready."
+        why = say(
+            page,
+            f"The price, {text}, is not less than ${limit:.2f}, so I hold the pointer ready.",
+            f"It stands at {text} and must fall below ${limit:.2f}: I wait at 'Buy'.",
+        )
+        if price is None:
+            why = "No price is shown yet, so I wait at 'Buy' for the first."
         page = yield from hover(page, by_id("buy"), why)
     raise SkillError(f"I never see a price below ${limit:.2f}")
 
@@ -275,9 +281,11 @@ def click_moving(page: Page) -> Plan:
             oldest = min(items, key=lambda item: seen[item.attrs["id"]])
             why = say(
                 page,
-                "Of the circles in sight this one has been here longest, so I click it first.",
-                "This circle is in reach and may leave soon, so I click it.",
+                "I see a circle here, so I click it before it leaves.",
+                "This circle is in reach, so I click it.",
             )
+            if len(items) > 1:
+                why = "Of the circles in sight this one has been here longest, so I click it first."
             page = yield from click_at(*click_point(oldest), why)
             idle = 0
         else:

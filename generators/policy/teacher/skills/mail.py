@@ -20,6 +20,7 @@ from generators.policy.teacher.primitives import (
     fill,
     hover,
     locator,
+    scroll_into_view,
     scroll_on,
     submit,
 )
@@ -109,6 +110,7 @@ def handle_mail(page: Page) -> Plan:
             f"In this line I read {sender}; the {mark} sign on it {does}.",
             f"I see {sender} among the senders, and the {mark} sign beside is what {does}.",
         )
+        page = yield from _look_for(page, sender)
         icon: Locator = lambda now: now.one(cls=mark, within=_thread_of(sender)(now))  # noqa: E731 - used once
         return (yield from click(page, icon, why))
     why = say(
@@ -116,6 +118,7 @@ def handle_mail(page: Page) -> Plan:
         f"The goal is about the mail by {sender}, so I open it.",
         f"Among the senders I see {sender}, whose mail is meant: I click this line.",
     )
+    page = yield from _look_for(page, sender)
     page = yield from click(page, _thread_of(sender), why)
     why = say(
         page,
@@ -140,6 +143,16 @@ def handle_mail(page: Page) -> Plan:
     return (
         yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it off.")
     )
+
+
+def _look_for(page: Page, sender: str) -> Plan:
+    """Scroll until a sender's mail is in sight."""
+    because = say(
+        page,
+        f"I do not see {sender} among the senders yet",
+        f"None of these mails is by {sender}",
+    )
+    return (yield from scroll_into_view(page, _thread_of(sender), because))
 
 
 _POST_BUTTONS = frozenset({"reply", "retweet", "like", "share"})
@@ -176,6 +189,8 @@ def use_post(page: Page) -> Plan:
         return (yield from _press_icon(page, author, name.lower()))
     page = yield from _press_icon(page, author, "more")
     item = _post_menu_item(author, name)
+    because = f"The menu is open, but I do not see '{name}' in it"
+    page = yield from scroll_into_view(page, item, because)
     why = say(
         page,
         f"The menu holds '{name}', so I click it.",
@@ -187,16 +202,18 @@ def use_post(page: Page) -> Plan:
 def _press_icon(page: Page, author: str, mark: str) -> Plan:
     """Hover over an icon and then click it: it is redrawn under the pointer, at first empty."""
     icon = _icon_of(author, mark)
+    sign = f"sign to {mark}" if mark in _POST_BUTTONS else "three dots for more choices"
+    page = yield from scroll_into_view(page, icon, f"I do not see a whole post by {author} yet")
     page = yield from hover(
         page,
         icon,
         say(
             page,
-            f"This is the post by {author}, so I point at its {mark} sign.",
-            f"I see {author} above this post; the {mark} sign below it is the one to use.",
+            f"This is the post by {author}, so I point at its {sign}.",
+            f"I see {author} above this post, and below it the {sign}, which I point at.",
         ),
     )
-    why = f"The pointer is on the {mark} sign of the post by {author}, so I click."
+    why = f"The pointer is on the {sign} of the post by {author}, so I click."
     return (yield from click(page, icon, why))
 
 
