@@ -17,9 +17,11 @@ from generators.policy.teacher.page import (
     NodeTest,
     Page,
     SkillError,
+    label,
     not_found,
     overhang,
     rest,
+    say,
 )
 from schemas.action import (
     Action,
@@ -53,6 +55,10 @@ _TEXTUAL = frozenset({"text", "password", "search", "number", "email", "tel", "u
 """Types of input fields that take text."""
 
 
+_LONGEST_NAME = 40
+"""Letters of a text by which a thing is called."""
+
+
 class Skill(Protocol):
     """Solves one kind of task."""
 
@@ -76,6 +82,11 @@ def press_key(chord: str, why: str) -> Plan:
     return (yield from do(Key(key=chord), why))
 
 
+def _name(node: Node) -> str:
+    """Return what to call a node where it is not in sight."""
+    return label(node) if 0 < len(label(node)) <= _LONGEST_NAME else "what I look for"
+
+
 def click_point(node: Node) -> tuple[float, float]:
     """Return a point at which a click reaches a node.
 
@@ -83,7 +94,7 @@ def click_point(node: Node) -> tuple[float, float]:
         SkillError: there is none.
     """
     if node.point is None:
-        raise SkillError(f"'{node.text or node.tag}' cannot be reached")
+        raise SkillError(f"something lies over {_name(node)}, so I cannot reach it")
     return node.point
 
 
@@ -98,10 +109,8 @@ def drag(start: tuple[float, float], end: tuple[float, float], why: str) -> Plan
     return (yield from do(action, why))
 
 
-def scroll_into_view(
-    page: Page, find: Locator, because: str = "What I look for is not in sight"
-) -> Plan:
-    """Scroll until a click can reach the node; `because` begins the thought.
+def scroll_into_view(page: Page, find: Locator, because: str | None = None) -> Plan:
+    """Scroll until a click can reach the node; `because` begins the thought, None: by the node's name.
 
     Nobody knows where a thing is that was not in sight yet, so the wheel is turned by less than the box
     shows at once, down to its end and then up to its beginning.
@@ -118,11 +127,16 @@ def scroll_into_view(
             if not cut:
                 return page
             side = Direction.DOWN if cut > 0 else Direction.UP
-            page = yield from _turn(page, frame, side, abs(cut), "It is in sight only in part")
+            edge = "lower" if cut > 0 else "upper"
+            why = f"I see {_name(node)} only in part, cut off at the {edge} edge"
+            page = yield from _turn(page, frame, side, abs(cut), why)
             continue
         way = next((one for one in (way, *_TURNS[way]) if rest(frame, one) > 1), way)
-        page = yield from scroll_on(page, frame, way, because)
-    raise SkillError(f"'{find(page).text or find(page).tag}' does not come into view")
+        why = because or say(
+            page, f"I do not see {_name(node)} here", f"Nothing in sight is {_name(node)}"
+        )
+        page = yield from scroll_on(page, frame, way, why)
+    raise SkillError(f"{_name(find(page))} does not come into view")
 
 
 _TURNS = {
@@ -170,12 +184,21 @@ def focus(page: Page, find: Locator, why: str | None = None) -> Plan:
 def _why_into(page: Page, field: Node) -> str:
     """Return why to click into a field: it is named by its caption, or by its place."""
     if caption := page.caption(field):
-        return f"The field for {caption} is to be filled in, so I click into it."
+        return say(
+            page,
+            f"The field for {caption} is to be filled in, so I click into it.",
+            f"I see the field for {caption} and click into it, so that I can type there.",
+        )
     fields = page.all("input", where=lambda node: node.attrs.get("type", "text") in _TEXTUAL)
     place = next((n for n, node in enumerate(fields, 1) if node is field), 0)
     if place and len(fields) > 1:
         return f"The {nth(place)} field is to be filled in next, so I click into it."
-    return "What is asked for belongs into this field, so I click into it."
+    return say(
+        page,
+        "What is asked for belongs into this field, so I click into it.",
+        "I see a field to type into; before I can, the cursor must be in it.",
+        "Nothing can be typed before the field has the cursor, so I click into it.",
+    )
 
 
 def type_over(page: Page, find: Locator, text: str, why: str) -> Plan:
@@ -218,9 +241,11 @@ def select_option(page: Page, find: Locator, option: str, why: str, *, more: boo
         return (yield from _click_option(page, find, option, why, more=more))
     if find(page).selected == option:
         return page
-    page = yield from click(page, find, f"{why} The list shows another, so I open it.")
+    shows = find(page).selected
+    other = f"The list shows '{shows}'" if shows else "The list shows nothing yet"
+    page = yield from click(page, find, f"{why} {other}, so I open it.")
     page = yield from do(TypeText(text=option), f"I type '{option}' to find it in the list.")
-    return (yield from press_key("Enter", "The list has it now, so I take it."))
+    return (yield from press_key("Enter", f"The list is at '{option}' now, so I take it."))
 
 
 def _click_option(page: Page, find: Locator, option: str, why: str, *, more: bool) -> Plan:
@@ -228,9 +253,10 @@ def _click_option(page: Page, find: Locator, option: str, why: str, *, more: boo
     page = yield from scroll_into_view(page, listed)
     if not more:
         return (yield from click(page, listed, why))
-    page = yield from do(KeyDown(key="Control"), "It is not the first, so I hold Control down.")
+    hold = f"'{option}' is to be chosen beside what is, so I hold Control down."
+    page = yield from do(KeyDown(key="Control"), hold)
     page = yield from click(page, listed, why)
-    return (yield from do(KeyUp(key="Control"), "It is chosen as well, so I let Control go."))
+    return (yield from do(KeyUp(key="Control"), f"'{option}' is chosen too, so I let Control go."))
 
 
 def locator(
@@ -276,7 +302,13 @@ def by_id(name: str) -> Locator:
 
 def submit(page: Page, text: str = "Submit") -> Plan:
     """Press the button that submits."""
-    return (yield from click(page, button(text), f"Everything is set, so I press {text}."))
+    why = say(
+        page,
+        f"Everything is set, so I press '{text}'.",
+        f"Nothing that the goal asks for is left on this page, so '{text}' is next.",
+        f"The page is as the goal wants it: I press '{text}'.",
+    )
+    return (yield from click(page, button(text), why))
 
 
 def hover(page: Page, find: Locator, why: str) -> Plan:
