@@ -247,6 +247,8 @@ def take_best(page: Page) -> Plan:
         f"Of {of} the {criterion} is '{best_one}', so I press '{press}' below it.",
         f"I have seen {of}: '{best_one}' is the {criterion}, and '{press}' beneath takes it.",
     )
+    because = f"The best offer, '{best_one}', is out of sight now"
+    page = yield from scroll_into_view(page, find, because)
     return (yield from click(page, find, why))
 
 

@@ -143,7 +143,12 @@ def create_event(page: Page) -> Plan:
         frame = page.by_id("area")
         if not can_scroll_down(frame):
             raise SkillError("there is no free time in the window")
-        why = f"Among the hours in sight I find no free time between '{opens}' and '{closes}'"
+        why = say(
+            page,
+            f"Among the hours in sight I find no free time between '{opens}' and '{closes}'",
+            f"The time from '{opens}' to '{closes}' is taken or further down",
+            f"I need free time after '{opens}' and before '{closes}', and see none here",
+        )
         page = yield from scroll_on(page, frame, Direction.DOWN, why)
     first, last = by_id(f"hh-{starts[0]}"), by_id(f"hh-{starts[0] + length - 1}")
     why = f"Between '{opens}' and '{closes}' I see no event here for {minutes:g} minutes, so I drag over them."

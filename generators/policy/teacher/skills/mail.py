@@ -150,7 +150,7 @@ def _look_for(page: Page, sender: str) -> Plan:
     because = say(
         page,
         f"I do not see {sender} among the senders yet",
-        f"None of these mails is by {sender}",
+        f"These mails are all by others than {sender}",
     )
     return (yield from scroll_into_view(page, _thread_of(sender), because))
 
