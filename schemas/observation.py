@@ -66,7 +66,7 @@ class Target(Record):
     role: str | None = None
     """ARIA role; None if it has none."""
     name: str | None = None
-    """Accessible name; None if it has none."""
+    """Its label in the picture, else its text there, shortened; None if the picture shows neither."""
     text: str | None = None
     """The text that the picture shows in its box, shortened; None if it shows none."""
     bbox: Box | None = None

@@ -65,7 +65,7 @@ globalThis.stepmill = (() => {
   };
   const textOf = (element) =>
     squeeze(element.innerText === undefined ? element.textContent : element.innerText);
-  const nameOf = (element, textIn = textOf) => {
+  const nameOf = (element) => {
     const labelled = element.getAttribute("aria-label");
     if (labelled) return squeeze(labelled);
     if (element.labels && element.labels.length) return textOf(element.labels[0]);
@@ -74,7 +74,7 @@ globalThis.stepmill = (() => {
       if (value) return squeeze(value);
     }
     const isInput = tagOf(element) === "input" && INPUT_ROLES[element.type] === "button";
-    return isInput ? squeeze(element.value) : textIn(element);
+    return isInput ? squeeze(element.value) : textOf(element);
   };
   const valueOf = (element) => {
     const tag = tagOf(element);
@@ -214,11 +214,13 @@ globalThis.stepmill = (() => {
     const { hit, place } = meet(x, y);
     if (!hit) return null;
     const box = hit.getBoundingClientRect();
-    const shown = squeeze(globalThis.stepmill.shownText(hit, place));
+    const { shownText } = globalThis.stepmill;
+    const shown = squeeze(shownText(hit, place));
+    const label = hit.labels && hit.labels.length
+      ? squeeze(shownText(hit.labels[0], place, hit)) : "";
     return {
-      tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null,
-      name: nameOf(hit, () => shown) || null, text: shown || null, bbox: bboxOf(box, place), visible: share(box, place),
-      frame: place.url,
+      tag: cut(tagOf(hit), LABEL_BYTES), role: roleOf(hit) || null, name: label || shown || null,
+      text: shown || null, bbox: bboxOf(box, place), visible: share(box, place), frame: place.url,
     };
   };
   const choose = (x, y, option) => {

@@ -192,6 +192,7 @@
       const [element, outer] = pending.pop();
       state.nodes += 1;
       const tag = element.localName;
+      if (element === state.without) continue;
       if (tag === "script" || tag === "style" || tag === "noscript" || tag === "option") continue;
       const style = styleOf(element);
       const opacity = outer * Number(style.opacity);
@@ -226,7 +227,8 @@
     }
     return state.out;
   };
-  const begin = () => ({ out: [], nodes: 0, range: document.createRange() });
+  const begin = (without = null) =>
+    ({ out: [], nodes: 0, range: document.createRange(), without });
   globalThis.stepmill.sights = (all) => {
     const state = begin();
     for (const place of all)
@@ -236,12 +238,13 @@
       }
     return state.out;
   };
-  globalThis.stepmill.shownText = (element, place) => {
+  // What is in sight of an element's text, perhaps without that of an element in it.
+  globalThis.stepmill.shownText = (element, place, without = null) => {
     if (element.localName === "option") {
       const box = element.getBoundingClientRect();
       return isLarge(box) && isRunSeen(element, box, place, false) ? flat(element.label) : "";
     }
-    const state = begin();
+    const state = begin(without);
     state.range = element.ownerDocument.createRange();
     return look(element, place, state).map(({ text }) => text).filter(Boolean).join(" ");
   };

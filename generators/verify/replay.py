@@ -258,7 +258,7 @@ class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "3"
+    version = "4"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites

@@ -133,10 +133,32 @@ async def test_a_tab_that_is_not_shown_is_not_in_sight() -> None:
     assert texts(seen) == "another"
 
 
-async def test_a_target_is_named_by_what_the_picture_shows() -> None:
-    card = f"<div style='{AT}width:40px;height:60px;background:red;font-size:0'>17</div>"
-    async with opened({"/": card}) as session:
-        effect = await session.act(Click(x=40, y=50))
+FIELD = "style='position:absolute;left:100px;top:20px;width:90px;height:20px'"
+NAMED = {
+    "its own words": ("<button {at}>Go</button>", "Go", "Go"),
+    "its label": ("<label>City <input {at} value=Oslo></label>", "City", "Oslo"),
+    "a label for it": ("<label for=a>City</label><input id=a {at}>", "City", None),
+    "what hints at it": ("<input {at} placeholder=City>", "City", "City"),
+    "a label that is hidden": (
+        "<label for=a style='visibility:hidden'>City</label><input id=a {at}>",
+        None,
+        None,
+    ),
+    "words for a screen reader": ("<button {at} aria-label=Close>x</button>", "x", "x"),
+    "words under a resting pointer": ("<button {at} title=Close></button>", None, None),
+    "what stands for a picture": ("<img {at} alt=Cat src=data:,>", None, None),
+    "what a form calls it": ("<input {at} name=city>", None, None),
+    "words too small to see": ("<div {at}><b style='font-size:0'>17</b></div>", None, None),
+    "its tag": ("<canvas {at}></canvas>", None, None),
+}
+"""What could name a target: the page, the name and the text that it has in the picture."""
+
+
+@pytest.mark.parametrize("what", NAMED)
+async def test_a_target_is_named_by_what_the_picture_shows(what: str) -> None:
+    page, name, text = NAMED[what]
+    async with opened({"/": page.format(at=FIELD)}) as session:
+        effect = await session.act(Click(x=140, y=30))
 
     assert effect.target is not None
-    assert (effect.target.name, effect.target.text) == (None, None)
+    assert (effect.target.name, effect.target.text) == (name, text)
