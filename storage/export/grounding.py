@@ -2,22 +2,26 @@
 
 Each step that points at an element with a name gives one line. The page itself says which element is
 under the pointer, so the box is exact and needs no annotator. The instruction has the element's own
-words (`Click the button "Submit"`). If they would also fit another visible element, the instruction is
-ambiguous, and the step is left out. Hard negatives are elements of the same picture that are alike (the
-same role) or near: none contains the point, none is a part of the target, and none is its label, which
-does the same.
+words (`Click the button "Submit"`), as the picture shows them. A step is left out if these words would
+also fit another visible element, if they are those of several controls, since the point lies on none of
+them then, and if they name another option than the one that is chosen. Hard negatives are elements of the
+same picture that are alike (the same role) or near: none contains the point, none is a part of the target,
+and none is its label, which does the same. They too are named by what is in sight.
+
+Steps of an earlier version do not say what their picture shows. Their words are the page's.
 
 The keys are those that ScreenSpot and OS-Atlas made common (an image's path, an instruction, a box of
 left, top, right, bottom in pixels or in parts of the picture); there is no package to validate with.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import JsonValue
 from typing_extensions import override
 
-from schemas.action import target_point
+from schemas.action import Select, target_point
 from schemas.base import JsonObject
 from schemas.episode import Actor, Step
 from schemas.observation import Box, Element, Target
@@ -95,13 +99,18 @@ def _skip_reason(step: Step, target: Target) -> str | None:
     if box is None or 0 in box[2:] or point is None or not _contains(box, point):
         return "without_box"
     label = _label(target)
-    if not label:
+    if not label or not _is_in_sight(step, label):
         return "without_name"
-    others = (
+    if isinstance(step.action, Select) and target.tag == "option" and label != step.action.option:
+        return "another_option"
+    others = [
         item for item in step.elements if _is_visible(item) and not _contains(item.bbox, point)
-    )
-    if any(_label(item) == label and _same_role(item, target) for item in others):
+    ]
+    if any(_label_of(step, item) == label and _same_role(item, target) for item in others):
         return "ambiguous"
+    within = (item for item in others if item.interactive and _contains(box, _centre(item.bbox)))
+    if any(_label_of(step, item) not in ("", label) for item in within):
+        return "of_several"
     return None
 
 
@@ -167,7 +176,7 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
             yield {
                 "why": why,
                 "role": item.role or None,
-                "name": item.name or item.text or None,
+                "name": _label_of(step, item) or None,
                 "tag": item.tag,
                 "box": corners,
             }
@@ -175,6 +184,26 @@ def _negatives(step: Step, target: Target, scale: _Scale) -> Iterator[JsonValue]
 
 def _label(target: Target | Element) -> str:
     return (target.name or target.text or "").strip()
+
+
+def _label_of(step: Step, item: Element) -> str:
+    """Return what the picture shows in an element's box, else its name if that is in sight beside it."""
+    label = _label(item)
+    if step.sights is None:
+        return label
+    inside = [
+        one.text for one in step.sights if one.text and _contains(item.bbox, _centre(one.bbox))
+    ]
+    return " ".join(inside) or (label if _is_in_sight(step, label) else "")
+
+
+def _is_in_sight(step: Step, label: str) -> bool:
+    """Return whether the words of a label stand in the picture; of an earlier version's step, always."""
+    if step.sights is None:
+        return True
+    shown = " ".join(" ".join(one.text for one in step.sights).split())
+    words = re.escape(" ".join(label.split()))
+    return re.search(rf"(?<!\w){words}(?!\w)", shown) is not None
 
 
 def _is_part_or_label(item: Element, target: Target) -> bool:

@@ -82,8 +82,8 @@ class Attempt:
 
 
 _JARGON = re.compile(
-    r"\b(?:div|span|li|ul|ol|td|tr|th|svg|img|input|textarea|href|css|html|dom|class|id|px|none|null"
-    r"|undefined|element|node)\b|[#.]\w+-\w|rgb\(",
+    r"\b(?:div|span|li|ul|ol|td|tr|th|svg|img|input|textarea|href|css|html|dom|class|id|px|null"
+    r"|undefined|element|node)\b|(?<=\w )(?-i:None)\b|[#.]\w+-\w|rgb\(",
     re.IGNORECASE,
 )
 """What only who reads the document says."""
@@ -194,9 +194,10 @@ def test_the_teacher_solves_every_family_it_promises(attempts: list[Attempt]) ->
     ("said", "thought", "picture"),
     [
         ("has no thought", "", 0),
-        ("says div", "'div' is out of view, so I scroll to the div.", 0),
-        ("says class", "There is no button of class 'red'.", 0),
-        ("says .ui-tabs", "I click .ui-tabs-anchor.", 0),
+        ("says div", "It is out of view, so I scroll to the div.", 0),
+        ("says class", "There is no button of class red.", 0),
+        ("says .ui-t", "I click .ui-tabs-anchor.", 0),
+        ("says None", "The name of it is None.", 0),
         ("says rgb(", "This is rgb(1, 2, 3).", 0),
         ("points at 'Submit'", "I click 'Cancel'.", 0),
         ("opens nothing", "The link is not in sight, so I look under the 1st tab.", 1),

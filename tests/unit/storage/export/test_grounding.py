@@ -7,9 +7,9 @@ import pytest
 from exports import told_of
 from factories import make_episode, make_step
 
-from schemas.action import Action, Click, Direction, Scroll, TypeText, Wait
+from schemas.action import Action, Click, Direction, Scroll, Select, TypeText, Wait
 from schemas.episode import Actor, Step
-from schemas.observation import Box, Element, Target
+from schemas.observation import Box, Element, Sight, Target
 from storage.export.grounding import ALIKE, NEAR, Grounding
 from storage.export.protocol import File, Line
 
@@ -34,6 +34,12 @@ def pointing(
     """Return a step that clicks the middle of the button `Save`."""
     step = make_step(0, picture=1, action=action or Click(x=20, y=15))
     return step.model_copy(update={"elements": (OWN, *elements), "target": target, **more})
+
+
+def sights(*shown: tuple[str, Box]) -> dict[str, Any]:
+    """Return what a picture shows: the button's words, and what is said."""
+    told = (("Save", (10.0, 10.0, 20.0, 10.0)), *shown)
+    return {"sights": tuple(Sight(text=text, bbox=box) for text, box in told)}
 
 
 def written(step: Step, *, scale: int = 1) -> tuple[list[dict[str, Any]], Counter[str]]:
@@ -106,6 +112,22 @@ def test_there_are_never_too_many_negatives() -> None:
         (pointing(target=SAVE.model_copy(update={"bbox": (40, 40, 5, 5)})), "without_box"),
         (pointing(target=SAVE.model_copy(update={"bbox": (20, 15, 0, 0)})), "without_box"),
         (pointing(element(" Save ", (40, 30, 10, 10))), "ambiguous"),
+        (
+            pointing(
+                element("Ghost", (40, 30, 10, 10)), **sights(("Save", (41.0, 31.0, 8.0, 8.0)))
+            ),
+            "ambiguous",
+        ),
+        (pointing(sights=()), "without_name"),
+        (pointing(sights=(Sight(text="Saved", bbox=(10, 10, 20, 10)),)), "without_name"),
+        (pointing(element("More", (11, 11, 4, 4))), "of_several"),
+        (
+            pointing(
+                action=Select(x=20, y=15, option="Peru"),
+                target=Target(tag="option", role="option", name="Chile", bbox=(10, 10, 20, 10)),
+            ),
+            "another_option",
+        ),
     ],
 )
 def test_a_step_that_means_no_one_place_is_left_out_and_counted(step: Step, why: str) -> None:
@@ -125,6 +147,47 @@ def test_a_step_that_means_no_one_place_is_left_out_and_counted(step: Step, why:
 )
 def test_a_step_that_points_at_nothing_is_none_of_its_business(step: Step) -> None:
     assert written(step) == ([], {})
+
+
+def test_a_box_is_named_by_the_label_beside_it() -> None:
+    box = Target(tag="input", role="checkbox", name="red", bbox=(10, 10, 20, 10))
+    beside: Box = (32, 10, 20, 10)
+    [line], _ = written(pointing(target=box, **sights(("red", beside))))
+
+    assert line["instruction"] == 'Click the checkbox "red"'
+
+
+def test_an_option_is_asked_for_where_it_is_what_is_chosen() -> None:
+    option = Target(tag="option", role="option", name="Chile", bbox=(10, 10, 20, 10))
+    choose = Select(x=20, y=15, option="Chile")
+
+    assert len(written(pointing(action=choose, target=option))[0]) == 1
+    listed = option.model_copy(update={"tag": "select"})
+    other = Select(x=20, y=15, option="Peru")
+    assert len(written(pointing(action=other, target=listed))[0]) == 1
+
+
+def test_controls_within_are_others_only_if_they_say_something_else() -> None:
+    icon, same = element("", (11, 11, 4, 4)), element("Save", (12, 11, 9, 9))
+    plain = element("More", (11, 11, 4, 4), interactive=False)
+
+    assert written(pointing(icon, same, plain))[1] == {"lines": 1}
+
+
+def test_negatives_are_named_by_what_is_in_sight() -> None:
+    face_down, shown = element("17", (40, 30, 10, 10)), element("Close", (32, 10, 8, 8))
+    beside = element("red", (40, 10, 8, 8), role="checkbox")
+    told = sights(("x", (33.0, 11.0, 4.0, 4.0)), ("red", (50.0, 10.0, 8.0, 8.0)))
+    [line], _ = written(pointing(face_down, shown, beside, **told))
+
+    assert {item["name"] for item in line["negatives"]} == {"x", None, "red"}
+
+
+def test_a_name_that_nobody_sees_makes_nothing_ambiguous() -> None:
+    ghost = element("Save", (40, 30, 10, 10))
+    told = sights(("Close", (41.0, 31.0, 8.0, 8.0)))
+
+    assert written(pointing(ghost, **told))[1] == {"lines": 1}
 
 
 def test_what_is_alike_by_name_but_of_another_kind_is_a_negative() -> None:
