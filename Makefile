@@ -20,7 +20,7 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/e2e/test_browser_containment.py tests/e2e/test_clumsy_steps.py tests/e2e/test_generate.py \
   tests/e2e/test_hostile_words.py \
   tests/e2e/test_large_runs.py tests/e2e/test_s3_days.py tests/e2e/test_task_pictures.py \
-  tests/e2e/test_teacher.py \
+  tests/e2e/test_teacher.py tests/e2e/test_teacher_dataset.py \
   tests/unit/storage/lake/test_commit_races.py tests/unit/storage/lake/test_late_worker.py \
   tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \

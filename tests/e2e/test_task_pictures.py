@@ -1,6 +1,5 @@
 """What the pictures of MiniWoB++ show: the task and nothing beside it, up to the outcome and after."""
 
-import io
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ import pytest
 import pytest_asyncio
 from effort import THOROUGH
 from factories import make_task
-from PIL import Image
+from task_pictures import IN_SIGHT, WIDE, is_beside, is_covered, pixels
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
@@ -52,16 +51,6 @@ OWN_SHARE = """(() => {
     / (innerWidth * innerHeight);
 })()"""
 """The share of the picture that is the page's own content."""
-
-PANELS = ("click-canvas", "reward-display", "sync-task-cover", "query-wrap", "reward-reason")
-"""What a page shows beside the task, or over it."""
-
-IN_SIGHT = """[...document.querySelectorAll("*")].filter(
-  element => %s.includes(element.id) && element.getClientRects().length
-).map(element => element.id)"""
-
-COVER = (0x11, 0x11, 0x11)
-"""The colour of the sheet that MiniWoB++ lays over a task that is over."""
 
 
 @dataclass
@@ -107,7 +96,7 @@ class Served:
     ) -> list[Observation]:
         policy, seen = TeacherPolicy(), [await session.observe()]
         for number in range(MAX_STEPS if actions is None else len(actions)):
-            assert await session.evaluate(IN_SIGHT % [*PANELS]) == []
+            assert await session.evaluate(IN_SIGHT) == []
             if actions is None:
                 turn = PolicyInput(problem.goal, [], seen[-1], session.reader)
                 action = (await policy.act(turn)).action
@@ -124,7 +113,7 @@ class Served:
             done = (await self.site.outcome(problem, session)).done
             if actions is None and (done or isinstance(action, Answer)):
                 break
-        assert await session.evaluate(IN_SIGHT % [*PANELS]) == []
+        assert await session.evaluate(IN_SIGHT) == []
         return seen
 
 
@@ -134,19 +123,41 @@ async def served() -> AsyncIterator[Served]:
         yield Served(MiniWob(gateway), browser)
 
 
-def pixels(seen: Observation) -> np.ndarray:
-    with Image.open(io.BytesIO(seen.screenshot.bytes)) as picture:
-        return np.asarray(picture.convert("RGB")).astype(int)
-
-
 @pytest.mark.parametrize("template", TEMPLATES)
 async def test_no_panel_and_no_cover_is_in_a_picture(served: Served, template: str) -> None:
     for seen in await served.play(template):
-        picture = pixels(seen)
+        picture = pixels(seen.screenshot.bytes)
         assert picture.shape[:2] == (seen.height, seen.width)
-        assert (np.abs(picture - COVER).max(axis=2) < 8).mean() < 0.5
+        assert not is_covered(picture)
         assert not {"Last reward:", "START"} & {element.text for element in seen.elements}
         assert not [element for element in seen.elements if element.bbox[:2] == (165, 0)]
+
+
+@pytest.mark.parametrize("bare", [True, False])
+async def test_the_checks_find_what_a_page_shows_beside_its_task(
+    served: Served, *, bare: bool
+) -> None:
+    """A page that is left as it is fails each of them, and only that page does."""
+    task = make_task(1, template="click-test-2", instruction="")
+    task = task.model_copy(update={"start_url": start_url(task.template_id)})
+    visit = (await served.site.visit(task)).model_copy(update={"bare": bare})
+    width, height = WIDE
+    spec = visit.session_spec(viewport_width=width, viewport_height=height)
+    async with served.browser.session(spec) as session:
+        await session.open(visit.start_url)
+        problem = await served.site.begin(visit, session)
+        first, shown = await session.observe(), await session.evaluate(IN_SIGHT)
+        choice = next(element for element in first.elements if element.text == "TWO")
+        x, y, across, down = choice.bbox
+        await session.act(Click(x=x + across / 2, y=y + down / 2))
+        assert (await served.site.outcome(problem, session)).done
+        last, covered = await session.observe(), await session.evaluate(IN_SIGHT)
+
+    area, seen = served.site.area(task.template_id), [first.screenshot.bytes, last.screenshot.bytes]
+    assert is_covered(pixels(last.screenshot.bytes)[: area[1], : area[0]]) is not bare
+    assert [is_beside(pixels(picture), area) for picture in seen] == [not bare] * 2
+    assert shown == ([] if bare else ["click-canvas"])
+    assert covered == ([] if bare else ["click-canvas", "sync-task-cover"])
 
 
 @pytest.mark.parametrize("template", [name for name in TEMPLATES if name in SKILLS])
@@ -155,7 +166,7 @@ async def test_the_last_picture_shows_the_task_as_it_was_left(
 ) -> None:
     *_, last = await served.play(template)
 
-    goal = pixels(last)[: last.height // 5, : last.width * 9 // 10]
+    goal = pixels(last.screenshot.bytes)[: last.height // 5, : last.width * 9 // 10]
     assert (np.abs(goal - (0xFF, 0xFF, 0)).max(axis=2) < 8).mean() > 0.5
     assert any(element.bbox[1] >= 50 for element in last.elements)
 
