@@ -76,6 +76,42 @@ def test_it_is_exported_to_the_same_bytes(
     golden(f"run_exported_{'_'.join(asked).replace('--dialect=', '')}.txt", _digests(to))
 
 
+def test_it_is_judged_anew_from_what_it_stored_and_says_what_it_lacks(
+    run: Path, tmp_path: Path
+) -> None:
+    """It stored neither what its pictures show, nor which policy was privileged."""
+    anew = ["structure", "steps", "outcome", "novelty", "seen"]
+
+    said = called(
+        *("verify", str(run), "--no-prefect", "--json", f"--verifiers={','.join(anew)}"),
+        '--set=accept.passed=["structure", "outcome", "novelty"]',
+    )
+
+    assert said.code == 0, said.err
+    rows = Place(str(run)).rows("verdicts", "verifier", "status", "reason", "evidence")
+    found = {name: [row for row in rows if row["verifier"] == name] for name in anew}
+    assert {row["status"] for name in anew[:2] for row in found[name]} == {"passed"}
+    assert {row["status"] for row in found["novelty"]} == {"passed"}
+    assert {(row["status"], row["reason"]) for row in found["seen"]} == {
+        (
+            "unsupported",
+            "step 0 was recorded without what its picture shows (`sights` in observations)",
+        )
+    }
+    assert len(found["steps"]) == len(_episodes(run))
+
+    published = called(
+        *("publish", str(run), f"--to={tmp_path / 'to'}", "--no-prefect", "--json"),
+        '--set=accept.passed=["structure", "outcome", "novelty", "replay"]',
+    )
+
+    assert published.code == 0, published.err
+    card = (tmp_path / "to" / "README.md").read_text(encoding="utf-8")
+    accepted = published.answer["accepted"]
+    assert accepted
+    assert f"Of {accepted} an earlier version did not record it" in card
+
+
 @pytest.mark.browser
 def test_it_is_gone_on_with_and_nothing_is_made_twice(run: Path) -> None:
     before = _episodes(run)
