@@ -77,7 +77,7 @@ class Seen:
     """The `seen` verifier."""
 
     name = "seen"
-    version = "2"
+    version = "3"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""

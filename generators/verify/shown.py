@@ -29,8 +29,12 @@ MIN_PIECE = 3
 _RIM = 2
 """Added to a box on each side before it is looked at, CSS px: things end at their boxes' edges."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
-"""A word; in a script that does not part words, a letter."""
+_MARKS = "".join(
+    one for one in map(chr, range(0x300, 0x10000)) if unicodedata.category(one)[0] == "M"
+)
+_UNPARTED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(rf"(?!\W)[{_UNPARTED}][{_MARKS}]*|(?:[^\W{_UNPARTED}]+[{_MARKS}]*)+")
+"""A word with the marks on its letters, as vowels; in a script that does not part words, a letter."""
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)")
 

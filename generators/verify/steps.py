@@ -72,7 +72,7 @@ class Steps:
     """The `steps` verifier."""
 
     name = "steps"
-    version = "1"
+    version = "2"
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
         self._sites = sites

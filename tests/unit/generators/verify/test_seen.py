@@ -140,6 +140,10 @@ BASED: dict[str, tuple[Step, ...]] = {
         write("rm a.txt", "a.txt b.txt", ("rm", (10, 30, 90, 14)), thought="'rm' deletes 'a.txt'."),
     ),
     "another script": (write("日本", "これは日本です"),),
+    "a rare letter of it": (write("野家", "𠮷野家"),),
+    "a script with marks": (write("हिन्दी", "यह हिन्दी है"),),
+    "a script from right to left": (write("مرحبا", "قل مرحبا الآن"),),
+    "a script without spaces": (write("ไทย", "ภาษาไทย"),),
     "an answer": (look("It is tulip time", do=Answer(text="tulip")),),
     "an empty answer": (look(do=Answer()),),
     "a chosen option": (
@@ -185,6 +189,9 @@ BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
     "invented text": ("the text 'made up'", (write("made up", "Welcome"),)),
     "an invented answer": ("the text '42'", (look("Welcome", do=Answer(text="42")),)),
     "part of a word": ("the text 'port'", (write("port", "porttitor"),)),
+    "part of a word with marks": ("the text 'مح'", (write("مح", "مُحَمَّد"),)),
+    "a word with other marks": ("the text 'कि'", (write("कि", "की"),)),
+    "a word of another script": ("the text '東京'", (write("東京", "これは日本です"),)),
     "words in another order": (
         "the text 'two one",
         (write("two one four three", "one two three four"),),
@@ -211,6 +218,24 @@ BASELESS: dict[str, tuple[str, tuple[Step, ...]]] = {
         (
             look(
                 "porttitor", do=Wait(ms=1), screenshot=Screenshot(bytes=b"\xff\xd8", path="x.jpg")
+            ),
+            write("porttitor", "Welcome"),
+        ),
+    ),
+    "a picture that is missing": (
+        "the text 'porttitor'",
+        (
+            look("porttitor", do=Wait(ms=1), screenshot=Screenshot(bytes=b"", path="x.jpg")),
+            write("porttitor", "Welcome"),
+        ),
+    ),
+    "a picture that is cut in the middle": (
+        "the text 'porttitor'",
+        (
+            look(
+                *("porttitor", ("Welcome", (10, 390, 80, 9))),
+                do=Wait(ms=1),
+                screenshot=Screenshot(bytes=picture([LINE, FIELD]).bytes[:1_500], path="x.jpg"),
             ),
             write("porttitor", "Welcome"),
         ),
