@@ -105,5 +105,9 @@ def _near(own: Fingerprints, originals: Iterable[tuple[str, Fingerprints]]) -> s
 
 
 def _is_near(one: str, other: str) -> bool:
-    differing = (int(one, 16) ^ int(other, 16)).bit_count()
+    """Return whether two hashes are near; what is no hash, as of a picture that is missing, is near none."""
+    try:
+        differing = (int(one, 16) ^ int(other, 16)).bit_count()
+    except ValueError:
+        return False
     return len(one) == len(other) and differing <= NEAR_SHARE * 4 * len(one)

@@ -65,6 +65,16 @@ def test_a_copy_is_only_labelled_where_the_rule_does_not_name_novelty() -> None:
     assert judged["b"].acceptance.duplicate_of == "a"
 
 
+@pytest.mark.parametrize("torn", ["", "none", " "])
+def test_a_picture_without_a_hash_is_near_no_other(torn: str) -> None:
+    own = {id_: _prints(course="same", trajectory=id_, picture=torn) for id_ in ("a", "b")}
+    whole = {id_: _prints(course="same", trajectory=id_) for id_ in ("c", "d")}
+
+    found = find_repeats(own | whole, dict.fromkeys("abcd", "t"))
+
+    assert {id_: one.near_duplicate_of for id_, one in found.items()} == {"d": "c"}
+
+
 def test_what_the_rule_rejects_is_no_original() -> None:
     rule = AcceptSection(passed=("novelty", "structure"))
     statuses = {"a": Status.FAILED, "b": Status.PASSED, "c": Status.PASSED}
