@@ -188,7 +188,7 @@ def _outcome_reason(rule: AcceptSection, outcome: Verdict) -> _Reason | None:
     reward = _number(outcome, "reward")
     own, _ = _own_threshold(outcome)
     min_reward = rule.min_reward if own is None else own
-    before = _number(outcome, "min_reward") if own is None else None
+    before = _number(outcome, "min_reward")
     named = f"{_OUTCOME}: judged by version {outcome.verifier_version}"
     match outcome.status:
         case Status.PASSED if reward is None:

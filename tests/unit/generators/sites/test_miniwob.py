@@ -15,8 +15,10 @@ from scripted_session import Page, ScriptedSession
 
 from generators.browser.protocol import ClockSpec
 from generators.sites import miniwob
+from generators.sites.catalogue import catalogue
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import (
+    AREA,
     HANDLERS,
     THRESHOLDS,
     MiniWob,
@@ -117,6 +119,16 @@ def test_only_templates_with_a_continuous_score_have_a_threshold_and_it_is_near_
     }
     assert site.threshold("circle-center") is THRESHOLDS["circle-center"]
     assert site.threshold("click-test") is None
+
+
+@pytest.mark.parametrize(
+    ("template", "area"),
+    [("click-test", AREA), ("flight.Alaska", catalogue()["flight.Alaska"].area), ("no-such", AREA)],
+)
+def test_a_page_has_the_area_of_its_entry_or_of_most(
+    site: MiniWob, template: str, area: tuple[int, int]
+) -> None:
+    assert site.area(template) == area
 
 
 @pytest.mark.parametrize("bare", [False, True])

@@ -251,6 +251,8 @@ async def test_what_an_earlier_version_did_not_write_is_said_and_fails_nothing()
     assert finding.status is Status.PASSED
     missing = "visit.allowed_paths, visit.bare, session.allowed_paths"
     assert f"not state it: {missing}" in finding.reason
+    finding = await examined(changed(privileged=None)(episode))
+    assert finding.evidence == {"missing": f"{missing}, privileged"}
 
 
 async def test_a_capsule_of_other_things_is_named_and_long_values_are_quoted_short() -> None:

@@ -96,6 +96,8 @@ LIES: dict[str, tuple[str, Lie]] = {
     "schema": ("does not fit the schema", call(0, structured_mode=None)),
     "engine": ("the episode's is 'written'", call(0, engine="vllm-0")),
     "engine's form": ("a product and a number", call(0, engine="vllm")),
+    "engine's number": ("a product and a number", call(0, engine="written-x")),
+    "engine's product": ("a product and a number", call(0, engine="-0")),
     "no engine": ("a product and a number", call(0, engine=None)),
     "model": ("model is 'another'", call(0, model="another")),
     "longer model": ("model is 'written-large'", call(0, model="written-large")),
@@ -154,6 +156,21 @@ async def test_each_lie_about_a_model_is_named_by_one_finding_alone(named: str, 
     assert finding.status is Status.FAILED
     [defect] = defects(finding)
     assert named in defect, finding
+
+
+async def test_all_tokens_of_a_prompt_may_have_been_in_the_cache_or_a_pictures() -> None:
+    part = {"cached_tokens": 100, "image_tokens": 100}
+    sums = {"cached_tokens": 150, "image_tokens": 120}
+
+    told = both(call(0, **part), changed(**sums))(await replied())
+
+    assert defects(await examined(told)) == []
+
+
+async def test_a_token_may_be_certain() -> None:
+    told = call(0, completion_logprobs=(0.0, -0.25))(await replied())
+
+    assert defects(await examined(told)) == []
 
 
 async def test_a_step_for_which_nobody_was_asked_is_named() -> None:

@@ -12,6 +12,7 @@ from generators.verify.pictures import (
     TOLERANCE,
     PictureDifference,
     compare_pictures,
+    differ,
 )
 from schemas.observation import Observation, PageState, Screenshot
 
@@ -226,6 +227,25 @@ def test_a_replay_of_another_size_is_not_nearer(other: bytes) -> None:
     assert said.because is None
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "differing"),
+    [
+        (b"torn", b"torn", False),
+        (raster(), b"torn", True),
+        (b"torn", raster(), True),
+        (raster(), raster((1, 1)), False),
+        (cells(ALLOWED), cells(0), False),
+        (cells(0), cells(ALLOWED + 1), True),
+        (raster(), encoded(Image.new("RGB", (WIDTH, HEIGHT), (253, 253, 253)), "PNG"), False),
+        (raster(), encoded(Image.new("RGB", (WIDTH, HEIGHT), (252, 252, 252)), "PNG"), True),
+    ],
+)
+def test_two_pictures_differ_by_the_same_bounds(
+    one: bytes, other: bytes, differing: object
+) -> None:
+    assert differ(one, other) is differing
+
+
 def test_a_picture_at_the_largest_share_of_cells_is_the_steps() -> None:
     white = Image.new("RGB", (100 * CELL, 100 * CELL), WHITE)
     marked = white.copy()
@@ -234,6 +254,7 @@ def test_a_picture_at_the_largest_share_of_cells_is_the_steps() -> None:
     (said,) = compare([encoded(marked, "PNG")], [encoded(white, "PNG")])
 
     assert (said.cells, said.because) == (MAX_CELLS, None)
+    assert not differ(encoded(marked, "PNG"), encoded(white, "PNG"))
 
 
 def test_a_grey_picture_is_compared_by_what_it_shows() -> None:
