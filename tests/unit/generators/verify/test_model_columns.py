@@ -8,6 +8,7 @@ from altered_episodes import (
     both,
     call,
     changed,
+    counted,
     defects,
     examined,
     lost,
@@ -18,6 +19,7 @@ from altered_episodes import (
 )
 from stub_engine import clicked
 
+from generators.engine.protocol import Reply
 from schemas.action import Click
 from schemas.call import Call
 from schemas.episode import Episode, StopReason, ThoughtSource
@@ -171,6 +173,48 @@ async def test_a_token_may_be_certain() -> None:
     told = call(0, completion_logprobs=(0.0, -0.25))(await replied())
 
     assert defects(await examined(told)) == []
+
+
+def of_tokens(reply: str, ids: tuple[int, ...] | None) -> Reply:
+    """Return a reply to a prompt of these tokens; None: of three that the server does not tell."""
+    counts = {"prompt_tokens": len(ids or "???"), "cached_tokens": 0, "image_tokens": 0}
+    return counted(reply).model_copy(update={"prompt_token_ids": ids, **counts})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "shared"),
+    [
+        ((1, 2, 3), (1, 2, 4, 5), 2),
+        ((1, 2, 3), (1, 2, 3, 4), 3),
+        ((1, 2, 3, 4), (1, 2), 2),
+        ((1, 2), (2, 1), 0),
+        ((1, 2), None, 2),
+        (None, (1, 2, 3, 4), 3),
+    ],
+)
+async def test_a_cache_can_serve_what_two_prompts_begin_with(
+    before: tuple[int, ...] | None, now: tuple[int, ...] | None, shared: int
+) -> None:
+    episode = await replied(of_tokens(clicked(50, 100), before), of_tokens(clicked(60, 100), now))
+    assert episode.calls[1].cacheable_tokens == shared
+    assert defects(await examined(episode)) == []
+
+    for lie in (call(1, cacheable_tokens=shared + 1), call(1, cacheable_tokens=None)):
+        [defect] = defects(await examined(lie(episode)))
+        assert defect.endswith(f", not {shared}")
+
+
+async def test_a_call_names_a_model_only_where_the_episode_does() -> None:
+    found = defects(await examined(changed(model=None)(await replied())))
+
+    assert found == [f"call {n}: model is 'written', the episode's is None" for n in range(2)]
+
+
+async def test_a_question_that_nobody_asks_is_a_defect_and_was_read() -> None:
+    finding = await examined(call(0, role="judge")(await replied()))
+
+    assert any("nobody asks as 'judge'" in one for one in defects(finding))
+    assert "not compared" not in finding.reason
 
 
 async def test_a_step_for_which_nobody_was_asked_is_named() -> None:
