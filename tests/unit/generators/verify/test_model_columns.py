@@ -13,15 +13,18 @@ from altered_episodes import (
     examined,
     lost,
     message,
+    model_policy,
     replied,
     reworded,
     step,
 )
+from scripted_rollouts import attempt_it, pages
+from scripted_session import ScriptedSessions
 from stub_engine import clicked
 
 from generators.engine.protocol import Reply
 from schemas.action import Click
-from schemas.call import Call
+from schemas.call import Call, usage
 from schemas.episode import Episode, StopReason, ThoughtSource
 from schemas.verdict import Status
 
@@ -263,3 +266,37 @@ async def test_what_only_a_model_has_is_stated_by_no_other_policy(named: str, li
     [defect] = defects(await examined(lie(await lost(StopReason.STUCK))))
 
     assert named in defect
+
+
+async def test_a_call_may_be_made_up_to_the_next_picture() -> None:
+    episode = await replied()
+
+    assert defects(await examined(call(0, at=episode.steps[1].at)(episode))) == []
+
+
+@pytest.mark.parametrize(("ms", "sound"), [(0.0, True), (1_000.0, True), (5_000.0, False)])
+async def test_calls_that_come_to_no_action_take_no_longer_than_was_left(
+    ms: float, *, sound: bool
+) -> None:
+    episode = await replied(clicked(50, 100), "Well.", "Well, no.")
+    assert [one.step for one in episode.calls] == [0, 1, 1]
+    later = episode.ended_at + timedelta(seconds=1)
+    told = both(
+        changed(ended_at=later, wall_seconds=episode.wall_seconds + 1),
+        call(1, total_ms=ms),
+        lambda one: changed(**dict(usage(one.calls)))(one),
+    )(episode)
+
+    found = defects(await examined(told))
+
+    assert [one[:30] for one in found] == ([] if sound else ["the calls of step 1 took 5000 "])
+
+
+@pytest.mark.parametrize("name", ["started_at", "ended_at"])
+async def test_without_a_step_a_call_is_made_from_the_start_to_the_end(name: str) -> None:
+    sessions = ScriptedSessions(pages(None))
+    broken = await attempt_it(sessions, make_policy=model_policy(clicked(50, 100)))
+    made = (await replied()).calls[0].model_copy(update={"at": getattr(broken, name)})
+    told = changed(calls=(made,), **dict(usage((made,))))(broken)
+
+    assert defects(await examined(told)) == []
