@@ -187,17 +187,20 @@ def _why_into(page: Page, field: Node) -> str:
         return say(
             page,
             f"The field for {caption} is to be filled in, so I click into it.",
-            f"I see the field for {caption} and click into it, so that I can type there.",
+            f"Here I see the field for {caption}; to type there I first click into it.",
         )
     fields = page.all("input", where=lambda node: node.attrs.get("type", "text") in _TEXTUAL)
-    place = next((n for n, node in enumerate(fields, 1) if node is field), 0)
+    place = next((nth(n) for n, node in enumerate(fields, 1) if node is field), None)
     if place and len(fields) > 1:
-        return f"The {nth(place)} field is to be filled in next, so I click into it."
+        return say(
+            page,
+            f"The {place} field is to be filled in next, so I click into it.",
+            f"I go on with the {place} of the fields and click into it.",
+        )
     return say(
         page,
         "What is asked for belongs into this field, so I click into it.",
-        "I see a field to type into; before I can, the cursor must be in it.",
-        "Nothing can be typed before the field has the cursor, so I click into it.",
+        "The text goes into this field; so that it takes what I type, I click into it.",
     )
 
 
@@ -210,7 +213,12 @@ def type_over(page: Page, find: Locator, text: str, why: str) -> Plan:
     if not find(page).focused:
         raise SkillError("the field does not take the focus")
     if find(page).value:
-        page = yield from press_key("Control+a", "The field is not empty, so I mark what it holds.")
+        marking = say(
+            page,
+            "The field is not empty, so I mark what it holds.",
+            "Something stands in the field already; I mark all of it, to type over it.",
+        )
+        page = yield from press_key("Control+a", marking)
     return (yield from do(TypeText(text=text), why))
 
 

@@ -139,7 +139,11 @@ def handle_mail(page: Page) -> Plan:
             f"The mail is to go to '{request.text}', so I type that name.",
             f"The line for the receiver is empty; it is '{request.text}'.",
         )
-        page = yield from fill(page, locator("input", cls="forward-sender"), request.text, why)
+        field, into = (
+            locator("input", cls="forward-sender"),
+            "The receiver is missing, so I click there.",
+        )
+        page = yield from fill(page, field, request.text, why, into=into)
     return (
         yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it off.")
     )
