@@ -85,7 +85,7 @@ grounding: a picture, words, and the point and box that they mean
 
 `point` and `box` (left, top, right, bottom) are pixels of the picture, `point_norm` and `box_norm`
 parts of it. `negatives` are elements that are alike or near, and not meant. A step whose words
-would fit another element too is left out, and counted.""",
+are not in sight, or would fit another element too, is left out, and counted.""",
     FormatName.VERIFIERS: """\
 verifiers: traces of the verifiers library (Trace v1)
 
