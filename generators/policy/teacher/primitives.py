@@ -87,6 +87,12 @@ def _name(node: Node) -> str:
     return label(node) if 0 < len(label(node)) <= _LONGEST_NAME else "what I look for"
 
 
+def _why_not_seen(page: Page, node: Node) -> str:
+    """Return the beginning of a thought about a node that is out of sight."""
+    name = _name(node)
+    return say(page, f"I do not see {name} here", f"Nothing in sight is {name}")
+
+
 def click_point(node: Node) -> tuple[float, float]:
     """Return a point at which a click reaches a node.
 
@@ -127,15 +133,14 @@ def scroll_into_view(page: Page, find: Locator, because: str | None = None) -> P
             if not cut:
                 return page
             side = Direction.DOWN if cut > 0 else Direction.UP
-            edge = "lower" if cut > 0 else "upper"
-            why = f"I see {_name(node)} only in part, cut off at the {edge} edge"
+            why = because or _why_not_seen(page, node)
+            if abs(cut) < node.box[3] / 2:
+                edge = "lower" if cut > 0 else "upper"
+                why = f"I see {_name(node)} only in part, cut off at the {edge} edge"
             page = yield from _turn(page, frame, side, abs(cut), why)
             continue
         way = next((one for one in (way, *_TURNS[way]) if rest(frame, one) > 1), way)
-        why = because or say(
-            page, f"I do not see {_name(node)} here", f"Nothing in sight is {_name(node)}"
-        )
-        page = yield from scroll_on(page, frame, way, why)
+        page = yield from scroll_on(page, frame, way, because or _why_not_seen(page, node))
     raise SkillError(f"{_name(find(page))} does not come into view")
 
 
@@ -258,6 +263,7 @@ def select_option(page: Page, find: Locator, option: str, why: str, *, more: boo
 
 def _click_option(page: Page, find: Locator, option: str, why: str, *, more: bool) -> Plan:
     listed: Locator = lambda now: now.one("option", within=find(now), text=option, shown=False)  # noqa: E731 - used once
+    why = f"{why} I see it in the list, so I click it."
     page = yield from scroll_into_view(page, listed)
     if not more:
         return (yield from click(page, listed, why))

@@ -6,6 +6,7 @@ moves, timing, or a look at the picture.
 
 from generators.policy.teacher.primitives import Skill
 from generators.policy.teacher.skills import (
+    buying,
     choosing,
     clicking,
     colours,
@@ -17,13 +18,14 @@ from generators.policy.teacher.skills import (
     games,
     mail,
     reading,
+    tic_tac_toe,
 )
 
 PAGE_SKILLS: dict[str, Skill] = {
     "ascending-numbers": clicking.click_ascending,
-    "book-flight": choosing.book_flight,
-    "book-flight-nodelay": choosing.book_flight,
-    "buy-ticket": choosing.take_best,
+    "book-flight": buying.book_flight,
+    "book-flight-nodelay": buying.book_flight,
+    "buy-ticket": buying.take_best,
     "choose-date": dates.choose_date,
     "choose-date-easy": dates.choose_date,
     "choose-date-medium": dates.choose_date,
@@ -84,7 +86,7 @@ PAGE_SKILLS: dict[str, Skill] = {
     "multi-layouts": forms.search_films,
     "multi-orderings": forms.search_films,
     "navigate-tree": clicking.open_tree,
-    "order-food": choosing.order_food,
+    "order-food": buying.order_food,
     "phone-book": reading.look_up,
     "read-table": reading.read_value,
     "read-table-2": reading.read_values,
@@ -144,7 +146,7 @@ HAND_SKILLS: dict[str, Skill] = {
     "stock-market": games.buy_low,
     "terminal": forms.delete_file,
     "text-editor": forms.style_text,
-    "tic-tac-toe": games.win_game,
+    "tic-tac-toe": tic_tac_toe.win_game,
     "use-colorwheel": colours.enter_named_colour,
     "use-colorwheel-2": colours.enter_shown_colour,
     "use-slider": dragging.set_slider,

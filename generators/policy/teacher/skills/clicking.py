@@ -49,10 +49,9 @@ def click_only_button(page: Page) -> Plan:
 def click_named_buttons(page: Page) -> Plan:
     """Click those of the buttons ONE and TWO that the goal names, in its order."""
     for number, name in enumerate(re.findall(r"\b(?:ONE|TWO)\b", page.goal)):
-        turn = "then" if number else "now"
         why = say(
             page,
-            f"The goal names button '{name}'; I see it here and click it {turn}.",
+            f"The goal names button '{name}'{' next' if number else ''}, and I see it here.",
             f"'{name}' is the button for the goal's {'next' if number else 'first'} click.",
         )
         page = yield from click(page, locator("button", text=name), why)

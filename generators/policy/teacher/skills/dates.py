@@ -62,7 +62,7 @@ def pick_date(page: Page, find: Locator, date: tuple[int, int, int]) -> Plan:
             page,
             f"The calendar shows {shown}. {MONTHS[month - 1]} {year} is {far}, so I go {turn}.",
             f"This is {shown}, and {MONTHS[month - 1]} {year} is wanted: one month {turn}.",
-            f"{shown} is not the month that I need: that is {far}, so I turn {turn}.",
+            f"{shown} is not the month that I need. {MONTHS[month - 1]} is {far}: I turn {turn}.",
         )
         page = yield from click(page, locator(cls=f"ui-datepicker-{way}"), why)
     link = locator("a", cls="ui-state-default", text=str(day))

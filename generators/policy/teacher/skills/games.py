@@ -1,4 +1,4 @@
-"""Skills that play games, and skills for pages that change by themselves.
+"""Skills that guess and search, and skills for pages that change by themselves.
 
 A page's time passes only while an action is carried out, always by the same amount; between actions
 the page stands still. So an observation stays valid, and a skill can compute how long to wait.
@@ -7,12 +7,11 @@ the page stands still. So an observation stays valid, and a skill can compute ho
 import math
 import re
 from bisect import bisect
-from functools import cache
 
-from generators.browser.protocol import ClockSpec, Node
+from generators.browser.protocol import ClockSpec
 from generators.policy.teacher.geometry import Point, best_probe, inset, pixels
 from generators.policy.teacher.goals import nth, part
-from generators.policy.teacher.page import Page, SkillError, centre, classes, say
+from generators.policy.teacher.page import Page, SkillError, centre, say
 from generators.policy.teacher.primitives import (
     Plan,
     button,
@@ -22,20 +21,11 @@ from generators.policy.teacher.primitives import (
     click_point,
     do,
     hover,
-    submit,
     type_over,
     wait,
 )
 from generators.policy.teacher.skills.colours import hue_name, parse_colour
 from schemas.action import Hover
-
-EMPTY, MINE, THEIRS = ".", "x", "o"
-"""What a square of the board holds."""
-
-_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
-
-_OPPONENT_SKILL = 0.45
-"""Probability that the opponent plays to win or to block; else it plays at random."""
 
 _SIGNALS = ("HOT", "WARM", "COLD", "ICE COLD")
 """What the page says, from near to far."""
@@ -50,77 +40,6 @@ _MAX_PROBES = 25
 """Points tried in a search."""
 
 
-def win_game(page: Page) -> Plan:
-    """Take the square that wins most often, until the game is over."""
-    while True:
-        board = "".join(_mark_of(page.by_id(f"ttt-{place}")) for place in range(9))
-        place = best_square(board)
-        page = yield from click(page, by_id(f"ttt-{place}"), _why_square(page, board, place))
-
-
-def _why_square(page: Page, board: str, place: int) -> str:
-    """Return why to take a square."""
-    row, column = divmod(place, 3)
-    name = f"{('top', 'middle', 'bottom')[row]} {('left', 'centre', 'right')[column]}"
-    if place in _winning_squares(board, MINE):
-        return f"Two of mine stand in a line with the {name} square, which is free: it wins."
-    if place in _winning_squares(board, THEIRS):
-        return f"The other side would complete a line in the {name} square, so I take it."
-    return say(
-        page,
-        f"Nobody can complete a line now; the {name} square leaves me most ways to win.",
-        f"The {name} square is free and opens the most lines for me, so I take it.",
-    )
-
-
-def _mark_of(square: Node) -> str:
-    marks = classes(square)
-    return MINE if "mark-x" in marks else THEIRS if "mark-o" in marks else EMPTY
-
-
-def best_square(board: str) -> int:
-    """Return the index of the empty square that wins most often against this opponent."""
-    return max(_empty(board), key=lambda place: _win_chance(_put(board, place, MINE)))
-
-
-def _put(board: str, place: int, mark: str) -> str:
-    return board[:place] + mark + board[place + 1 :]
-
-
-def _empty(board: str) -> list[int]:
-    return [place for place, mark in enumerate(board) if mark == EMPTY]
-
-
-def _has_won(board: str, mark: str) -> bool:
-    return any(all(board[place] == mark for place in line) for line in _LINES)
-
-
-@cache
-def _win_chance(board: str) -> float:
-    """Return the probability of a win when the opponent is to move."""
-    if _has_won(board, MINE):
-        return 1.0
-    empty = _empty(board)
-    if not empty:
-        return 0.0
-    attentive = _winning_squares(board, THEIRS) or _winning_squares(board, MINE) or empty
-    return sum(
-        share * sum(_best_reply(_put(board, place, THEIRS)) for place in places) / len(places)
-        for share, places in ((_OPPONENT_SKILL, attentive), (1 - _OPPONENT_SKILL, empty))
-    )
-
-
-def _winning_squares(board: str, mark: str) -> list[int]:
-    return [place for place in _empty(board) if _has_won(_put(board, place, mark), mark)]
-
-
-def _best_reply(board: str) -> float:
-    """Return the probability of a win when it is our move."""
-    if _has_won(board, THEIRS) or not _empty(board):
-        return 0.0
-    return max(_win_chance(_put(board, place, MINE)) for place in _empty(board))
-
-
 def guess_number(page: Page) -> Plan:
     """Guess by bisection until the guess is right."""
     low, high, up = 0, 9, False
@@ -131,11 +50,23 @@ def guess_number(page: Page) -> Plan:
             f"The number lies between {low} and {high}, so I try {guess} in the middle.",
             f"From {low} to {high} all is possible; {guess} parts that in two, so I guess it.",
         )
+        if (low, high) != (0, 9):
+            told = f"higher than {low}" if up else f"lower than {high}"
+            why = say(
+                page,
+                f"I read that it is {told}. It lies between {low} and {high}, so I try {guess}.",
+                f"The page says {told}, so from {low} to {high} I take the middle, {guess}.",
+            )
         left, top, _, height = by_id("tt")(page).box
         into = "The guess goes into the field, so I click into it."
         page = yield from click_at(left + _CARET, top + height / 2, into)
         page = yield from type_over(page, by_id("tt"), str(guess), why)
-        page = yield from submit(page)
+        why = say(
+            page,
+            f"My guess, {guess}, stands in the field, so I press 'Submit' to learn more.",
+            f"{guess} is written; 'Submit' tells whether it is right.",
+        )
+        page = yield from click(page, button("Submit"), why)
         up = page.has("higher")
         if guess in (low, high) and high - low == 1:
             break

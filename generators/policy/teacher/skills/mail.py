@@ -139,10 +139,8 @@ def handle_mail(page: Page) -> Plan:
             f"The mail is to go to '{request.text}', so I type that name.",
             f"The line for the receiver is empty; it is '{request.text}'.",
         )
-        field, into = (
-            locator("input", cls="forward-sender"),
-            "The receiver is missing, so I click there.",
-        )
+        into = "I see where the receiver's name belongs, so I click there."
+        field = locator("input", cls="forward-sender")
         page = yield from fill(page, field, request.text, why, into=into)
     return (
         yield from click(page, by_id(f"send-{request.kind}"), "All is written, so I send it off.")

@@ -130,7 +130,7 @@ def calculate(page: Page) -> Plan:
     why = say(
         page,
         f"{text} {answer}, so I type {answer}.",
-        f"The problem is {text} and its result {answer}, which goes into the field.",
+        f"I work out {text.rstrip('= ')} and get {answer}, so I type {answer}.",
     )
     page = yield from fill(page, locator("input"), answer, why)
     return (yield from submit(page))

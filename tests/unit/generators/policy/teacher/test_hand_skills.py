@@ -18,12 +18,12 @@ from generators.policy.teacher.skills.figures import (
 from generators.policy.teacher.skills.forms import file_to_delete
 from generators.policy.teacher.skills.games import (
     ACT_MS,
-    best_square,
     buy_low,
     guess_number,
     press_after_delay,
     repeat_lights,
 )
+from generators.policy.teacher.skills.tic_tac_toe import best_square
 from schemas.action import Click, Drag, Key, TypeText, Wait
 
 

@@ -75,6 +75,24 @@ def test_what_is_cut_off_is_scrolled_into_view_whole() -> None:
     assert isinstance(second.action, Click)
 
 
+@pytest.mark.parametrize(
+    ("top", "said"),
+    [
+        (188, "I see Low only in part, cut off at the lower edge, so I scroll down."),
+        (195, ", so I scroll down."),
+        (-8, "I see Low only in part, cut off at the upper edge, so I scroll up."),
+    ],
+)
+def test_what_is_mostly_cut_off_is_not_said_to_be_seen(top: float, said: str) -> None:
+    (first, _) = _decisions(
+        click(at(top, reachable=True, scrolled=50), button("Low"), "It is there."),
+        *[at(90, reachable=True)] * 2,
+    )
+
+    unseen = ("I do not see Low here", "Nothing in sight is Low")
+    assert first.thought in [f"{why}{said}" for why in (unseen if said[0] == "," else ("",))]
+
+
 def test_an_option_of_a_list_that_shows_none_is_named_by_keys() -> None:
     closed = page(replace(node("select", box=(0, 0, 80, 20)), selected="Peru"))
 
@@ -85,6 +103,7 @@ def test_an_option_of_a_list_that_shows_none_is_named_by_keys() -> None:
     assert isinstance(opened.action, Click)
     assert named.action == TypeText(text="Chile")
     assert taken.action == Key(key="Enter")
+    assert opened.thought == "It is asked for. The list shows 'Peru', so I open it."
     assert _decisions(select_option(closed, locator("select"), "Peru", "")) == []
 
 
