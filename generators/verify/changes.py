@@ -88,16 +88,20 @@ def _acts_on(step: Step, change: Edit) -> bool:
     return isinstance(step.action, Select)
 
 
-def is_visible(before: Step, after: Step) -> bool:
-    """Return whether something can be seen to differ between a step and the next."""
+def is_visible(before: Step, after: Step) -> bool | None:
+    """Return whether something can be seen to differ between a step and the next.
+
+    None: nothing else differs, and a picture is missing or does not decode.
+    """
     seen = before.sights is not None and after.sights is not None
-    return (
+    if (
         before.result_text is not None
         or before.page.url != after.page.url
         or before.elements != after.elements
         or (seen and before.sights != after.sights)
-        or differ(before.screenshot.bytes, after.screenshot.bytes)
-    )
+    ):
+        return True
+    return differ(before.screenshot.bytes, after.screenshot.bytes)
 
 
 def looks_alike(before: Step, after: Step) -> bool:

@@ -60,11 +60,16 @@ def compare_pictures(
     return tuple(_compare(stored[number], replayed, number) for number in range(len(replayed)))
 
 
-def differ(one: bytes, other: bytes) -> bool:
-    """Return whether two pictures show different things, by the bounds of a rasteriser's noise."""
+def differ(one: bytes, other: bytes) -> bool | None:
+    """Return whether two pictures show different things, by the bounds of a rasteriser's noise.
+
+    None: one is missing or does not decode. Pictures that are equal are not decoded.
+    """
     if one == other:
-        return False
+        return False if one else None
     first, second = _decode(one), _decode(other)
+    if first is None or second is None:
+        return None
     return _cells(first, second) > MAX_CELLS or _levels(first, second) > MAX_LEVELS
 
 

@@ -5,7 +5,8 @@ It passes every episode, failed ones too, so it runs before `outcome`; its evide
 
 * whether the action was carried out, and whether it ended the episode with success;
 * whether anything could be seen to change: the picture in more than a rasteriser's noise, the
-  elements, what is in sight, the address, or a dialog;
+  elements, what is in sight, the address, or a dialog; where only a picture could tell and one is
+  missing or cut, the step has no label;
 * whether a later step took back what it changed in a field;
 * in an episode that failed, whether the text has a basis in sight, whether the goal names another
   choice of the same kind, whether a drag only marked text, whether a click fell beside all that can be
@@ -132,7 +133,7 @@ class _Course:
         self._shown: Shown | None = None
 
     def is_visible(self, number: int) -> bool | None:
-        """Return whether the effect of a step can be seen; None if nothing was looked at after it."""
+        """Return whether the effect of a step can be seen; None if nothing shows it."""
         return self._visible[number] if number < len(self._visible) else None
 
     def label(self, step: Step) -> _Label | None:
@@ -143,7 +144,7 @@ class _Course:
             if self._succeeded:
                 return _Label(StepQuality.USEFUL, "it ended the task with success")
             return _Label(StepQuality.MISTAKE, "it ended the task without success")
-        if step.step >= len(self._visible):
+        if self.is_visible(step.step) is None:
             return None
         return self._of_seen(step) if self._visible[step.step] else self._of_unseen(step)
 

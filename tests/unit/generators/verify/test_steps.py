@@ -156,6 +156,29 @@ async def test_noise_of_a_rasteriser_is_no_visible_change() -> None:
     assert told[0] == ("without_effect", False)
 
 
+@pytest.mark.parametrize("torn", [(1,), (2,), (1, 2)])
+@pytest.mark.parametrize("left", [0, 2, 200])
+async def test_a_picture_that_is_missing_or_cut_tells_nothing(
+    torn: tuple[int, ...], left: int
+) -> None:
+    """The step has no label, unless something else differs."""
+    quiet, lit = _state(0), _state(0) | {"sights": (Sight(text="Yes", bbox=(0, 0, 9, 9)),)}
+
+    async def told(*states: dict[str, Any]) -> object:
+        episode = _episode([Wait(), Click(**AT), Wait()], states)
+        steps = list(episode.steps)
+        for number in torn:
+            whole = steps[number].screenshot.bytes
+            cut = Screenshot(bytes=(whole + bytes([number]))[: left and left + number], path="")
+            steps[number] = steps[number].model_copy(update={"screenshot": cut})
+        found = await Steps({}).examine(TASK, episode.model_copy(update={"steps": tuple(steps)}))
+        rows: Any = found.evidence["steps"]
+        return rows[1]["quality"], rows[1]["visible_change"]
+
+    assert await told(quiet, quiet, quiet, quiet) == (None, None)
+    assert await told(quiet, quiet, lit, lit) == ("useful", True)
+
+
 async def test_what_is_in_sight_counts_where_it_was_recorded() -> None:
     lit = _state(0) | {"sights": (Sight(text="Yes", bbox=(0, 0, 9, 9)),)}
 
