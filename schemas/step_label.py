@@ -35,10 +35,12 @@ class StepLabel(Record):
     """What `steps` says of a step: the columns that the published `steps` have beside a run's."""
 
     quality: StepQuality | None = None
-    """What the step did for its task; None in the last row, or if `steps` has not seen the episode."""
+    """What the step did for its task; None in the last row, if `steps` has not seen the episode, or where
+    nothing shows what it changed."""
     visible_change: bool | None = None
     """The next picture differs in more than a rasteriser's noise, or elements, sights or address do, or a
-    dialog was shown. None in the last row, or if `steps` has not seen the episode."""
+    dialog was shown. None in the last row, if `steps` has not seen the episode, or where only the pictures
+    could tell and one is missing or cut."""
 
 
 def step_labels(latest: Mapping[str, Verdict]) -> tuple[StepLabel, ...] | None:
