@@ -36,7 +36,7 @@ _UNPARTED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 _WORD = re.compile(rf"(?!\W)[{_UNPARTED}][{_MARKS}]*|(?:[^\W{_UNPARTED}]+[{_MARKS}]*)+")
 """A word with the marks on its letters, as vowels; in a script that does not part words, a letter."""
 
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)")
+_NUMBER = re.compile(rf"(?<![^\W{_UNPARTED}])(?<!\.)-?\d+(?:\.\d+)?(?!(?:[^\W{_UNPARTED}]|\.)*\d)")
 
 
 def split_words(text: str) -> list[str]:

@@ -129,6 +129,9 @@ BASED: dict[str, tuple[Step, ...]] = {
         write("tulip"),
     ),
     "a sum": (write("12", "3 + 9 =", thought="3 + 9 = 12, so I type 12."),),
+    "a sum in a script without spaces": (
+        write("12", "有3个红的和9个蓝的", thought="3 + 9 = 12, so I type 12."),
+    ),
     "an unknown": (write("4", "x + 3 = 7", thought="From x + 3 = 7 follows x = 4."),),
     "a mean": (write("7", "higher than 4", "0-9", thought="Between 4 and 9 lies 7."),),
     "a count": (
