@@ -67,9 +67,12 @@ class Figures(NamedTuple):
 
 
 def content_share(picture: bytes) -> float:
-    """Return the share of a picture that is not the bare page, 0–1."""
-    with Image.open(io.BytesIO(picture)) as image:
-        pixels = np.asarray(image.convert("RGB")).astype(np.int16)
+    """Return the share of a picture that is not the bare page, 0–1; 0 of one that does not decode."""
+    try:
+        with Image.open(io.BytesIO(picture)) as image:
+            pixels = np.asarray(image.convert("RGB")).astype(np.int16)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return 0.0
     return float((np.abs(pixels - BARE).max(axis=2) >= SHADES).mean())
 
 
@@ -178,7 +181,11 @@ def main() -> int:
     """Measure a place; the exit status says whether both limits are held."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("place", help="a published dataset in a folder, or a run's URL")
-    figures = summarise(measure(open_tables(parser.parse_args().place)))
+    place = parser.parse_args().place
+    found = measure(open_tables(place))
+    if not found.areas:
+        parser.error(f"{place} holds no pictures")
+    figures = summarise(found)
     report(figures)
     return 0 if figures["held"] else 1
 

@@ -42,6 +42,11 @@ def test_what_has_not_the_colour_of_the_bare_page_is_content(content: int) -> No
     assert content_share(_picture(content)) == pytest.approx(content / 100)
 
 
+@pytest.mark.parametrize("left", [0, 2, 60])
+def test_a_picture_that_is_missing_or_cut_shows_nothing(left: int) -> None:
+    assert content_share(_picture(100)[:left]) == 0.0
+
+
 def test_the_area_that_a_site_states_is_measured_beside_it() -> None:
     assert area_share("click-test", 160, 210) == 1.0
     assert area_share("click-test", 320, 420) == 0.25
