@@ -8,6 +8,7 @@ from altered_episodes import (
     Lie,
     both,
     call,
+    capsule,
     changed,
     counted,
     defects,
@@ -18,7 +19,7 @@ from altered_episodes import (
     reworded,
     step,
 )
-from scripted_rollouts import attempt_it, pages
+from scripted_rollouts import RUNNING, attempt_it, pages
 from scripted_session import ScriptedSessions
 from stub_engine import called, clicked
 from stub_surfer import answered, at, opinion
@@ -30,7 +31,7 @@ from generators.policy.dialects.registry import make_dialect
 from schemas.action import Click
 from schemas.base import JsonObject
 from schemas.call import Call, Prompt, prompt_hash, usage
-from schemas.episode import Episode
+from schemas.episode import Episode, StopReason
 from schemas.sections import PolicyName
 from schemas.verdict import Status
 
@@ -298,3 +299,68 @@ async def test_a_call_after_the_end_of_an_episode_without_steps_is_named() -> No
     assert defects(await examined(told_calls(broken, [late]))) == [
         "a call was made before the start or after the end"
     ]
+
+
+@pytest.mark.parametrize("width", [90, 1])
+async def test_each_call_of_one_prompt_is_read_at_the_size_of_its_own_picture(width: int) -> None:
+    found = defects(await examined(call(1, sent_width=width)(await replied())))
+
+    foreign = f"'holotron' sends no pictures of {width}×80"
+    assert found == [f"the system prompt of call 1 is foreign: {foreign}"]
+
+
+BETWEEN = step(0, action=Click(x=5.5, y=8.0), x_norm=0.055)
+"""Told of a model that points between two pixels of a picture that has one for each of the page's."""
+
+
+async def test_a_point_is_that_of_a_pixel_but_in_episodes_of_earlier_versions() -> None:
+    episode = BETWEEN(await replied(clicked(55, 100), clicked(60, 100)))
+
+    [defect] = defects(await examined(episode))
+    assert defect.startswith("action of step 0 is Click(type='click', x=5.5")
+    earlier = capsule("visit", "bare", drop=True)(episode)
+    assert defects(await examined(earlier)) == []
+
+
+async def test_a_picture_of_more_pixels_has_points_between_those_of_the_page() -> None:
+    larger = {"sent_width": 200, "sent_height": 160}
+    told = both(changed(device_scale_factor=2.0), call(0, **larger), call(1, **larger), BETWEEN)(
+        await replied(clicked(55, 100), clicked(60, 100))
+    )
+
+    found = defects(await examined(told))
+
+    assert not any("system prompt" in one or "action of" in one for one in found), found
+
+
+NO, LOCATED = f"validator|{opinion(success=False)}", f"localizer|{at(50, 100)}"
+GIVEN = tuple(answered(text) for text in "abc")
+
+SURFS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "two objections to one answer": ((*GIVEN, NO, NO), {}),
+    "two objections to two answers": (
+        (
+            *(GIVEN[0], clicked(50, 100), clicked(60, 100), *GIVEN[1:]),
+            *(NO, NO, LOCATED, LOCATED),
+        ),
+        {},
+    ),
+    "points in another convention": (
+        (clicked(5, 8), GIVEN[0], f"localizer|{at(7, 8)}", f"validator|{opinion(success=True)}"),
+        {"dialect_options": {"convention": "px"}},
+    ),
+}
+"""What a surfer says that answers in the end, and the policy's settings."""
+
+
+@pytest.mark.parametrize(("said", "settings"), SURFS.values(), ids=SURFS.keys())
+async def test_an_answer_is_assessed_twice_at_most(
+    said: tuple[str, ...], settings: dict[str, Any]
+) -> None:
+    sessions = ScriptedSessions(pages(*[RUNNING] * 5))
+    policy = model_policy(*said, name=PolicyName.SURFER, **settings)
+
+    episode = await attempt_it(sessions, make_policy=policy)
+
+    assert episode.stop_reason is StopReason.ANSWERED
+    assert defects(await examined(episode)) == []
