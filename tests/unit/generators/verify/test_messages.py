@@ -21,6 +21,7 @@ from stub_engine import clicked
 from stub_surfer import answered, at, opinion
 
 from generators.engine.protocol import Reply
+from generators.policy.dialects.registry import make_dialect
 from schemas.call import usage
 from schemas.episode import Episode, StopReason
 from schemas.sections import PolicyName
@@ -64,6 +65,25 @@ LIES: dict[str, Lie] = {
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES.keys())
 async def test_each_lie_about_a_prompt_is_named(lie: Lie) -> None:
     found = defects(await examined(lie(await replied())))
+
+    assert "messages of call 1 are not what the steps and the replies before make" in found
+
+
+async def test_nothing_was_observed_before_the_first_step() -> None:
+    episode = await replied()
+    dialect, end = make_dialect("holotron"), episode.steps[-1]
+    task = dialect.task_message(episode.instruction)
+    before, after = dialect.observation_text(-1, end.page)
+    text = (
+        task + dialect.result_text(episode.steps[-2]) + before + dialect.image_placeholder + after
+    )
+
+    def begin_earlier(messages: list[Any]) -> None:
+        head = messages[1]["content"][0]
+        head["text"] = head["text"].removeprefix(task)
+        messages.insert(1, {"role": "user", "content": [{"type": "text", "text": text}]})
+
+    found = defects(await examined(rows(1, begin_earlier)(episode)))
 
     assert "messages of call 1 are not what the steps and the replies before make" in found
 

@@ -270,6 +270,21 @@ async def test_a_prompt_of_an_earlier_dialect_is_not_read_and_that_is_said(
     assert "not state it: what the replies say" in finding.reason
 
 
+@pytest.mark.parametrize(("told", "sound"), [("surfer", True), ("another", True), ("model", False)])
+async def test_another_policy_of_a_model_may_have_roles(told: str, *, sound: bool) -> None:
+    surfed = await replied(*OTHER_ROLES, name=PolicyName.SURFER)
+    assert (defects(await examined(changed(policy=told)(surfed))) == []) is sound
+    plain = changed(policy=told)(await replied())
+    assert (defects(await examined(plain)) == []) is (told != "surfer")
+
+
+async def test_a_reply_without_a_thought_gives_no_source_of_one() -> None:
+    episode = await replied(*[clicked(50 + n, 100).replace("I see.", "") for n in range(2)])
+
+    assert [step.thought_source for step in episode.steps] == [None] * 3
+    assert defects(await examined(episode)) == []
+
+
 KEYED = (clicked(50, 100), called("go_back"))
 """One action with a point, and one without."""
 
