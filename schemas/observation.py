@@ -5,6 +5,7 @@ byte as the browser encoded it. A model whose dialect needs another size gets a 
 call records that size.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Protocol
 
 from pydantic import Field
@@ -47,6 +48,22 @@ class Element(Record):
     """Whether another element covers its centre."""
     frame: str | None = None
     """URL of the frame that it is in, at most 8 kB; None for the page itself."""
+
+
+def holds(box: Box, point: tuple[float, float]) -> bool:
+    """Return whether a point is in a box or on its edge."""
+    left, top, width, height = box
+    return left <= point[0] <= left + width and top <= point[1] <= top + height
+
+
+def element_at(elements: Iterable[Element], point: tuple[float, float] | None) -> Element | None:
+    """Return the smallest usable element at a point; None if there is none, or no point."""
+    found = [
+        one
+        for one in elements
+        if point is not None and one.interactive and not one.covered and holds(one.bbox, point)
+    ]
+    return min(found, key=lambda one: one.bbox[2] * one.bbox[3], default=None)
 
 
 class Sight(Record):

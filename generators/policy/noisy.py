@@ -1,40 +1,53 @@
 """A policy with injected mistakes: it wraps another one and draws errors from a seed.
 
 Runs need failures: verifiers must see some, and training on a dataset takes good and bad episodes.
-This policy passes most decisions on unchanged and perturbs the others as people and models err. Its
-random draws depend on its seed alone.
+This policy errs as models err: it points a few pixels beside a thing or at another one of the same kind,
+mistypes, says too early that it is done, does again what is done, leaves something out, and presses a
+button before its turn. A thought says what it then believes, and quotes only what it types or points at.
+Its random draws depend on its seed alone.
+
+To leave something out or to do it late it asks the wrapped policy for its next decisions on the page as
+it is. A wrapped policy that finds no way on there has lost its plan, and says too early that it is done.
 """
 
 from enum import StrEnum
 from random import Random
 
+from generators.policy.mistakes import aim_of, confuse, decide, miss, mistype
 from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
-from schemas.action import Action, Answer, Click, Drag, Hover, TypeText, Wait, target_point
-from schemas.episode import PolicyKind, ThoughtSource
-from schemas.observation import Box, Observation
+from schemas.action import (
+    Action,
+    Answer,
+    Click,
+    Drag,
+    Key,
+    Select,
+    TypeText,
+    Wait,
+)
+from schemas.episode import PolicyKind
+from schemas.observation import Element, Observation
 
-NOISY_SHARE = 0.45
+NOISY_SHARE = 0.5
 """Share of episodes with mistakes; the others are those of the wrapped policy."""
 
-GIVE_UP_RATE = 0.06
-"""Probability, at each step of a noisy episode, of ending it with an empty answer."""
+SLIP_RATE = 0.5
+"""Probability, at each decision of a noisy episode, of a mistake."""
 
-WAIT_RATE = 0.12
-"""Probability, at each step of a noisy episode, of a useless wait before the wrapped policy goes on."""
+CORRECTED_SHARE = 0.5
+"""Share of the typing errors that are noticed at the next step and corrected."""
 
-WRONG_ELEMENT_RATE = 0.12
-"""Probability, at each click of a noisy episode, of hitting some other interactive element."""
+FORGETFUL_SHARE = 0.3
+"""Share of what is left out that is all up to the next button."""
 
-MISS_RATE = 0.35
-"""Probability, at each pointer action of a noisy episode, of missing the point."""
+BACK_SHARE = 0.3
+"""Share of the loops that go back and forth, where two things were clicked."""
 
-MISS_PX = (6, 40)
-"""Minimum and maximum distance of a miss in each direction, CSS px."""
+ERASED_SHARE = 0.5
+"""Share of the corrections that delete the text before it is typed again."""
 
-TYPO_RATE = 0.5
-"""Probability, at each text of a noisy episode, of one wrong letter."""
-
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_MAX_AHEAD = 6
+"""The most decisions that are left out at once."""
 
 
 class Slip(StrEnum):
@@ -42,14 +55,39 @@ class Slip(StrEnum):
 
     GAVE_UP = "gave_up"
     """It ended the episode with an empty answer."""
+    ANSWERED_EARLY = "answered_early"
+    """It said that it was done before it was."""
     IDLED = "idled"
     """It waited for nothing."""
-    WRONG_ELEMENT = "wrong_element"
-    """It acted on another element."""
+    LOOPED = "looped"
+    """It did again what it had just done."""
     MISSED = "missed"
-    """It missed what it aimed at."""
+    """It pointed a few pixels beside its target."""
+    CONFUSED = "confused"
+    """It took another thing of the same kind."""
     TYPO = "typo"
     """It typed a wrong letter."""
+    FORGOT = "forgot"
+    """It left something out, and did at this step what comes after it."""
+    HURRIED = "hurried"
+    """It pressed a button before its turn."""
+
+
+WEIGHTS = {
+    Slip.GAVE_UP: 1,
+    Slip.ANSWERED_EARLY: 2,
+    Slip.IDLED: 2,
+    Slip.LOOPED: 4,
+    Slip.MISSED: 6,
+    Slip.CONFUSED: 6,
+    Slip.TYPO: 10,
+    Slip.FORGOT: 4,
+    Slip.HURRIED: 4,
+}
+"""How often a kind is drawn beside the others that can be made."""
+
+_Next = tuple[Decision, Slip | None, Element | None]
+"""A decision to come, what is wrong with it, and what it points at: the decision falls if that is gone."""
 
 
 class NoisyPolicy:
@@ -59,80 +97,174 @@ class NoisyPolicy:
         self._policy = policy
         self._random = Random(f"clumsy {seed}")
         self._noisy = self._random.random() < NOISY_SHARE
+        self._ahead: list[_Next] = []
+        self._taken: list[_Next] = []
+        self._meant: Decision | None = None
+        self._lost = False
         self.slips: dict[int, Slip] = {}
-        """What it did wrong, by step; none is a point that was moved within its element, or a letter's
-        case."""
+        """What it did wrong, by step."""
 
     @property
     def card(self) -> PolicyCard:
-        """The wrapped policy's, under the name of this one."""
-        card = self._policy.card
-        return PolicyCard(name="clumsy", kind=PolicyKind.CLUMSY, privileged=card.privileged)
+        """A kind of its own, as privileged as the wrapped policy."""
+        privileged = self._policy.card.privileged
+        return PolicyCard(name="clumsy", kind=PolicyKind.CLUMSY, privileged=privileged)
 
     async def act(self, turn: PolicyInput) -> Decision:
         """Return the wrapped policy's decision, or one with a mistake."""
-        step = len(turn.history)
-        if self._noisy and self._random.random() < GIVE_UP_RATE:
-            self.slips[step] = Slip.GAVE_UP
-            return _decision(Answer(), "This takes too long, so I stop here.")
-        if self._noisy and self._random.random() < WAIT_RATE:
-            self.slips[step] = Slip.IDLED
-            return _decision(Wait(ms=500), "I wait a moment to see whether something changes.")
-        decision = await self._policy.act(turn)
+        decision, slip = await self._decide(turn)
+        if slip is not None:
+            self.slips[len(turn.history)] = slip
+        self._taken.append((decision, slip, aim_of(decision.action, turn.observation)))
+        return decision
+
+    async def _decide(self, turn: PolicyInput) -> tuple[Decision, Slip | None]:
+        """Return the next decision, and what is wrong with it."""
         if not self._noisy:
-            return decision
-        action, slip = self._perturb(decision.action, turn.observation)
-        if slip is not None and _goes_wrong(decision.action, action, turn.observation):
-            self.slips[step] = slip
-        return decision.model_copy(update={"action": action})
+            return await self._policy.act(turn), None
+        self._correct(turn.observation)
+        if self._ahead and not _is_there(self._ahead[0], turn.observation):
+            self._ahead.clear()
+        if self._ahead:
+            decision, slip, _ = self._ahead.pop(0)
+            return decision, slip
+        decision = await self._policy.act(turn)
+        if isinstance(decision.action, Answer):
+            return decision, Slip.ANSWERED_EARLY if self._lost else None
+        if self._random.random() < SLIP_RATE:
+            return await self._spoil(decision, turn)
+        return decision, None
 
-    def _perturb(self, action: Action, seen: Observation) -> tuple[Action, Slip | None]:
-        """Return an action, perhaps another one than was decided, and the kind of mistake it is."""
-        match action:
-            case Click() if self._random.random() < WRONG_ELEMENT_RATE:
-                return self._misplace(action, seen), Slip.WRONG_ELEMENT
-            case Click() | Hover() | Drag() if self._random.random() < MISS_RATE:
-                moved = {"x": self._shift(action.x), "y": self._shift(action.y)}
-                return action.model_copy(update=moved), Slip.MISSED
-            case TypeText(text=text) if text and self._random.random() < TYPO_RATE:
-                at = self._random.randrange(len(text))
-                typo = text[:at] + self._random.choice(_LETTERS) + text[at + 1 :]
-                return action.model_copy(update={"text": typo}), Slip.TYPO
+    def _repeat(self, next_one: Decision, seen: Observation) -> list[_Next]:
+        """Return the last action two or four times more, or the last two, forth and back.
+
+        None is what is to be done next: then doing it again is no mistake.
+        """
+        match self._taken[-2:]:
+            case [one, other] if _clicks(one, other) and self._random.random() < BACK_SHARE:
+                last = [one, other] * 2
+            case [*_, one] if isinstance(one[0].action, Click | Drag | TypeText):
+                last = [one] * self._random.choice((2, 4))
             case _:
-                return action, None
+                return []
+        if not all(_is_there(one, seen) and one[0].action != next_one.action for one in last):
+            return []
+        why = "I am not sure that it worked, so I do it again."
+        return [(decide(one.action, why), Slip.LOOPED, aim) for one, _, aim in last]
 
-    def _misplace(self, action: Click, seen: Observation) -> Click:
-        boxes = [
-            element.bbox
-            for element in seen.elements
-            if element.interactive and element.visible == 1
-        ]
-        if not boxes:
-            return action
-        left, top, width, height = self._random.choice(boxes)
-        return action.model_copy(update={"x": left + width / 2, "y": top + height / 2})
+    async def _spoil(self, decision: Decision, turn: PolicyInput) -> tuple[Decision, Slip | None]:
+        """Return a decision with a mistake of a kind that can be made in it, and the mistake."""
+        action, seen = decision.action, turn.observation
+        again = self._repeat(decision, seen)
+        made = {
+            Slip.GAVE_UP: decide(Answer(), "This takes too long, so I stop here."),
+            Slip.ANSWERED_EARLY: self._answer(turn),
+            Slip.IDLED: _idle(decision),
+            Slip.LOOPED: again[0][0] if again else None,
+            Slip.MISSED: miss(decision, seen, self._random),
+            Slip.CONFUSED: confuse(decision, seen, self._random),
+            Slip.TYPO: mistype(decision, self._random),
+        }
+        possible = {slip: one for slip, one in made.items() if one is not None}
+        acts = isinstance(action, Click | Drag | Select | TypeText)
+        kinds = [*possible, *((Slip.FORGOT, Slip.HURRIED) if acts else ())]
+        slip = self._random.choices(kinds, [WEIGHTS[kind] for kind in kinds])[0]
+        if slip is Slip.FORGOT:
+            return await self._forget(decision, turn)
+        if slip is Slip.HURRIED:
+            return await self._hurry(decision, turn)
+        if slip in (Slip.LOOPED, Slip.IDLED):
+            more = again[1:] if slip is Slip.LOOPED else []
+            self._ahead = [*more, (decision, None, aim_of(action, seen))]
+        if slip is Slip.TYPO and self._random.random() < CORRECTED_SHARE:
+            self._meant = decision
+        return possible[slip], slip
 
-    def _shift(self, coordinate: float) -> float:
-        by = self._random.randint(*MISS_PX) * self._random.choice((-1, 1))
-        return max(0.0, coordinate + by)
+    def _answer(self, turn: PolicyInput) -> Decision | None:
+        """Return the answer that all is done; None before anything was."""
+        if not turn.history:
+            return None
+        return decide(Answer(text="Done."), "All that was asked for is done, so I say so.")
+
+    def _correct(self, seen: Observation) -> None:
+        """Queue what corrects a text with a wrong letter, if it is to be seen in a field."""
+        meant, self._meant = self._meant, None
+        match meant and meant.action, self._taken[-1:]:
+            case TypeText(text=text, enter=False), [(Decision(action=TypeText(text=typed)), _, _)]:
+                if meant is None or not any(one.value == typed for one in seen.elements):
+                    return
+                why = "There is a wrong letter in what I typed, so I select it all."
+                steps = [decide(Key(key="Control+a"), why)]
+                if self._random.random() < ERASED_SHARE:
+                    steps.append(decide(Key(key="Backspace"), "It is selected, so I delete it."))
+                steps.append(meant.model_copy(update={"action": TypeText(text=text)}))
+                self._ahead = [*((one, None, None) for one in steps), *self._ahead]
+
+    async def _look_ahead(self, turn: PolicyInput) -> tuple[list[_Next], Decision]:
+        """Return the keys that go with the decision just made, and the decision after them."""
+        keys: list[_Next] = []
+        later = await self._policy.act(turn)
+        while _goes_on(later.action) and (later, None, None) not in keys:
+            keys.append((later, None, None))
+            later = await self._policy.act(turn)
+        return keys, later
+
+    async def _forget(self, left_out: Decision, turn: PolicyInput) -> tuple[Decision, Slip | None]:
+        """Return the decision after this one, or after all that come before a button is pressed."""
+        all_of_it = self._random.random() < FORGETFUL_SHARE
+        keys, later = await self._look_ahead(turn)
+        ends = isinstance(later.action, Answer)
+        again = later.action == left_out.action or _goes_on(later.action)
+        if again or (ends and not turn.history):
+            self._ahead = keys
+            self._lost = ends and not _presses(left_out.action, turn.observation)
+            return left_out, None
+        for _ in range(_MAX_AHEAD if all_of_it else 0):
+            if isinstance(later.action, Answer) or _presses(later.action, turn.observation):
+                break
+            _, later = await self._look_ahead(turn)
+        return later, Slip.FORGOT
+
+    async def _hurry(self, meant: Decision, turn: PolicyInput) -> tuple[Decision, Slip | None]:
+        """Return the decision after this one if it presses a button; then this one comes after it."""
+        seen = turn.observation
+        keys, later = await self._look_ahead(turn)
+        aim, ends = aim_of(meant.action, seen), isinstance(later.action, Answer)
+        if later.action == meant.action or _goes_on(later.action) or ends:
+            self._ahead = keys
+            self._lost = ends and not _presses(meant.action, seen)
+        elif _presses(later.action, seen) and aim_of(later.action, seen) != aim:
+            self._ahead = [(meant, None, aim), *keys] if aim is not None else []
+            return later, Slip.HURRIED
+        else:
+            self._ahead = [*keys, (later, None, aim_of(later.action, seen))]
+        return meant, None
 
 
-def _goes_wrong(meant: Action, taken: Action, seen: Observation) -> bool:
-    """Return whether an action is another one than was meant, and not only at another point."""
-    aim, point = target_point(meant), target_point(taken)
-    if isinstance(meant, TypeText) and isinstance(taken, TypeText):
-        return meant.text.casefold() != taken.text.casefold()
-    if aim is None or point is None or aim == point:
-        return meant != taken
-    boxes = [one.bbox for one in seen.elements if one.interactive and _holds(one.bbox, aim)]
-    smallest = min(boxes, key=lambda box: box[2] * box[3], default=None)
-    return smallest is None or not _holds(smallest, point)
+def _idle(decision: Decision) -> Decision | None:
+    """Return a wait in place of a decision; None in place of one to wait."""
+    if isinstance(decision.action, Wait):
+        return None
+    return decide(Wait(ms=500), "I wait a moment to see whether something changes.")
 
 
-def _holds(box: Box, point: tuple[float, float]) -> bool:
-    left, top, width, height = box
-    return left <= point[0] <= left + width and top <= point[1] <= top + height
+def _goes_on(action: Action) -> bool:
+    """Return whether an action goes to what has the focus."""
+    return isinstance(action, Key) or (isinstance(action, TypeText) and action.x is None)
 
 
-def _decision(action: Action, why: str) -> Decision:
-    return Decision(action=action, thought=why, thought_source=ThoughtSource.TEMPLATE)
+def _clicks(*taken: _Next) -> bool:
+    return all(isinstance(decision.action, Click) for decision, _, _ in taken)
+
+
+def _presses(action: Action, seen: Observation) -> bool:
+    aim = aim_of(action, seen)
+    return isinstance(action, Click) and aim is not None and "button" in (aim.role, aim.tag)
+
+
+def _is_there(later: _Next, seen: Observation) -> bool:
+    """Return whether what a decision points at is still where it was."""
+    decision, _, aim = later
+    now = aim_of(decision.action, seen)
+    kept = None if now is None or aim is None else now.model_copy(update={"value": aim.value})
+    return aim is None or kept == aim

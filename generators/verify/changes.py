@@ -10,9 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generators.verify.pictures import differ
-from schemas.action import Click, Drag, Key, Select, TypeText, target_point
+from schemas.action import (
+    Answer,
+    Click,
+    Drag,
+    Hover,
+    Key,
+    NoAction,
+    Scroll,
+    Select,
+    TypeText,
+    Wait,
+    target_point,
+)
 from schemas.episode import Step
-from schemas.observation import Box, Element
+from schemas.observation import Element, element_at, holds
+
+NEAR_PX = 8
+"""From how far beside a thing a press was meant for it, CSS px."""
+
+MAX_LOOP = 4
+"""Actions of a loop."""
+
+LOOKING = (Wait, Hover, Scroll)
+"""The actions that only look."""
 
 _CHECKED = ("true", "false")
 _DRAWINGS = ("canvas", "svg", "circle", "rect", "ellipse", "line", "path", "polygon", "g", "image")
@@ -28,6 +49,8 @@ class Edit:
     """Its value before the step."""
     after: str
     """Its value after the step."""
+    element: Element
+    """The field, before the step."""
 
 
 def edits(before: Step, after: Step) -> tuple[Edit, ...]:
@@ -35,18 +58,22 @@ def edits(before: Step, after: Step) -> tuple[Edit, ...]:
     old, new = _values(before), _values(after)
     if before.page.url != after.page.url or old.keys() != new.keys():
         return ()
-    return tuple(Edit(key, old[key], new[key]) for key in old if old[key] != new[key])
+    return tuple(
+        Edit(key, str(old[key].value), str(new[key].value), old[key])
+        for key in old
+        if old[key].value != new[key].value
+    )
 
 
-def _values(step: Step) -> dict[tuple[str | None, str, int], str]:
+def _values(step: Step) -> dict[tuple[str | None, str, int], Element]:
     places: dict[tuple[str | None, str], int] = {}
-    out: dict[tuple[str | None, str, int], str] = {}
+    out: dict[tuple[str | None, str, int], Element] = {}
     for one in step.elements:
         if one.value is None:
             continue
         place = places.get((one.frame, one.tag), 0)
         places[one.frame, one.tag] = place + 1
-        out[one.frame, one.tag, place] = one.value
+        out[one.frame, one.tag, place] = one
     return out
 
 
@@ -65,7 +92,7 @@ def _is_taken_back(own: Edit, later: Sequence[tuple[Step, Sequence[Edit]]]) -> b
         for change in changes:
             if change.field != own.field:
                 continue
-            if change.after == own.before and _acts_on(step, change):
+            if change.after == own.before and acts_on(step, change):
                 return True
             if isinstance(step.action, TypeText | Select) and not change.after.startswith(value):
                 return change.before.startswith(value)
@@ -76,7 +103,7 @@ def _is_taken_back(own: Edit, later: Sequence[tuple[Step, Sequence[Edit]]]) -> b
     return False
 
 
-def _acts_on(step: Step, change: Edit) -> bool:
+def acts_on(step: Step, change: Edit) -> bool:
     """Return whether a step itself changed a field, rather than the page that it was sent from."""
     match step.action:
         case Key(key=key):
@@ -114,6 +141,28 @@ def looks_alike(before: Step, after: Step) -> bool:
     )
 
 
+def loops(steps: Sequence[Step]) -> frozenset[int]:
+    """Return the steps that did again what had been done and led back to where they began.
+
+    Such a loop has at most `MAX_LOOP` actions, each of which is one of the `MAX_LOOP` before it.
+    """
+    out = set[int]()
+    for start in range(1, len(steps)):
+        before = [one.action for one in steps[max(0, start - MAX_LOOP) : start]]
+        for end in range(start + 1, min(start + MAX_LOOP, len(steps) - 1) + 1):
+            last = steps[end - 1].action
+            if last not in before or isinstance(last, (*LOOKING, Answer, NoAction)):
+                break
+            if not is_visible(steps[end - 1], steps[end]):
+                break
+            one, other = steps[start], steps[end]
+            same = differ(one.screenshot.bytes, other.screenshot.bytes) is False
+            if same and looks_alike(one, other):
+                out |= {*range(start, end)}
+                break
+    return frozenset(out)
+
+
 def marks_text(before: Step, after: Step) -> bool:
     """Return whether the picture alone differs after a step, and its target is no drawing."""
     drawn = before.target is not None and before.target.tag in _DRAWINGS
@@ -130,17 +179,19 @@ def is_beside(before: Step, after: Step) -> bool:
     return left and aimed_at(before) is None
 
 
+def is_just_beside(step: Step) -> bool:
+    """Return whether a step pointed at nothing that can be used, but a few pixels beside it."""
+    point = target_point(step.action)
+    drawn = step.target is not None and step.target.tag in _DRAWINGS
+    if point is None or drawn or aimed_at(step) is not None:
+        return False
+    boxes = [one.bbox for one in step.elements if one.interactive and not one.covered]
+    return any(
+        holds((x - NEAR_PX, y - NEAR_PX, width + 2 * NEAR_PX, height + 2 * NEAR_PX), point)
+        for x, y, width, height in boxes
+    )
+
+
 def aimed_at(step: Step) -> Element | None:
     """Return the smallest usable element where an action points; None if there is none."""
-    point = target_point(step.action)
-    found = [
-        one
-        for one in step.elements
-        if point is not None and one.interactive and not one.covered and _holds(one.bbox, point)
-    ]
-    return min(found, key=lambda one: one.bbox[2] * one.bbox[3], default=None)
-
-
-def _holds(box: Box, point: tuple[float, float]) -> bool:
-    left, top, width, height = box
-    return left <= point[0] <= left + width and top <= point[1] <= top + height
+    return element_at(step.elements, target_point(step.action))

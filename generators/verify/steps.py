@@ -7,19 +7,20 @@ It passes every episode, failed ones too, so it runs before `outcome`; its evide
 * whether anything could be seen to change: the picture in more than a rasteriser's noise, the
   elements, what is in sight, the address, or a dialog; where only a picture could tell and one is
   missing or cut, the step has no label;
+* whether it did again what had been done: the same text once more, or the same actions, which led back to
+  where they began;
 * whether a later step took back what it changed in a field;
-* in an episode that failed, whether the text has a basis in sight, whether the goal names another
-  choice of the same kind, whether a drag only marked text, whether a click fell beside all that can be
-  used, and whether it restored the page as it was before an earlier click;
+* in an episode that failed, what was wrong with it (see `faults`);
 * whether it only moved the focus, and to no use.
 
 A threshold is the template's own, else the default of `accept.min_reward`. What a step meant to do is
 the policy's own word and not asked; of a thought, only that counts from which `seen` derives a text. So
-a wrong choice that changed the page, was left standing and had
-no consequence counts as useful, and a needless wait on a page that moves by itself as neutral.
+a wrong choice that changed the page, was left standing and had no consequence counts as useful, and a
+needless wait on a page that moves by itself as neutral. What was left out has no step of its own: there
+the end without success is the mistake.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -27,40 +28,36 @@ from pydantic import JsonValue
 
 from generators.sites.protocol import Site
 from generators.verify.changes import (
+    LOOKING,
     Edit,
     aimed_at,
     edits,
-    is_beside,
     is_visible,
     looks_alike,
-    marks_text,
+    loops,
     taken_back,
 )
-from generators.verify.seen import find_text
-from generators.verify.shown import Picture, Shown, Words, split_words
+from generators.verify.faults import Faults
+from generators.verify.shown import Words
 from schemas.action import (
     Answer,
     Click,
-    Drag,
-    Hover,
     Key,
     KeyDown,
     KeyUp,
     NoAction,
-    Scroll,
     Select,
     TypeText,
     Wait,
-    target_point,
 )
 from schemas.episode import Episode, Step
-from schemas.observation import Element
 from schemas.sections import AcceptSection
 from schemas.step_label import StepQuality
 from schemas.task import Task
 from schemas.verdict import Finding, Status
 
-_LOOKING = (Wait, Hover, Scroll)
+_Rule = tuple[bool, StepQuality, str]
+"""Whether it holds, the quality, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class Steps:
     """The `steps` verifier."""
 
     name = "steps"
-    version = "2"
+    version = "3"
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
         self._sites = sites
@@ -124,13 +121,13 @@ class _Course:
     """The steps of an episode, and what changed between them."""
 
     def __init__(self, episode: Episode, *, succeeded: bool) -> None:
-        self._episode = episode
         self._steps = episode.steps
         self._succeeded = succeeded
         self._goal = Words(None, [(episode.instruction, None)])
         self._visible = [is_visible(*pair) for pair in pairwise(self._steps)]
         self._edits: list[tuple[Edit, ...]] = [edits(*pair) for pair in pairwise(self._steps)]
-        self._shown: Shown | None = None
+        self._loops = loops(self._steps)
+        self._faults = Faults(episode, visible=self._visible, edits=self._edits)
 
     def is_visible(self, number: int) -> bool | None:
         """Return whether the effect of a step can be seen; None if nothing shows it."""
@@ -150,19 +147,22 @@ class _Course:
 
     def _of_seen(self, step: Step) -> _Label:
         """Return the label of a step after which something looks different."""
-        if isinstance(step.action, _LOOKING):
+        if isinstance(step.action, LOOKING):
             return _Label(StepQuality.NEUTRAL, "it looked or waited")
-        later = self._steps[step.step + 1 : len(self._edits)]
-        if taken_back(step, self._edits[step.step], [(s, self._edits[s.step]) for s in later]):
-            return _Label(StepQuality.UNDONE_LATER, "a later step took its change back")
-        fault = None if self._succeeded else self._fault(step)
-        if fault is not None:
-            return _Label(StepQuality.MISTAKE, fault)
-        if self._is_typed_again(step):
-            return _Label(
-                StepQuality.UNDONE_LATER, "its text, nowhere in sight, was replaced later"
-            )
-        return self._focus_only(step) or _Label(StepQuality.USEFUL, "it changed what is seen")
+        fault = None if self._succeeded else self._faults.of(step)
+        return _first(
+            (step.step in self._loops, StepQuality.REDUNDANT, "the same again led back"),
+            (self._is_typed_twice(step), StepQuality.REDUNDANT, "it typed the same again"),
+            (self._is_taken_back(step), StepQuality.UNDONE_LATER, "a later step took it back"),
+            (fault is not None, StepQuality.MISTAKE, fault or ""),
+            (
+                self._faults.is_typed_again(step),
+                StepQuality.UNDONE_LATER,
+                "its invented text was replaced",
+            ),
+            *self._focus_only(step),
+            (True, StepQuality.USEFUL, "it changed what is seen"),
+        )
 
     def _of_unseen(self, step: Step) -> _Label:
         """Return the label of a step after which all looks as before."""
@@ -172,57 +172,72 @@ class _Course:
         value = "" if aim is None or aim.value is None else aim.value.strip()
         chosen = isinstance(action, Click) and value == "true"
         moved = step.page.focus != after.page.focus
-        quality, because = next(
-            (quality, because)
-            for holds, quality, because in (
-                (isinstance(action, KeyDown | KeyUp), StepQuality.NEUTRAL, "it holds a key"),
-                (self._waits_for(step), StepQuality.NEUTRAL, "it waited for what came"),
-                (
-                    isinstance(action, _LOOKING),
-                    StepQuality.WITHOUT_EFFECT,
-                    "nothing new was to be seen",
-                ),
-                (
-                    step.page.form_sha256 != after.page.form_sha256,
-                    StepQuality.USEFUL,
-                    "it changed a field out of sight",
-                ),
-                (
-                    chosen or (value != "" and value == (asked or "").strip()),
-                    StepQuality.REDUNDANT,
-                    "what it asked for was so already",
-                ),
-                (
-                    self._is_repeated(step),
-                    StepQuality.REDUNDANT,
-                    "the same had been done before, to no effect",
-                ),
-                (
-                    moved and self._types_next(step),
-                    StepQuality.USEFUL,
-                    "what is typed next goes where it put the focus",
-                ),
-                (
-                    aim is not None and self._is_named(aim),
-                    StepQuality.USEFUL,
-                    "the goal names what it acted on",
-                ),
-                (
-                    isinstance(action, Click)
-                    and moved
-                    and step.target is not None
-                    and step.target.tag == "button",
-                    StepQuality.NEUTRAL,
-                    "what a button does need not be shown",
-                ),
-                (True, StepQuality.WITHOUT_EFFECT, "nothing could be seen to change"),
-            )
-            if holds
+        return _first(
+            (isinstance(action, KeyDown | KeyUp), StepQuality.NEUTRAL, "it holds a key"),
+            (self._waits_for(step), StepQuality.NEUTRAL, "it waited for what came"),
+            (isinstance(action, LOOKING), StepQuality.WITHOUT_EFFECT, "nothing new was to be seen"),
+            (
+                step.page.form_sha256 != after.page.form_sha256,
+                StepQuality.USEFUL,
+                "it changed a field out of sight",
+            ),
+            (
+                chosen or (value != "" and value == (asked or "").strip()),
+                StepQuality.REDUNDANT,
+                "what it asked for was so already",
+            ),
+            (
+                self._is_repeated(step),
+                StepQuality.REDUNDANT,
+                "the same had been done before, to no effect",
+            ),
+            (
+                isinstance(action, Click) and not self._succeeded and self._faults.is_early(step),
+                StepQuality.MISTAKE,
+                "the goal names another before it",
+            ),
+            (
+                moved and self._types_next(step),
+                StepQuality.USEFUL,
+                "what is typed next goes where it put the focus",
+            ),
+            (
+                aim is not None and self._faults.is_named(aim),
+                StepQuality.USEFUL,
+                "the goal names what it acted on",
+            ),
+            (
+                isinstance(action, Click)
+                and moved
+                and step.target is not None
+                and step.target.tag == "button",
+                StepQuality.NEUTRAL,
+                "what a button does need not be shown",
+            ),
+            (True, StepQuality.WITHOUT_EFFECT, "nothing could be seen to change"),
         )
-        return _Label(quality, because)
+
+    def _is_taken_back(self, step: Step) -> bool:
+        """Return whether a later step took back what it changed in fields, and was not wrong itself."""
+        wrong = self._loops if self._succeeded else self._loops | self._faults.spoilt
+        later = [
+            one
+            for one in self._steps[step.step + 1 : len(self._edits)]
+            if one.step not in wrong and not self._is_typed_twice(one)
+        ]
+        changes = [(one, self._edits[one.step]) for one in later]
+        return taken_back(step, self._edits[step.step], changes)
+
+    def _is_typed_twice(self, step: Step) -> bool:
+        return isinstance(step.action, TypeText) and self._is_same_again(step)
+
+    def _is_same_again(self, step: Step) -> bool:
+        return step.step > 0 and self._steps[step.step - 1].action == step.action
 
     def _is_repeated(self, step: Step) -> bool:
-        """Return whether the same was done before, and nothing could be seen to change since then."""
+        """Return whether the same was done right before, or nothing could be seen to change since then."""
+        if isinstance(step.action, Click | TypeText) and self._is_same_again(step):
+            return True
         for number in range(step.step - 1, -1, -1):
             if self._visible[number]:
                 return False
@@ -246,91 +261,33 @@ class _Course:
     def _types_next(self, step: Step) -> bool:
         """Return whether the next action but looking and waiting goes to what has the focus."""
         later = (one.action for one in self._steps[step.step + 1 :])
-        action = next((one for one in later if not isinstance(one, _LOOKING)), None)
+        action = next((one for one in later if not isinstance(one, LOOKING)), None)
         return isinstance(action, Key | KeyDown) or (
             isinstance(action, TypeText) and action.x is None
         )
 
-    def _is_named(self, aim: Element) -> bool:
-        """Return whether the goal names an element."""
-        return any(
-            self._goal.find(words) is not None
-            for words in (split_words(aim.name), split_words(aim.text))
-            if words
+    def _focus_only(self, step: Step) -> Iterator[_Rule]:
+        """Yield the labels of a step that moved the focus to no use; none if it did more."""
+        after, aim = self._steps[step.step + 1], aimed_at(step)
+        same = looks_alike(step, after) and not step.result_text
+        if not same or step.page.focus == after.page.focus or not isinstance(step.action, Click):
+            return
+        yield (
+            after.page.focus is None,
+            StepQuality.WITHOUT_EFFECT,
+            "it took the focus away, and no more",
         )
-
-    def _fault(self, step: Step) -> str | None:
-        """Return what was wrong with a step of an episode that failed; None if nothing shows it."""
-        after, clicked = self._steps[step.step + 1], isinstance(step.action, Click)
-        marked = isinstance(step.action, Drag) and marks_text(step, after)
-        faults = (
-            (self._is_invented(step), "the text that it typed had been nowhere in sight"),
-            (marked, "it marked text, and moved nothing"),
-            (clicked and is_beside(step, after), "it pressed beside all, and took the focus away"),
-            (clicked and self._takes_back(step), "it took back what it had done before"),
-            (clicked and self._is_wrong_choice(step), "the goal names another choice in sight"),
-        )
-        return next((because for holds, because in faults if holds), None)
-
-    def _is_wrong_choice(self, step: Step) -> bool:
-        """Return whether the goal names another choice of the same kind, and not this one."""
-        aim = aimed_at(step)
-        if aim is None or self._is_named(aim):
-            return False
-        return (aim.value in ("true", "false") or aim.tag in ("label", "li")) and any(
-            (other.role, other.tag) == (aim.role, aim.tag)
-            and other.visible > 0
-            and not other.covered
-            and self._is_named(other)
-            for other in step.elements
-        )
-
-    def _takes_back(self, step: Step) -> bool:
-        """Return whether all looks as it did before an earlier action on the same target."""
-        after = self._steps[step.step + 1]
-        return any(
-            isinstance(one.action, Click)
-            and aimed_at(one) is not None
-            and aimed_at(one) == aimed_at(step)
-            and self._visible[one.step]
-            and looks_alike(one, after)
-            for one in self._steps[: step.step]
-        )
-
-    def _is_invented(self, step: Step) -> bool:
-        """Return whether a text that was typed had been nowhere in sight."""
-        action = step.action
-        if not isinstance(action, TypeText) or not action.text.strip() or step.sights is None:
-            return False
-        return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
-
-    def _is_typed_again(self, step: Step) -> bool:
-        """Return whether a text without a basis was replaced by another at the same place."""
-        later = (one.action for one in self._steps[step.step + 1 :])
-        places = {target_point(one) for one in later if isinstance(one, TypeText)}
-        return target_point(step.action) in places - {None} and self._is_invented(step)
-
-    def _shown_at(self, number: int) -> Shown:
-        """Return what had been shown up to a step."""
-        if self._shown is None:
-            scale = self._episode.device_scale_factor
-            pictures = tuple(Picture(step, scale=scale) for step in self._steps)
-            self._shown = Shown((self._goal,), pictures)
-        said = [step.result_text for step in self._steps[:number] if step.result_text]
-        texts = tuple(Words(None, [(text, None)]) for text in said)
-        return Shown((*self._shown.texts, *texts), self._shown.pictures[: number + 1])
-
-    def _focus_only(self, step: Step) -> _Label | None:
-        """Return the label of a step that moved the focus to no use; None if it did more."""
-        after = self._steps[step.step + 1]
-        same = looks_alike(step, after)
-        moved = step.page.focus != after.page.focus
-        if not (same and moved and isinstance(step.action, Click)) or step.result_text:
-            return None
-        if after.page.focus is None:
-            return _Label(StepQuality.WITHOUT_EFFECT, "it took the focus away, and no more")
-        aim = aimed_at(step)
-        named = aim is not None and aim.value is None and self._is_named(aim)
+        named = aim is not None and aim.value is None and self._faults.is_named(aim)
         if self._types_next(step) or named:
-            return None
-        return _Label(StepQuality.REDUNDANT, "it put the focus where nothing was done")
+            return
+        later = (one for one in self._steps[step.step + 1 :] if not isinstance(one.action, LOOKING))
+        then = next(later, after)
+        ended = then.terminated or isinstance(then.action, Answer | NoAction)
+        cut_off = ended and not self._succeeded
+        yield (cut_off, StepQuality.NEUTRAL, "the episode ended before it was of use")
+        yield (True, StepQuality.REDUNDANT, "it put the focus where nothing was done")
+
+
+def _first(*rules: _Rule) -> _Label:
+    """Return the label of the first rule that holds."""
+    return next(_Label(quality, because) for holds, quality, because in rules if holds)

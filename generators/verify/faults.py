@@ -1,0 +1,218 @@
+"""What was wrong with a step of an episode that failed, as far as stored states and pictures show it.
+
+The goal is the measure: a text has to have been in sight, a choice has to be one that the goal names
+where it names others of the same kind, a field that held what the goal names has to keep it, and what
+the goal names before "then" comes first. A press beside all that can be used, a drag that only marks
+text and a second press that restores the page led nowhere.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from generators.verify.changes import (
+    Edit,
+    acts_on,
+    aimed_at,
+    is_beside,
+    is_just_beside,
+    looks_alike,
+    marks_text,
+)
+from generators.verify.seen import find_text
+from generators.verify.shown import Picture, Shown, Words, split_words
+from generators.verify.thoughts import quotes
+from schemas.action import Click, Drag, TypeText, target_point
+from schemas.episode import Episode, Step
+from schemas.observation import Element, Sight
+
+MIN_WORD = 3
+"""Letters of a word in sight by which the goal can mean a thing that has no name."""
+
+_CHOICES = ("label", "li", "option")
+_ROWS = ("div", "tr")
+_TICKS = ("true", "false")
+_TEXT_FIELDS = ("textbox", "searchbox")
+_MARKING = ("highlight",)
+_MARKS = ".,;:!?\"'()[]"
+_DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(r"\d\D+\d")
+
+
+class Faults:
+    """What was wrong with the steps of an episode."""
+
+    def __init__(
+        self, episode: Episode, *, visible: Sequence[bool | None], edits: Sequence[Sequence[Edit]]
+    ) -> None:
+        """`visible` says after which steps something looks different, `edits` what changed in fields."""
+        self._episode = episode
+        self._visible = visible
+        self._steps = episode.steps
+        self._edits = edits
+        self._goal = Words(None, [(episode.instruction, None)])
+        parts = re.split(r"\bthen\b", episode.instruction)
+        self._parts = [Words(None, [(part, None)]) for part in parts]
+        self._shown: Shown | None = None
+        self.spoilt = {
+            number for number, own in enumerate(edits) if any(self._spoils(number, e) for e in own)
+        }
+        """The steps after which a field lost what the goal names, for good."""
+
+    def of(self, step: Step) -> str | None:
+        """Return what was wrong with a step of an episode that failed; None if nothing shows it."""
+        after, clicked = self._steps[step.step + 1], isinstance(step.action, Click)
+        pointed = isinstance(step.action, Click | Drag)
+        marked = isinstance(step.action, Drag) and marks_text(step, after)
+        marked = marked and not any(self._goal.find([word]) for word in _MARKING)
+        faults = (
+            (self.is_invented(step), "the text that it typed had been nowhere in sight"),
+            (step.step in self.spoilt, "it changed a field that held what the goal names"),
+            (self._is_other_value(step), "the goal names another value of this form"),
+            (marked, "it marked text, and moved nothing"),
+            (pointed and is_just_beside(step), "it pressed just beside what can be used"),
+            (clicked and is_beside(step, after), "it pressed beside all, and took the focus away"),
+            (clicked and self._takes_back(step), "it took back what it had done before"),
+            (clicked and self._is_wrong_choice(step), "the goal names another choice in sight"),
+            (clicked and self.is_early(step), "the goal names another before it"),
+        )
+        return next((because for holds, because in faults if holds), None)
+
+    def is_named(self, aim: Element) -> bool:
+        """Return whether the goal names an element."""
+        return _is_named(self._goal, aim)
+
+    def is_invented(self, step: Step) -> bool:
+        """Return whether a text that was typed had been nowhere in sight."""
+        action = step.action
+        if not isinstance(action, TypeText) or not action.text.strip() or step.sights is None:
+            return False
+        return find_text(action.text, step.thought or "", self._shown_at(step.step)) is None
+
+    def is_typed_again(self, step: Step) -> bool:
+        """Return whether a text without a basis was replaced by another at the same place."""
+        later = (one.action for one in self._steps[step.step + 1 :])
+        places = {target_point(one) for one in later if isinstance(one, TypeText)}
+        return target_point(step.action) in places - {None} and self.is_invented(step)
+
+    def _is_other_value(self, step: Step) -> bool:
+        """Return whether a field got a number, date or time, where the goal has another like it."""
+        words = [word.strip(_MARKS) for word in self._episode.instruction.split()]
+        forms = {_form(word) for word in words if _NUMBERED.search(word)}
+        return any(
+            acts_on(step, one) and _form(one.after) in forms and one.after not in words
+            for one in self._edits[step.step]
+        )
+
+    def _spoils(self, number: int, edit: Edit) -> bool:
+        """Return whether a field that an action gave what the goal names lost it, and stays without."""
+        kept = [n for n, value in self._values(edit) if self._is_wanted(edit.element, value)]
+        grown = edit.after not in _TICKS and edit.before in edit.after
+        own = acts_on(self._steps[number], edit) and not grown
+        return own and bool(kept) and max(kept) < number
+
+    def _values(self, edit: Edit) -> Iterator[tuple[int, str]]:
+        """Yield what actions made of a field, with the step."""
+        for number, own in enumerate(self._edits):
+            for one in own:
+                if one.field == edit.field:
+                    yield number, one.after
+
+    def _is_wanted(self, field: Element, value: str) -> bool:
+        if value in _TICKS:
+            return value == "true" and self.is_named(field)
+        return self._goal.find(split_words(value)) is not None
+
+    def _is_wrong_choice(self, step: Step) -> bool:
+        """Return whether the goal names another choice of the same kind, and not this one."""
+        aim = aimed_at(step)
+        if aim is None or self._is_meant(aim, step):
+            return False
+        row = aim.tag in _ROWS and any(_within(aim, step.sights or ()))
+        if aim.value == "true" or not (row or aim.value == "false" or aim.tag in _CHOICES):
+            return False
+        return any(
+            self._is_meant(other, step) and (not row or other.bbox[2:] == aim.bbox[2:])
+            for other in _alike(aim, step)
+        )
+
+    def _is_meant(self, aim: Element, step: Step) -> bool:
+        """Return whether the goal names an element, or words that are in sight on it."""
+        return self.is_named(aim) or any(
+            self._goal.find(split_words(one.text)) is not None
+            for one in _within(aim, step.sights or ())
+        )
+
+    def is_early(self, step: Step) -> bool:
+        """Return whether the goal names what comes first: a text, or another of the same kind."""
+        aim = aimed_at(step)
+        if aim is None or aim.value is not None:
+            return False
+        if self._lacks_text(aim, step):
+            return True
+        first = next((n for n, part in enumerate(self._parts) if _is_named(part, aim)), 0)
+        used = [aimed_at(one) for one in self._steps[: step.step]]
+        return any(
+            other not in used and any(_is_named(part, other) for part in self._parts[:first])
+            for other in _alike(aim, step)
+        )
+
+    def _lacks_text(self, aim: Element, step: Step) -> bool:
+        """Return whether the goal quotes a text before this button, and a field is still empty for it."""
+        goal = self._episode.instruction
+        at = goal.find(aim.name) if aim.name and "button" in (aim.role, aim.tag) else -1
+        fields = [
+            one.value for one in step.elements if one.role in _TEXT_FIELDS and one.visible > 0
+        ]
+        before = quotes(goal[: max(at - 1, 0)])
+        return "" in fields and bool(before) and not {*before} & {*fields}
+
+    def _takes_back(self, step: Step) -> bool:
+        """Return whether all looks as it did before an earlier action on the same target."""
+        after, aim = self._steps[step.step + 1], aimed_at(step)
+        return aim is not None and any(
+            isinstance(one.action, Click)
+            and aimed_at(one) == aim
+            and self._visible[one.step]
+            and looks_alike(one, after)
+            for one in self._steps[: step.step]
+        )
+
+    def _shown_at(self, number: int) -> Shown:
+        """Return what had been shown up to a step."""
+        if self._shown is None:
+            scale = self._episode.device_scale_factor
+            pictures = tuple(Picture(step, scale=scale) for step in self._steps)
+            self._shown = Shown((self._goal,), pictures)
+        said = [step.result_text for step in self._steps[:number] if step.result_text]
+        texts = tuple(Words(None, [(text, None)]) for text in said)
+        return Shown((*self._shown.texts, *texts), self._shown.pictures[: number + 1])
+
+
+def _is_named(goal: Words, aim: Element) -> bool:
+    return any(
+        goal.find(words) is not None
+        for words in (split_words(aim.name), split_words(aim.text))
+        if words
+    )
+
+
+def _form(value: str) -> str:
+    return _DIGIT.sub("0", value)
+
+
+def _alike(aim: Element, step: Step) -> Iterator[Element]:
+    """Yield what is in sight of the same kind as an element."""
+    for other in step.elements:
+        same = (other.role, other.tag) == (aim.role, aim.tag)
+        if same and other.visible > 0 and not other.covered:
+            yield other
+
+
+def _within(aim: Element, sights: Sequence[Sight]) -> Iterator[Sight]:
+    """Yield the words that are in sight on an element."""
+    left, top, width, height = aim.bbox
+    for one in sights:
+        x, y = one.bbox[0] + one.bbox[2] / 2, one.bbox[1] + one.bbox[3] / 2
+        long = len(one.text) >= MIN_WORD
+        if long and left <= x <= left + width and top <= y <= top + height:
+            yield one
