@@ -40,12 +40,11 @@ untold = adder(UNTOLD)
 
 
 @untold("")
-def thought_of_another_step(truth: Truth) -> Episode | None:
-    """A thought follows from nothing that the episode holds, if no model wrote it."""
+def thought_that_quotes_nothing(truth: Truth) -> Episode | None:
+    """What a thought does not quote follows from nothing that the episode holds, if no model wrote it."""
     own = [step for step in truth.taken if step.thought and step.raw_reply is None]
-    thoughts = [step.thought for step in own]
-    at = truth.choose(lambda step: step.thought != thoughts[0], own) if own else None
-    return None if at is None else amend(truth.episode, at, thought=thoughts[0])
+    at = truth.choose(lambda step: step.thought, own) if own else None
+    return None if at is None else amend(truth.episode, at, thought="I do what seems best.")
 
 
 @untold("")

@@ -1,10 +1,12 @@
 """Lies about the page: what was under the pointer and around it, what it said, and its state."""
 
+import re
 from collections.abc import Callable
 
 from adversarial.retelling import Kinds, Truth, adder, amend, clicking, hit, outside, restep
 
-from schemas.action import Click, Key, target_point
+from generators.verify.shown import split_words
+from schemas.action import Click, Key, TypeText, target_point
 from schemas.base import sha256_hex
 from schemas.episode import Episode, Step, ThoughtSource
 from schemas.observation import Element, PageState, Sight
@@ -203,6 +205,45 @@ def thought_of_what_was_never_in_sight(truth: Truth) -> Episode | None:
     )
     told = "It says 'quite another thing' here, so I go on."
     return None if at is None else amend(truth.episode, at, thought=told)
+
+
+def _others_in_sight(step: Step, said: str) -> list[str]:
+    """Return texts that a step of ours shows elsewhere, and that share no word with what it says."""
+    if (
+        step.thought_source is not ThoughtSource.TEMPLATE
+        or step.action_error
+        or not split_words(said)
+    ):
+        return []
+    shown = [one.text for one in step.sights or () if re.fullmatch(r"[\w ]+", one.text)]
+    return [text for text in shown if not {*split_words(text)} & {*split_words(said)}]
+
+
+@lie("seen")
+def thought_of_another_thing_in_sight(truth: Truth) -> Episode | None:
+    def others(step: Step) -> list[str]:
+        written = step.target.text if step.target and isinstance(step.action, Click) else None
+        field = step.target and step.target.role == "textbox"
+        return [] if field else _others_in_sight(step, written or "")
+
+    at = truth.choose(others)
+    if at is None:
+        return None
+    named = truth.random.choice(others(truth.episode.steps[at]))
+    return amend(truth.episode, at, thought=f"I see '{named}', so I click it.")
+
+
+@lie("seen")
+def thought_of_another_text(truth: Truth) -> Episode | None:
+    def others(step: Step) -> list[str]:
+        typed = step.action.text if isinstance(step.action, TypeText) else ""
+        return _others_in_sight(step, typed)
+
+    at = truth.choose(others)
+    if at is None:
+        return None
+    named = truth.random.choice(others(truth.episode.steps[at]))
+    return amend(truth.episode, at, thought=f"I type '{named}'.")
 
 
 # What the page said.

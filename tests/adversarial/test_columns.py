@@ -350,4 +350,4 @@ async def test_what_a_policy_thinks_without_a_model_is_its_own_word() -> None:
         told = step(0, **{name: "Another."})(await won())
 
         assert defects(await examined(told)) == []
-    assert {"thought_of_another_step", "note_made_up"} <= UNTOLD.keys()
+    assert {"thought_that_quotes_nothing", "note_made_up"} <= UNTOLD.keys()
