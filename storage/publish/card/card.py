@@ -20,6 +20,7 @@ from storage.publish.card.loading import DatasetName, front_matter, loading_line
 from storage.publish.plan.manifest import LENGTH_PLOT, YIELD_PLOT, PublishedFile, rows_by_config
 from storage.publish.plan.plan import PublishPlan
 from storage.publish.plan.selection import Selection
+from storage.publish.plan.splits import Splits
 from storage.run_file import RunFile
 
 MAX_TEMPLATES = 300
@@ -124,19 +125,24 @@ def _text(facts: CardFacts) -> Iterator[str]:
 
 def _splits(selection: Selection) -> Iterator[str]:
     splits = selection.splits
-    counts = splits.group_counts
-    shown = ", ".join(f"{counts[split]:,} in {split}" for split in SPLITS)
-    yield "Templates that share a page, a first picture or a goal's wording are one group, and a group is in"
+    held = splits.with_any({one.template_id for one in selection.published})
     noun = "group" if len(splits.groups) == 1 else "groups"
-    yield f"one split, with all its seeds: {len(splits.groups):,} {noun}, {shown}."
-    if not any(counts[split] for split in SPLITS[1:]):
+    yield "Templates that share a page, a first picture or a goal's wording are one group, and a group is in"
+    yield f"one split, with all its seeds: {len(splits.groups):,} {noun}, {_by_split(splits)}."
+    if len(held.groups) < len(splits.groups):
+        yield f"Those with trajectories here are {len(held.groups):,}: {_by_split(held)}."
+    if not any(splits.group_counts[split] for split in SPLITS[1:]):
         yield "There are too few groups for a split: everything is in train, and nothing is held out."
-    elif not splits.is_conclusive:
+    elif not held.is_conclusive:
         yield "`validation` or `test` holds less than a twentieth of the groups: too little to conclude from."
     left_out = sum(map(selection.leaves_out, selection.candidates))
     if left_out:
         yield f"{left_out:,} episodes of {len(splits.left_out):,} templates are left out: their templates"
         yield "were in one split before the run grew and showed them to be in a group of another."
+
+
+def _by_split(splits: Splits) -> str:
+    return ", ".join(f"{splits.group_counts[split]:,} in {split}" for split in SPLITS)
 
 
 def _yields(selection: Selection) -> Iterator[str]:

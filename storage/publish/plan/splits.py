@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
@@ -76,6 +76,10 @@ class Splits:
             for template in group
             if self.by_template[template] != split
         )
+
+    def with_any(self, templates: AbstractSet[str]) -> "Splits":
+        """Return the same without the groups that have none of these templates."""
+        return replace(self, groups=tuple(one for one in self.groups if one & templates))
 
     @property
     def group_counts(self) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -90,15 +91,16 @@ def test_the_card_gives_the_counts_that_are_there(tmp_path: Path) -> None:
             assert split["num_bytes"] == sum(path.stat().st_size for path in paths)
 
 
-def _many(count: int, **same: object) -> MemoryRun:
-    """Return a run of so many templates, whose tasks have something in common."""
+def _many(count: int, *, lost: Collection[str] = (), **same: object) -> MemoryRun:
+    """Return a run of so many templates, whose tasks have something in common; `lost` are not accepted."""
     run = MemoryRun()
     tasks = [
         make_task(number, template=f"t{number}").model_copy(update=same) for number in range(count)
     ]
     _, episodes = make_unit(tasks, n_steps=0)
     run.commit(tasks, episodes)
-    run.judge([make_verdict(one, verifier=name) for one in episodes for name in RULE.passed])
+    made = [one for task, one in zip(tasks, episodes, strict=True) if task.template_id not in lost]
+    run.judge([make_verdict(one, verifier=name) for one in made for name in RULE.passed])
     return run
 
 
@@ -127,6 +129,20 @@ def test_small_splits_with_too_few_groups_are_said_to_be_too_small(tmp_path: Pat
     assert "45 groups, 43 in train, 1 in validation, 1 in test." in card
     assert "less than a twentieth of the groups: too little to conclude from." in card
     assert "too little to conclude" not in _card(_many(45), tmp_path / "other")
+
+
+def test_groups_without_a_trajectory_count_for_no_split(tmp_path: Path) -> None:
+    run = _many(45)
+    whole = _card(run, tmp_path / "whole")
+    lost = next(template for template, split in run.splits.items() if split == "test")
+
+    card = _card(_many(45, lost={lost}), tmp_path / "lost")
+
+    assert "45 groups, 39 in train, 3 in validation, 3 in test." in whole
+    assert "too little to conclude" not in whole
+    assert "45 groups, 39 in train, 3 in validation, 3 in test." in card
+    assert "Those with trajectories here are 44: 39 in train, 3 in validation, 2 in test." in card
+    assert "too little to conclude from." in card
 
 
 def test_nothing_accepted_still_makes_a_card(tmp_path: Path) -> None:
