@@ -10,6 +10,7 @@ from schemas.acceptance import AcceptanceStatus, JudgedEpisode, accept_all
 from schemas.base import JsonObject
 from schemas.novelty import MAX_COMPARED, Fingerprints, Repeats, find_repeats
 from schemas.sections import AcceptSection
+from schemas.step_label import StepLabel, StepQuality
 from schemas.verdict import Status, Verdict
 
 NOVEL = AcceptSection(passed=("novelty",))
@@ -73,6 +74,17 @@ def test_a_picture_without_a_hash_is_near_no_other(torn: str) -> None:
     found = find_repeats(own | whole, dict.fromkeys("abcd", "t"))
 
     assert {id_: one.near_duplicate_of for id_, one in found.items()} == {"d": "c"}
+
+
+def test_every_episode_has_the_labels_of_its_steps_a_copy_too() -> None:
+    evidence: JsonObject = {"steps": [{"quality": "useful", "visible_change": True}]}
+    told = _verdict("steps", Status.PASSED, evidence)
+
+    judged = accept_all(NOVEL, [_judged("a", "same", told), _judged("b", "same", told)])
+
+    assert judged["b"].status is AcceptanceStatus.REJECTED
+    label = StepLabel(quality=StepQuality.USEFUL, visible_change=True)
+    assert [one.labels for one in judged.values()] == [(label,), (label,)]
 
 
 def test_what_the_rule_rejects_is_no_original() -> None:

@@ -126,6 +126,24 @@ async def test_waiting_for_a_turn_on_a_busy_machine_counts_against_no_time_limit
     assert episode.wall_seconds > limits.seconds
 
 
+async def test_a_policy_may_think_as_long_as_its_session_waited_for_a_turn() -> None:
+    class Waited(ScriptedSessions):
+        @contextlib.asynccontextmanager
+        async def session(self, spec: SessionSpec) -> AsyncIterator[ScriptedSession]:
+            async with super().session(spec) as session:
+                session.waited_seconds = 1_000.0
+                yield session
+
+    class Thinks(ScriptedPolicy):
+        async def act(self, turn: PolicyInput) -> Decision:
+            await asyncio.sleep(0.01)
+            return await super().act(turn)
+
+    episode = await attempt_it(Waited(pages(RUNNING, WON)), make_policy=lambda _: Thinks(clicks(1)))
+
+    assert episode.stop_reason is StopReason.FINISHED
+
+
 class Crowded(ScriptedSessions):
     """Sessions that wait for each look at a page."""
 
@@ -234,7 +252,16 @@ async def test_the_action_that_broke_the_page_is_on_record() -> None:
 
     assert episode.failure_kind == "page"
     assert [step.action.type for step in episode.steps] == ["click"]
-    assert episode.steps[0].action_error == "no outcome: None"
+    step = episode.steps[0]
+    assert step.action_error == "no outcome: None"
+    assert (step.act_ms, step.reward, step.terminated) == (0, None, False)
+    assert step.think_ms > 0
+
+
+async def test_an_action_is_recorded_as_it_was_carried_out_on_whole_pixels() -> None:
+    episode = await attempt_it(ScriptedSessions(pages(RUNNING, WON)), [Click(x=5.4, y=5.0)])
+
+    assert episode.steps[0].action == Click(x=6, y=5)
 
 
 async def test_a_defect_of_ours_is_named_as_such() -> None:

@@ -56,7 +56,8 @@ LIES: dict[str, Lie] = {
     "an observation of another role": message(1, 1, '"role": "user"', '"role": "assistant"'),
     "a picture not sent": rows(1, unseen, image_steps=(0,)),
     "words after the result's own": both(
-        message(1, 3, "done", "fine"), message(1, 3, "Title: scripted", "Title: scripted. Stop.")
+        message(1, 3, "done", "fine"),
+        message(1, 3, "Title: scripted\\n", "Title: scripted\\nStop. "),
     ),
 }
 """What is told of the messages of the second call."""
