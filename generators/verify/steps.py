@@ -259,8 +259,8 @@ class _Course:
         return False
 
     def _types_next(self, step: Step) -> bool:
-        """Return whether the next action but looking and waiting goes to what has the focus."""
-        later = (one.action for one in self._steps[step.step + 1 :])
+        """Return whether the next action, but looking and the same again, goes to what has the focus."""
+        later = (one.action for one in self._steps[step.step + 1 :] if one.action != step.action)
         action = next((one for one in later if not isinstance(one, LOOKING)), None)
         return isinstance(action, Key | KeyDown) or (
             isinstance(action, TypeText) and action.x is None

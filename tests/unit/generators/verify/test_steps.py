@@ -301,6 +301,16 @@ async def test_the_same_text_once_more_is_redundant() -> None:
     assert (await qualities(typed, Click(**AT), typed, states=spaced))[-1] == "useful"
 
 
+async def test_a_focus_is_used_by_what_is_typed_after_the_same_click_again() -> None:
+    before, after = state(0, BUTTON), state(1, BUTTON, focus="input#a")
+    click, typed = Click(**AT), TypeText(text="anna")
+    states = [before, after, after, state(2, FILLED)]
+
+    told = await qualities(click, click, typed, states=states)
+
+    assert told == ["useful", "redundant", "useful"]
+
+
 async def test_a_focus_for_which_the_episode_ended_too_early_is_neutral() -> None:
     before, after = state(0, BUTTON), state(1, BUTTON, focus="input#a")
     ended = episode_of([Click(**AT), Answer()], [before, after, after], won=False)
