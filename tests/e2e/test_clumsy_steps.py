@@ -5,6 +5,8 @@ led astray by an earlier mistake, took while picture and page stood still to the
 no step of its own: there the episode's end without success has to be found. A button pressed before its
 turn was no mistake where the episode succeeded. No kind of mistake may go without being found. `make chaos`
 tries every template but those named in `UNTOLD`.
+
+No thought of the clumsy teacher contradicts its action, as wrong as the action may be.
 """
 
 from collections import Counter
@@ -21,6 +23,7 @@ from generators.policy.teacher.skill_table import SKILLS
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
 from generators.verify.steps import Steps
+from generators.verify.thoughts import contradiction
 from schemas.action import Answer, KeyDown, KeyUp
 from schemas.step_label import GOOD_STEPS
 
@@ -95,6 +98,9 @@ async def test_steps_finds_what_the_clumsy_teacher_knows_it_did_wrong(
                 drawn[slip] += left_out or step in truth
                 told[slip] += any(step <= one for one in bad) if left_out else step in bad
             assert (evidence.get("first_mistake") is None) or not evidence["succeeded"]
+
+    thoughts = [contradiction(step) for clumsy in made for step in clumsy.episode.steps]
+    assert {*thoughts} == {None}
 
     def say(those: set[tuple[int, int]]) -> list[str]:
         return [f"{made[n].task.template_id} {made[n].task.seed}: {step}" for n, step in those]
