@@ -120,13 +120,14 @@ async def test_a_field_without_a_frame_has_the_words_before_it(
     told: ModuleType, tag: str, *, sound: bool
 ) -> None:
     target = Target(tag=tag, bbox=(300, 100, 90, 20), visible=1.0)
-    words = (("note", (250, 103, 20, 14)), ("to:", tuple(LABEL)))
+    words = (("a", (256, 103, 8, 14)), ("note", (262, 103, 9, 14)), ("to:", tuple(LABEL)))
     step = told.look(*words, do=Click(x=320, y=110), target=target)
 
     found = await told.judge(step)
 
     assert (found.status is Status.PASSED) is sound
-    assert [one["bbox"] for one in found.evidence["bases"]] == ([LABEL] if sound else [])
+    bases = [(one["picture"], one["bbox"]) for one in found.evidence["bases"]]
+    assert bases == ([(0, LABEL)] if sound else [])
 
 
 def element(tag: str, box: tuple[float, float, float, float]) -> Element:
@@ -148,6 +149,8 @@ def element(tag: str, box: tuple[float, float, float, float]) -> Element:
         ("select", (0, 0, 400, 220), True),
         ("select", (20, 20, 300, 190), True),
         ("select", (0, 20, 20, 190), True),
+        ("select", (0, 210, 400, 20), True),
+        ("select", (0, 20, 15, 200), False),
         ("ul", (0, 0, 400, 220), False),
         ("select", (21, 0, 379, 220), False),
         ("select", (0, 0, 19, 220), False),
@@ -159,7 +162,7 @@ async def test_an_option_is_in_the_list_that_holds_the_point(
     told: ModuleType, tag: str, box: tuple[float, float, float, float], *, sound: bool
 ) -> None:
     """The target is a part of the list, and the option stands in another."""
-    option = ("Peru", (box[0] + 2, 30, 16, 14))
+    option = ("Peru", (box[0] + box[2] - 18, box[1] + 3, 16, 14))
     step = told.look(
         *(option, ("Chile", (12, 202, 60, 14))),
         do=Select(x=20, y=210, option="Peru"),
@@ -252,6 +255,32 @@ def test_what_an_export_asks_is_the_first_thing_missing(told: ModuleType) -> Non
     ]
 
 
+def test_without_a_picture_nothing_has_a_basis(told: ModuleType) -> None:
+    chosen = Select(x=20, y=210, option="Peru")
+    steps = [
+        told.look(do=chosen, target=told.at(told.FIELD, "Chile")),
+        told.look(do=chosen, target=told.at(told.FIELD, "Chile"), thought="It has 'Peru'."),
+        told.press(thought="I press 'Submit'."),
+    ]
+
+    for step in steps:
+        found = list(needs(step, Shown((), ())))
+        assert found
+        assert [one.basis for one in found] == [None] * len(found)
+
+
+def test_an_option_of_nothing_has_no_basis(told: ModuleType) -> None:
+    step = told.look(do=Select(x=20, y=210, option="Peru"), target=None)
+
+    found = needs(step, Shown((), (Picture(step, scale=1.0),)))
+
+    assert [one.basis for one in found] == [None, None]
+
+
+def test_words_are_the_same_whatever_parts_them() -> None:
+    assert find_text("X two", "", Shown((Words(None, [("X-two", None)]),), ())) == Basis(None)
+
+
 def test_a_drag_needs_what_it_begins_at_and_a_step_without_an_action_nothing() -> None:
     for action, count in ((Drag(x=1, y=1, to_x=2, to_y=2), 1), (NoAction(), 0)):
         step = make_step(0, picture=0, action=action).model_copy(update={"thought": None})
@@ -289,8 +318,8 @@ async def test_words_on_a_target_are_found_in_its_own_box(told: ModuleType) -> N
         shown = () if text == "Submit" else ((text, (12, 325, 20, 20)),)
         step = told.look(*shown, do=Click(x=20, y=330), target=target)
         found = await told.judge(step)
-        bases = [one["bbox"] for one in found.evidence["bases"]]
-        assert bases == ([[*where]] if text == "→" else []), found.evidence
+        bases = [(one["picture"], one["bbox"]) for one in found.evidence["bases"]]
+        assert bases == ([(0, [*where])] if text == "→" else []), found.evidence
 
 
 def test_typing_without_a_point_needs_no_target(told: ModuleType) -> None:
