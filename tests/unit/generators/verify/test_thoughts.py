@@ -3,7 +3,7 @@
 import pytest
 from factories import make_step
 
-from generators.verify.thoughts import contradiction, quotes
+from generators.verify.thoughts import contradiction, is_put_together, quote, quotes
 from schemas.action import Action, Answer, Click, Drag, Hover, Key, Scroll, Select, TypeText
 from schemas.action import Direction as Way
 from schemas.episode import Step, ThoughtSource
@@ -155,3 +155,47 @@ def test_quotations_are_found_in_all_their_marks() -> None:
         "three",
         "four",
     ]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "there"),
+    [
+        *((10, 50, True), (9, 50, False), (70, 50, True), (71, 50, False)),
+        *((30, 40, True), (30, 39, False), (30, 60, True), (30, 61, False)),
+    ],
+)
+def test_words_are_on_a_target_that_has_their_middle(x: int, y: int, *, there: bool) -> None:
+    target = Target(tag="div", role="button", text="Nulla", bbox=(10, 40, 60, 20), visible=1)
+    words = Sight(text="the end", bbox=(x - 4, y - 6, 8, 12))
+    pointed = step("I mark 'end'.", PRESS, sights=(words,)).model_copy(update={"target": target})
+
+    assert (contradiction(pointed) is None) is there
+    nowhere = target.model_copy(update={"bbox": None})
+    assert contradiction(pointed.model_copy(update={"target": nowhere})) is not None
+
+
+@pytest.mark.parametrize(("x", "beside"), [(10, False), (70, False), (9, True), (71, True)])
+def test_a_control_is_another_one_where_the_action_does_not_point(x: int, *, beside: bool) -> None:
+    pointed = step("I press 'Cancel'.", Click(x=x, y=100))
+
+    assert (contradiction(pointed) is not None) is beside
+
+
+def test_a_control_is_known_by_its_name_where_it_has_no_text() -> None:
+    named = OTHER.model_copy(update={"text": ""})
+
+    told = step("I press 'Cancel'.", PRESS).model_copy(update={"elements": (named,)})
+
+    assert contradiction(told) is not None
+
+
+def test_parts_stand_one_after_another_from_the_beginning_on() -> None:
+    assert is_put_together("abc", ["ab", "c", ""])
+    assert not is_put_together("xabc", ["ab", "c"])
+    assert not is_put_together("ab", ["ab"])
+
+
+def test_a_long_text_is_quoted_short() -> None:
+    assert quote("a" * 60) in (repr("a" * 60), repr("a" * 59 + "…"))
+    assert quote("a" * 500).endswith("a…'")
+    assert quote("Ada") == "'Ada'"
