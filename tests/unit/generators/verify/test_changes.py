@@ -28,6 +28,11 @@ def field(
     )
 
 
+def edit(key: tuple[str | None, str, int], before: str, after: str) -> Edit:
+    """Return a change of a field that stands alone."""
+    return Edit(key, before, after, field(before))
+
+
 def step(*fields: Element, do: Action | None = None, **changes: Any) -> Step:
     made = make_step(0, picture=0, action=do or Click(x=1, y=1))
     return made.model_copy(update={"elements": fields, "target": None, **changes})
@@ -49,32 +54,32 @@ def test_a_field_is_known_by_its_frame_its_tag_and_its_place() -> None:
         )
 
     assert edits(page(first), page(after)) == (
-        Edit((None, "input", 1), "2", "b"),
-        Edit((None, "select", 0), "3", "c"),
-        Edit((None, "input", 2), "5", "e"),
+        Edit((None, "input", 1), "2", "b", field("2")),
+        Edit((None, "select", 0), "3", "c", field("3", tag="select")),
+        Edit((None, "input", 2), "5", "e", field("5")),
     )
     assert edits(page(first), page(first)) == ()
     assert edits(page(first), step(field("1"))) == ()
 
 
 ONE, OTHER = (None, "input", 0), (None, "input", 1)
-OWN = Edit(ONE, "", "anna")
+OWN = edit(ONE, "", "anna")
 BUTTON = Target(tag="button")
 
 LATER: dict[str, tuple[Action, Edit | None, Target | None, bool]] = {
-    "the value before, by a key": (Key(key="Delete"), Edit(ONE, "anna", ""), None, True),
-    "the value before, by Enter": (Key(key="Enter"), Edit(ONE, "anna", ""), None, False),
+    "the value before, by a key": (Key(key="Delete"), edit(ONE, "anna", ""), None, True),
+    "the value before, by Enter": (Key(key="Enter"), edit(ONE, "anna", ""), None, False),
     "the value before, by the other Enter": (
         Key(key="NumpadEnter"),
-        Edit(ONE, "anna", ""),
+        edit(ONE, "anna", ""),
         None,
         False,
     ),
-    "emptied by a click": (Click(x=1, y=1), Edit(ONE, "anna", ""), None, False),
-    "written over": (TypeText(text="bo"), Edit(ONE, "anna", "bo"), None, True),
-    "written on": (TypeText(text="bel"), Edit(ONE, "anna", "annabel"), None, False),
-    "emptied as it was sent": (TypeText(text="x", enter=True), Edit(ONE, "anna", ""), None, True),
-    "another field": (TypeText(text="bo"), Edit(OTHER, "anna", "bo"), None, False),
+    "emptied by a click": (Click(x=1, y=1), edit(ONE, "anna", ""), None, False),
+    "written over": (TypeText(text="bo"), edit(ONE, "anna", "bo"), None, True),
+    "written on": (TypeText(text="bel"), edit(ONE, "anna", "annabel"), None, False),
+    "emptied as it was sent": (TypeText(text="x", enter=True), edit(ONE, "anna", ""), None, True),
+    "another field": (TypeText(text="bo"), edit(OTHER, "anna", "bo"), None, False),
 }
 
 
@@ -83,7 +88,7 @@ def test_a_text_is_taken_back_by_what_writes_over_it(
     do: Action, change: Edit, target: Target | None, *, back: bool
 ) -> None:
     own = step(do=TypeText(text="anna"))
-    later = [(step(do=do, target=target), (Edit(OTHER, "1", "2"), change))]
+    later = [(step(do=do, target=target), (edit(OTHER, "1", "2"), change))]
 
     assert taken_back(own, [OWN], later) is back
 
@@ -104,8 +109,8 @@ def test_a_value_is_given_back_by_a_step_that_acts_on_the_field(
     do: Action, before: str, after: str, *, back: bool
 ) -> None:
     """What was set is `before`, and what stood there earlier `after`; nothing writes over it."""
-    own = Edit(ONE, after, before)
-    restored = Edit(ONE, "other", after)
+    own = edit(ONE, after, before)
+    restored = edit(ONE, "other", after)
 
     assert taken_back(step(), [own], [(step(do=do), (restored,))]) is back
 
@@ -117,8 +122,8 @@ def test_a_value_is_given_back_by_a_step_that_acts_on_the_field(
         (None, BUTTON, False),
         (None, Target(tag="div", role="button"), False),
         (None, Target(tag="div"), True),
-        (Edit(ONE, "anna", "other"), None, False),
-        (Edit(ONE, "anna", "annabel"), None, True),
+        (edit(ONE, "anna", "other"), None, False),
+        (edit(ONE, "anna", "annabel"), None, True),
     ],
 )
 def test_what_happens_between_decides(
@@ -128,17 +133,17 @@ def test_what_happens_between_decides(
     changes = () if between is None else (between,)
     later = [
         (step(do=Click(x=1, y=1), target=target), changes),
-        (step(do=Key(key="Delete")), (Edit(ONE, "anna", ""),)),
+        (step(do=Key(key="Delete")), (edit(ONE, "anna", ""),)),
     ]
 
     assert taken_back(step(do=TypeText(text="anna")), [OWN], later) is back
 
 
 def test_a_box_that_was_checked_anew_is_followed_on() -> None:
-    own = Edit(ONE, "false", "true")
+    own = edit(ONE, "false", "true")
     later = [
-        (step(do=Hover(x=1, y=1)), (Edit(ONE, "true", "mixed"),)),
-        (step(do=Click(x=1, y=1)), (Edit(ONE, "mixed", "false"),)),
+        (step(do=Hover(x=1, y=1)), (edit(ONE, "true", "mixed"),)),
+        (step(do=Click(x=1, y=1)), (edit(ONE, "mixed", "false"),)),
     ]
 
     assert taken_back(step(), [own], later)
