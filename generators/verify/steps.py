@@ -70,7 +70,7 @@ class Steps:
     """The `steps` verifier."""
 
     name = "steps"
-    version = "3"
+    version = "4"
 
     def __init__(self, sites: Mapping[str, Site]) -> None:
         self._sites = sites
