@@ -152,6 +152,7 @@ def test_the_demo_is_as_large_as_it_promises() -> None:
     tasks = validate(config).tasks
 
     assert len({task.template_id for task in tasks}) >= 60
-    assert len(tasks) * config.tasks.attempts >= 300
+    assert config.tasks.attempts >= 2
+    assert len(tasks) * config.tasks.attempts >= 240
     assert set(count_by_policy(config, tasks)) == {"teacher", "clumsy"}
     assert config.browser.sessions == 16
