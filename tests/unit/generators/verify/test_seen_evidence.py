@@ -269,6 +269,14 @@ def test_without_a_picture_nothing_has_a_basis(told: ModuleType) -> None:
         assert [one.basis for one in found] == [None] * len(found)
 
 
+def test_what_is_told_in_words_needs_no_picture(told: ModuleType) -> None:
+    step = told.press(thought="I press 'Submit'.")
+
+    named = list(needs(step, Shown((Words(None, [("Submit", None)]),), ())))[1]
+
+    assert (named.what, named.basis) == ("'Submit', which its thought names", Basis(None))
+
+
 def test_an_option_of_nothing_has_no_basis(told: ModuleType) -> None:
     step = told.look(do=Select(x=20, y=210, option="Peru"), target=None)
 

@@ -174,9 +174,17 @@ def test_words_are_on_a_target_that_has_their_middle(x: int, y: int, *, there: b
     assert contradiction(pointed.model_copy(update={"target": nowhere})) is not None
 
 
-@pytest.mark.parametrize(("x", "beside"), [(10, False), (70, False), (9, True), (71, True)])
-def test_a_control_is_another_one_where_the_action_does_not_point(x: int, *, beside: bool) -> None:
-    pointed = step("I press 'Cancel'.", Click(x=x, y=100))
+@pytest.mark.parametrize(
+    ("x", "y", "beside"),
+    [
+        *((10, 100, False), (70, 100, False), (9, 100, True), (71, 100, True)),
+        *((20, 120, False), (20, 99, True), (20, 121, True)),
+    ],
+)
+def test_a_control_is_another_one_where_the_action_does_not_point(
+    x: int, y: int, *, beside: bool
+) -> None:
+    pointed = step("I press 'Cancel'.", Click(x=x, y=y))
 
     assert (contradiction(pointed) is not None) is beside
 
