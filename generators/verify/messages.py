@@ -3,7 +3,8 @@
 A policy's prompt is its system prompt, and then step by step the observation and what came after it: the
 reply in canonical form, or why it was not carried out. Older pictures may have been replaced by a
 placeholder and the oldest steps dropped; then a new segment begins. A localizer and a validator are asked
-anew each time. Only the wording of the placeholder, and of a result that says nothing, is a run's own.
+anew each time. Only the wording of the placeholder, and of a result that says nothing, is a run's own; each
+is one for the whole episode.
 """
 
 from collections.abc import Iterator, Sequence
@@ -104,6 +105,8 @@ class _Conversation:
         self._before: tuple[int, list[JsonValue]] | None = None
         """Segment and messages of the question before."""
         self._proposed: Question | None = None
+        self._words: dict[str, str] = {}
+        """The run's own wording of a result that says nothing, and of the placeholder."""
 
     def add(self, question: Question) -> None:
         """Add what a question comes to in the prompts after it."""
@@ -166,34 +169,35 @@ class _Conversation:
         """Return whether a message is the observation of a step, after what came of the one before."""
         steps, dialect = self._episode.steps, question.dialect
         before, after = dialect.observation_text(number, steps[number].page)
-        last = steps[number - 1] if number else None
-        result = dialect.result_text(last) if last is not None else ""
+        begins, ends = _result(dialect, steps[number - 1]) if number else ("", None)
         shown: Row = {"type": "image", "step": number}
         match row:
             case {"role": "user", "content": [{"type": "text", "text": str(head)}, *rest]}:
                 pass
             case _:
                 return False
+        own, following = task + begins, (ends or "") + before
+        words = head[len(own) :].partition(following)[0] if ends else ""
+        if not head.startswith(own + words + following):
+            return False
+        if ends and self._words.setdefault("result", words) != words:
+            return False
+        more = head[len(own + words + following) :]
         if rest:
-            whole = rest == [shown, {"type": "text", "text": after}]
-        else:
-            whole = number != question.step and head.endswith(after)
-        begins, ends = _result(dialect, last)
-        if head.startswith(task + result + before):
-            return whole and (not rest or head == task + result + before)
-        own = head.startswith(task + begins) and (ends + before) in head
-        return whole and own and (not rest or head.endswith(ends + before))
+            return not more and rest == [shown, {"type": "text", "text": after}]
+        placeholder = more.removesuffix(after)
+        one = self._words.setdefault("placeholder", placeholder) == placeholder
+        return one and number != question.step and more.endswith(after)
 
 
-def _result(dialect: Dialect, step: Step | None) -> tuple[str, str]:
-    """Return how the result of a step begins and ends, whatever it says.
+def _result(dialect: Dialect, step: Step) -> tuple[str, str | None]:
+    """Return how the result of a step begins and ends.
 
-    The wording of one that says nothing is a run's own.
+    It ends with None where the whole of it is known; the wording of one that says nothing is a run's own.
     """
-    if step is None:
-        return "", ""
-    if step.action_error is not None or step.result_text:
-        return dialect.result_text(step), ""
+    said = dialect.result_text(step)
+    if not said or step.action_error is not None or step.result_text:
+        return said, None
     shown = dialect.result_text(step.model_copy(update={"result_text": _ANYTHING}))
     begins, _, ends = shown.partition(_ANYTHING)
     return begins, ends

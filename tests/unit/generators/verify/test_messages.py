@@ -54,6 +54,10 @@ LIES: dict[str, Lie] = {
     "no system prompt": rows(1, lambda messages: messages.pop(0)),
     "nothing sent": rows(1, lambda messages: messages.clear(), image_steps=()),
     "an observation of another role": message(1, 1, '"role": "user"', '"role": "assistant"'),
+    "words before the first observation": both(
+        *[message(number, 1, "<observation>", "Stop. <observation>") for number in range(2)]
+    ),
+    "words before an observation": message(1, 3, "<observation>", "Stop. <observation>"),
     "a picture not sent": rows(1, unseen, image_steps=(0,)),
     "words after the result's own": both(
         message(1, 3, "done", "fine"),
@@ -194,8 +198,19 @@ async def test_what_an_action_came_to_is_what_the_model_was_told() -> None:
     assert [step.result_text for step in episode.steps] == ["Hello", "Hello", None]
     assert defects(await examined(episode)) == []
 
-    lie = message(1, 3, "Hello", "Bye")
+    for old, new in (("Hello", "Bye"), ("<observation>", "Stop. <observation>")):
+        found = defects(await examined(message(1, 3, old, new)(episode)))
+        assert "messages of call 1 are not what the steps and the replies before make" in found
 
-    assert "messages of call 1 are not what the steps and the replies before make" in defects(
-        await examined(lie(episode))
-    )
+
+async def test_a_run_has_one_wording_of_what_says_nothing_and_of_a_picture_left_out() -> None:
+    said = [clicked(50 + number, 100) for number in range(4)]
+    sessions = ScriptedSessions(pages(*[RUNNING] * 4, WON))
+    policy = model_policy(*said, keep_images=1, slack_images=0)
+    episode = await attempt_it(sessions, make_policy=policy)
+    assert defects(await examined(episode)) == []
+
+    for at_, old, new in ((3, "\\ndone", "\\nfine"), (3, "[Image omitted", "[Picture omitted")):
+        told = [message(number, at_, old, new) for number in (2, 3)]
+        found = defects(await examined(both(*told)(episode)))
+        assert "messages of call 3 are not what the steps and the replies before make" in found
