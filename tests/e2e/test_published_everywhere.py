@@ -166,7 +166,7 @@ def test_a_reader_finds_the_same_rows_and_pictures_in_all_three(
     said = published.python(program, "everything", reader, *PLACES)
     found: dict[str, Found] = json.loads(said)
 
-    assert expected["steps"]["rows"] == 14
+    assert expected["steps"]["rows"] == 16
     assert all(told["rows"] for told in expected.values())
     assert found == dict.fromkeys(PLACES, expected)
 

@@ -173,7 +173,7 @@ def action_with(number: int, change: Callable[[Action], Action]) -> Damage:
 
 
 def moved(action: Action) -> Action:
-    assert isinstance(action, TypeText)
+    assert isinstance(action, Click)
     return action.model_copy(update={"x": 400.0, "y": 300.0})
 
 
@@ -251,12 +251,12 @@ DAMAGES: dict[str, tuple[int, str, Damage]] = {
     "a picture of the step before": (1, "picture", picture_of(1, lambda own, _: own.steps[0])),
     "a picture of another episode": (0, "picture", picture_of(0, lambda _, other: other.steps[0])),
     "an action moved": (0, "target", action_with(0, moved)),
-    "another text typed": (1, "form_sha256", action_with(0, misspelt)),
+    "another text typed": (2, "form_sha256", action_with(1, misspelt)),
     "an action renamed": (-2, "reward", action_with(-2, hovered)),
     "no final row": (-2, "final row", rows(lambda steps: [*steps[:-1]])),
-    "the first step dropped": (0, "form_sha256", rows(lambda steps: [*steps[1:]])),
-    "a step doubled": (1, "form_sha256", rows(lambda steps: [steps[0], *steps])),
-    "two steps swapped": (0, "form_sha256", rows(lambda s: [s[1], s[0], *s[2:]])),
+    "the first step dropped": (0, "focus", rows(lambda steps: [*steps[1:]])),
+    "a step doubled": (2, "form_sha256", rows(lambda s: [*s[:2], *s[1:]])),
+    "two steps swapped": (1, "form_sha256", rows(lambda s: [s[0], s[2], s[1], *s[3:]])),
 }
 
 

@@ -72,7 +72,7 @@ def test_check_counts_yield_and_reproduction_by_family(
     assert report["families"] == 3
     assert report["mastered"] == 2
     assert by_family[0]["problems"][0].startswith("seed 0: outcome: failed: not done")
-    assert by_family[2]["states"] == 6, "each episode has a click, a text and a last look"
+    assert by_family[2]["states"] == 8, "each episode has two clicks, a text and a last look"
 
 
 def test_a_check_in_which_nothing_passes_ends_with_1(capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,6 +50,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "engine.requests=3",
         "engine.command=['/nowhere/vllm']",
     ),
+    "engine plan": (("engine", "plan"), "tasks.attempts=3", "browser.picture_side=[300,400]"),
 }
 """A way to call each command, a setting that it has no use for, and one that it has."""
 
