@@ -234,6 +234,15 @@ async def test_the_score_board_is_hidden(served: Served) -> None:
         assert await begun.session.evaluate(shown) == "none"
 
 
+async def test_a_page_begins_its_problem_once(served: Served) -> None:
+    async with served.begun() as begun:
+        with pytest.raises(RolloutFailure, match="the page has begun its problem before"):
+            await begun.site.begin(begun.visit, begun.session)
+
+        await begun.does(END % 1)
+        assert await begun.outcome() == WON
+
+
 async def test_a_goal_with_fields_is_its_words(served: Served) -> None:
     async with served.opened("click-button") as (visit, session):
         await session.evaluate("core.getUtterance = () => ({utterance: 'Say it.', fields: {}}), 1")
