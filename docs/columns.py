@@ -21,6 +21,7 @@ from schemas.base import Record
 from schemas.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
 from schemas.published import Attempt, Result
+from schemas.sections import RowKind
 from schemas.step_label import StepLabel, StepQuality
 from schemas.tables import (
     TABLES,
@@ -32,8 +33,7 @@ from schemas.tables import (
 )
 from schemas.verdict import Acceptance, Status
 from storage.publish.card.columns import NO_FIELD, column_docs, member_docs, table_docs, type_name
-from storage.publish.training.options import RowKind
-from storage.publish.training.schema import columns as training_columns
+from storage.publish.training.schema import own_columns
 
 PAGE = Path(__file__).with_name("dataset.md")
 
@@ -113,31 +113,12 @@ def _actions() -> Iterator[str]:
         yield line(f"`{name}`", " ".join(parts), (kind.__doc__ or "").strip())
 
 
-LIKE_SFT = (RowKind.KTO, RowKind.STEP_LABELS)
-"""Kinds of training rows that are told by what they have beside the columns of `sft`."""
-
-
 def _training_rows(kind: RowKind) -> Iterator[str]:
     """Yield the columns of training rows; of kinds like `sft`, what that has not."""
-    beside = set(training_columns(RowKind.SFT)) if kind in LIKE_SFT else set()
-    own = [column for column in training_columns(kind) if column not in beside]
     yield from ("| column | type | null | meaning |", "|---|---|---|---|")
-    for column in own:
+    for column in own_columns(kind):
         nullable = "yes" if column.nullable else ""
-        yield line(f"`{column.name}`", _row_type(column.type), nullable, column.about)
-
-
-def _row_type(kind: pa.DataType) -> str:
-    """Return the type of a column of training rows in words."""
-    if pa.types.is_list(kind):
-        return f"list of {_row_type(kind.value_type)}"
-    if not pa.types.is_struct(kind):
-        return str(kind)
-    names = [item.name for item in kind]
-    if names == ["bytes", "path"]:
-        return "image (bytes, path)"
-    content = kind.field("content").type
-    return "{role, content: parts}" if pa.types.is_list(content) else "{role, content: string}"
+        yield line(f"`{column.name}`", type_name(column.type), nullable, column.about)
 
 
 Parts = Mapping[str, Callable[[], Iterator[str]]]

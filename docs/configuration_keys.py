@@ -67,7 +67,9 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),
     "storage/publish/publish.py": (
         *("publish.include_rejected", "publish.license", "storage.shard_mb"),
+        "publish.training_rows",
     ),
+    "flows/job/publish_job.py": _all("publish", "training_rows dialect"),
     "storage/objects/s3/connection.py": _all("storage", "endpoint_url region"),
 }
 """The keys that each module reads, which is where they take effect."""
@@ -103,7 +105,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 _ASKED = tuple(name for name in DIALECTS if make_dialect(name).drives_engine)
 
 CHOICES: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("policy.dialect", "policy.localizer.dialect"), _ASKED),
+    **dict.fromkeys(("policy.dialect", "policy.localizer.dialect", "publish.dialect"), _ASKED),
     **dict.fromkeys(
         ("verify.verifiers", "verify.rejected_too", "accept.passed", "accept.min_scores"),
         VERIFIER_NAMES,

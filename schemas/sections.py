@@ -229,14 +229,14 @@ class BrowserSection(Record):
     `margin`; where pages have no area of their own `[500, 400]`, or `[1024, 1024]` where a model looks
     at them."""
     device_scale_factor: float | None = Field(default=None, gt=0, le=8)
-    """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each episode
+    """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each task
     draws its own, within `picture_side`; 1 beside a `viewport`."""
     picture_side: SideRange | None = None
-    """The longer side of a screenshot, least and most: each episode draws its own, and its device
-    scale factor, at least 1, follows from it. None: `[368, 480]`, or `[896, 1024]` where a model
+    """The longer side of a screenshot, least and most: each task draws its own, and its device
+    scale factor, at least 1, follows from it; attempts at one task are shown the same. None: `[368, 480]`, or `[896, 1024]` where a model
     looks. Without effect beside a `viewport` or a `device_scale_factor`."""
     margin: float = Field(default=0.1, ge=0, le=1)
-    """By which part of the task's area a viewport is higher at most: each episode draws its own
+    """By which part of the task's area a viewport is higher at most: each task draws its own
     height, and so its shape. Without effect beside a `viewport`."""
     processes: int = Field(default=1, ge=1, le=256)
     """Browser processes for rollouts, each with as many sessions; replays have one of their own."""
@@ -312,6 +312,21 @@ class Gate(StrEnum):
     """The owner decides on every request."""
 
 
+class RowKind(StrEnum):
+    """What a training row teaches."""
+
+    SFT = "sft"
+    """The reply."""
+    PREFERENCE = "preference"
+    """One reply rather than another, after the same prompt."""
+    KTO = "kto"
+    """Whether the reply is wanted."""
+    STEP_LABELS = "step_labels"
+    """What the reply did for the task."""
+    GROUNDING = "grounding"
+    """Where on the picture the thing is that words refer to."""
+
+
 class PublishSection(Record):
     """Where the dataset goes when the run ends, and on what terms."""
 
@@ -320,6 +335,13 @@ class PublishSection(Record):
     `["demo-dataset", "hf://datasets/my-org/demo"]`; empty: nowhere."""
     include_rejected: bool = False
     """Publishes rejected episodes too, each labelled with the reasons."""
+    training_rows: tuple[RowKind, ...] = tuple(RowKind)
+    """Training rows that are published beside the tables, a config for each kind. Each row holds all
+    pictures of its prompt, so `sft`, `kto` and `step_labels` each take a multiple of what `steps` takes;
+    empty: none."""
+    dialect: str | None = None
+    """Whose words training rows are in; None: the dialect of the first policy that asks an engine, else
+    `holotron`."""
     private: bool = True
     """On the Hub, publishes into a private repository alone, and makes a new one private. False: a
     new one is public."""

@@ -24,7 +24,7 @@ from pyarrow.fs import FileSystem
 from schemas.base import sha256_hex
 from schemas.tables import arrow_schema
 from schemas.task import SPLITS
-from storage.publish.plan.plan import config_schema
+from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
 
 HUB = "hf://datasets/"
 BUCKET = "s3://"
@@ -39,7 +39,7 @@ KEYS = {
     "observations": ("episode_id", "step"),
     "calls": ("episode_id", "step", "call"),
     "prompts": ("prompt_sha256",),
-}
+} | dict.fromkeys(TRAINING_CONFIGS, ("id",))
 """What tells one row of a config from any other of a split."""
 
 SMALL = ("episode_id", "step", "action", "url")

@@ -15,7 +15,7 @@ from storage.export.export import ExportReport, export
 from storage.export.protocol import Format, GroupFormat
 from storage.publish.training.source import (
     ChatMessage,
-    ExportedEpisode,
+    FullEpisode,
     MessagePicture,
     Rendered,
     Segment,
@@ -48,11 +48,11 @@ def lines(folder: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(text)
 
 
-def told_of(episode: Episode, *, accepted: bool = True) -> ExportedEpisode:
+def told_of(episode: Episode, *, accepted: bool = True) -> FullEpisode:
     """Return an episode with its task and what the rule makes of it."""
     task = make_task(episode.seed).model_copy(update={"task_id": episode.task_id})
     made = Acceptance(accepted=accepted, assurance="replayed", replay="reproduced", split="train")
-    return ExportedEpisode(episode, task, made)
+    return FullEpisode(episode, task, made)
 
 
 class Parrot:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -22,6 +23,7 @@ from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.publish import PublishReport, publish
+from storage.publish.training.source import Renderer
 from storage.publish.verify import Discrepancy, verify_published
 from storage.run_file import RunFile, create_run
 
@@ -165,29 +167,37 @@ def published(
     to: Path,
     *,
     run_file: RunFile | None = None,
-    include_rejected: bool = False,
     shard_mb: int = 64,
+    renderer: Renderer | None = None,
+    **terms: Any,
 ) -> PublishReport:
-    """Publish a snapshot to a folder and wait for it."""
+    """Publish a snapshot to a folder on these terms and wait for it; with a renderer training rows too."""
     return asyncio.run(
         publish(
             snapshot,
             run_file or make_run_file(),
             RULE,
             str(to),
-            terms=PublishSection(include_rejected=include_rejected),
+            terms=PublishSection(**terms),
             storage=StorageSection(shard_mb=shard_mb),
+            renderer=renderer,
         )
     )
 
 
-async def publish_stored(at: Path, to: Path) -> PublishReport:
+async def publish_stored(at: Path, to: Path, renderer: Renderer | None = None) -> PublishReport:
     """Publish the last version of the run that lies in a folder."""
     store = LocalStore(at)
     run = await create_run(store, RunConfig(), provenance={})
     lake = Lake(str(at), store, StorageSection())
     report = await publish(
-        await lake.snapshot(), run, RULE, str(to), terms=PublishSection(), storage=STORAGE
+        await lake.snapshot(),
+        run,
+        RULE,
+        str(to),
+        terms=PublishSection(),
+        storage=STORAGE,
+        renderer=renderer,
     )
     await lake.close()
     return report

@@ -10,8 +10,8 @@ from referents import middle
 from schemas.action import Click
 from schemas.episode import Step
 from schemas.observation import Box, Element, Sight, Target
-from storage.export.grounding import Grounding
 from storage.export.protocol import File, Line
+from storage.export.training import Grounding
 
 NAMED = {'the button "Save"', 'the "Save" button'}
 """What is said of a button, whatever is known of its page."""

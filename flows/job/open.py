@@ -73,7 +73,7 @@ async def open_generation(
             judge,
             runner=_runner(resources, config, context, judge, runtime),
             runtime=runtime,
-            publisher=Publisher(resources.lake, run, config.accept, config.publish, config.storage),
+            publisher=Publisher(resources.lake, run, config),
             destinations=config.publish.to,
             workers=worker_count(config.tasks.unit_size, resources.slots.limit),
         )

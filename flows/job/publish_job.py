@@ -9,6 +9,7 @@ from os import environ
 from pathlib import PurePosixPath
 
 from flows.job.config_loader import Sources
+from flows.job.dialect_renderer import make_renderer
 from flows.job.stored_run import open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.used_keys import check_settings
@@ -22,12 +23,12 @@ from schemas.errors import (
     Unfinished,
     Unwritable,
 )
-from schemas.sections import AcceptSection, PublishSection, StorageSection
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
 from storage.objects.urls import folder
 from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.publish import PublishReport, open_destination, publish
+from storage.publish.training.source import Renderer
 from storage.run_file import RunFile
 
 _NO_RUN = "none yet"
@@ -43,17 +44,20 @@ class Publisher:
     """The run's tables."""
     run: RunFile
     """The run's `run.json`."""
-    rule: AcceptSection
-    """Which episodes are accepted."""
-    terms: PublishSection
-    """What is published, and under which licence."""
-    storage: StorageSection
-    """How destinations are reached."""
+    config: RunConfig
+    """Which episodes are accepted, what is published, in whose words, and how destinations are reached."""
 
     async def publish(self, snapshot: Snapshot, to: str) -> PublishReport:
         """Publish a version of the run at `to`."""
+        config = self.config
         return await publish(
-            snapshot, self.run, self.rule, to, terms=self.terms, storage=self.storage
+            snapshot,
+            self.run,
+            config.accept,
+            to,
+            terms=config.publish,
+            storage=config.storage,
+            renderer=_renderer(config),
         )
 
     async def publish_last(self, to: str) -> PublishReport:
@@ -99,9 +103,7 @@ async def open_publication(
         await check_destination(to, config, stored.run.run_id)
         await warn_of_stored_thresholds(snapshot, config.accept)
         await _keep(stored.lake, snapshot.version)
-        publisher = Publisher(
-            stored.lake, stored.run, config.accept, config.publish, config.storage
-        )
+        publisher = Publisher(stored.lake, stored.run, config)
         async with asyncio.TaskGroup() as group:
             yield PublishJob(group.create_task(_publish(publisher, snapshot, to)))
 
@@ -139,12 +141,13 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
 
     Raises:
         BadConfig: nothing can be published there, the user may not, it and the run contain each
-            other, or the Hub does not know the licence.
+            other, the Hub does not know the licence, or there is no such dialect.
         OtherRun: the destination holds the dataset of another run.
         Unwritable: the destination cannot be written, or holds something else.
         Conflict: another program changed the dataset there.
     """
     refuse_unknown_licence(config.publish.license)
+    _renderer(config)
     destination = open_destination(to, config.publish, config.storage)
     dataset_path, run_path = _path_of(to), _path_of(config.run.url)
     if dataset_path.is_relative_to(run_path) or run_path.is_relative_to(dataset_path):
@@ -162,6 +165,17 @@ async def check_destination(to: str, config: RunConfig, run_id: str | None) -> N
             "publish to another place, or remove that one"
         ) from error
     await destination.probe()
+
+
+def _renderer(config: RunConfig) -> Renderer | None:
+    """Return what writes training rows; None if none are published.
+
+    Raises:
+        BadConfig: there is no such dialect.
+    """
+    if not config.publish.training_rows:
+        return None
+    return make_renderer(config, config.publish.dialect)
 
 
 def _path_of(url: str) -> PurePosixPath:

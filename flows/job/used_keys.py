@@ -28,6 +28,9 @@ _PICTURES = (*_LARGEST, "browser.margin")
 _ACTING = ("policy.name", "policies")
 """The keys that decide how large pictures are where nothing is set."""
 
+_WORDS = ("policy", "policies")
+"""The keys that decide what a model would have been asked."""
+
 _EXPORT = (*_BUCKET, *_RULE, "publish.include_rejected")
 
 USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
@@ -47,9 +50,12 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "publish.private",
         "publish.gated",
         "publish.license",
+        "publish.training_rows",
+        "publish.dialect",
+        *_WORDS,
     ),
     "export": _EXPORT,
-    **{f"export --format {name}": (*_EXPORT, "policy", "policies") for name in RENDERED},
+    **{f"export --format {name}": (*_EXPORT, *_WORDS) for name in RENDERED},
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),

@@ -24,7 +24,7 @@ from schemas.action import Action, NoAction
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.call import Call
 from schemas.episode import Actor, Episode, PolicyKind, Step
-from storage.export.protocol import ExportedEpisode, File, Format, FormatCounts, Piece
+from storage.export.protocol import File, Format, FormatCounts, FullEpisode, Piece
 from storage.export.registry import FormatName
 
 VERSION = "ATIF-v1.8"
@@ -42,7 +42,7 @@ class Atif(Format):
         return {"schema_version": VERSION}
 
     @override
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         folder = f"{source.acceptance.split}/{source.episode.episode_id}"
         for step in source.episode.steps:
             yield File(f"{folder}/{_picture_path(step)}", step.screenshot.bytes)
@@ -52,7 +52,7 @@ class Atif(Format):
         counts["steps"] += source.episode.n_steps
 
 
-def document(source: ExportedEpisode) -> JsonObject:
+def document(source: FullEpisode) -> JsonObject:
     """Return the document of an episode, which names its pictures by relative path."""
     episode = source.episode
     with_calls = bool(episode.calls)
@@ -116,7 +116,7 @@ def _notes(episode: Episode, n_steps: int) -> str | None:
     return " ".join(notes) or None
 
 
-def _steps(source: ExportedEpisode) -> Iterator[JsonValue]:
+def _steps(source: FullEpisode) -> Iterator[JsonValue]:
     episode = source.episode
     openings: list[JsonObject] = [
         {"source": "system", "message": prompt.text}
@@ -212,7 +212,7 @@ def _metrics(calls: Sequence[Call]) -> JsonObject | None:
     return _without_none(metrics) or None
 
 
-def _outcome(source: ExportedEpisode) -> JsonObject:
+def _outcome(source: FullEpisode) -> JsonObject:
     episode, task = source.episode, source.task
     return {
         "run_id": episode.run_id,

@@ -22,10 +22,10 @@ from typing_extensions import override
 from schemas.base import JsonObject
 from schemas.step_label import GOOD_STEPS, StepLabel
 from storage.export.protocol import (
-    ExportedEpisode,
     File,
     Format,
     FormatCounts,
+    FullEpisode,
     Line,
     Piece,
     picture_path,
@@ -63,7 +63,7 @@ class Chat(Format):
         return options if self._steps is StepChoice.ALL else options | {"steps": self._steps.value}
 
     @override
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         rendered = self._renderer.render(source.episode)
         if rendered.ended is not None:
             counts["cut" if rendered.segments else "skipped"] += 1
@@ -87,7 +87,7 @@ class Chat(Format):
             counts["replies"] += sum(turn.learnt for turn in segment.turns)
             yield Line(self._record(source, segment))
 
-    def _record(self, source: ExportedEpisode, segment: Segment) -> JsonObject:
+    def _record(self, source: FullEpisode, segment: Segment) -> JsonObject:
         episode = source.episode
         record: JsonObject = {
             "id": f"{episode.episode_id}-{segment.number}",

@@ -1,35 +1,29 @@
 """Exports the episodes that a version publishes, one after another, in a format.
 
-The export has the episodes that the run's rule accepts, or all if the caller includes rejected ones.
-`EpisodeReader` reads a few episodes at a time, with their rows of five tables, so one piece of the
-tables is in memory. It yields complete episodes only: a missing step, or a picture that is not the
-recorded one, stops the export. The same run, version, rule and options give the same bytes, so a second
-export writes nothing.
+The export has the episodes that the run's rule accepts, or all if the caller includes rejected ones. An
+episode that is not complete stops it (see `EpisodeReader`). The same run, version, rule and options give
+the same bytes, so a second export writes nothing.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 from pydantic import JsonValue
 
 from schemas.acceptance import AcceptanceStatus
-from schemas.base import JsonObject, Record, sha256_hex
-from schemas.episode import Episode
-from schemas.errors import BadConfig, Damaged
-from schemas.sections import AcceptSection
-from schemas.tables import Row, arrow_schema, from_row
-from schemas.task import Task
+from schemas.base import JsonObject, Record
+from schemas.errors import BadConfig
+from schemas.sections import AcceptSection, RowKind
 from storage.export.atif import Atif
 from storage.export.chat import Chat
-from storage.export.grounding import Grounding
 from storage.export.openenv import OpenEnv
 from storage.export.output_folder import OutputFolder
 from storage.export.protocol import (
-    ExportedEpisode,
     Format,
     FormatCounts,
+    FullEpisode,
     GroupFormat,
     Piece,
 )
@@ -41,24 +35,18 @@ from storage.export.registry import (
     Spelling,
     StepChoice,
 )
-from storage.export.training import Preference, TrainingRows
+from storage.export.training import Grounding, Preference, TrainingRows
 from storage.export.verifiers import Verifiers
-from storage.lake.readers import build_episode, read_prompts, rows_by_episode
-from storage.publish.plan.row_index import RowIndex
-from storage.publish.plan.rows import PIECE_BYTES, Tables, table_errors
-from storage.publish.plan.selection import Candidate, Selection, select
-from storage.publish.training.options import RowKind, SystemPrompt
+from storage.publish.plan.episode_reader import EpisodeReader
+from storage.publish.plan.rows import Tables, table_errors
+from storage.publish.plan.selection import select
+from storage.publish.training.options import SystemPrompt
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker
 from storage.publish.training.source import Renderer
 
 LAYOUT = 4
 """Incremented when the same episodes are written differently."""
-
-_PIECE_EPISODES = 64
-
-_EPISODE_TABLES = ("steps", "observations", "calls")
-"""The tables of which an episode has any number of rows."""
 
 _OPTIONS: dict[FormatName, frozenset[str]] = {
     FormatName.CHAT: frozenset({"dialect", "shape", "pictures", "steps"}),
@@ -194,7 +182,7 @@ def export(
             reader = EpisodeReader(tables)
         with folder.writing():
             counts: Counter[str] = Counter()
-            for split, piece in _output(format_, reader.read(selection), counts):
+            for split, piece in _output(format_, reader.read(selection.published), counts):
                 folder.add(split, piece)
             episodes = sum(1 for _ in selection.published)
             manifest = folder.finish(episodes=episodes, counts=dict(sorted(counts.items())))
@@ -213,7 +201,7 @@ def export(
 
 
 def _output(
-    format_: Format | GroupFormat, sources: Iterator[ExportedEpisode], counts: FormatCounts
+    format_: Format | GroupFormat, sources: Iterator[FullEpisode], counts: FormatCounts
 ) -> Iterator[tuple[str, Piece]]:
     """Yield every piece with its split; attempts at one task come one after another."""
     if isinstance(format_, GroupFormat):
@@ -225,88 +213,3 @@ def _output(
     for source in sources:
         for piece in format_.pieces(source, counts):
             yield source.acceptance.split, piece
-
-
-class EpisodeReader:
-    """Reads the episodes of one version."""
-
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._indexes = {
-            name: RowIndex(tables.datasets[name], "task_id" if name == "tasks" else "episode_id")
-            for name in ("tasks", "episodes", *_EPISODE_TABLES)
-            if name in tables.datasets
-        }
-        self._prompts: dict[str, Row] = {}
-
-    def read(self, selection: Selection) -> Iterator[ExportedEpisode]:
-        """Yield every published episode of `selection`, in order.
-
-        Raises:
-            Damaged: rows of an episode are missing, or are not what was written.
-        """
-        for piece in _pieces(selection.published):
-            ids = [candidate.episode_id for candidate in piece]
-            episode_rows = {row["episode_id"]: row for row in self._rows("episodes", ids)}
-            rows_of = {table: rows_by_episode(self._rows(table, ids)) for table in _EPISODE_TABLES}
-            task_ids = sorted({candidate.task_id for candidate in piece})
-            tasks = {row["task_id"]: from_row(Task, row) for row in self._rows("tasks", task_ids)}
-            for candidate in piece:
-                id_ = candidate.episode_id
-                rows = {table: by_episode.pop(id_, []) for table, by_episode in rows_of.items()}
-                episode = self._episode(candidate, episode_rows.pop(id_), rows)
-                task = tasks[candidate.task_id]
-                yield ExportedEpisode(episode, task, candidate.acceptance, candidate.labels)
-
-    def _rows(self, table: str, ids: Sequence[str]) -> list[Row]:
-        """Return the rows of those of `ids` that `table` has."""
-        index = self._indexes.get(table)
-        existing = [] if index is None else [id_ for id_ in ids if id_ in index]
-        if index is None or not existing:
-            return []
-        with table_errors(f"the rows of {table}"):
-            rows: list[Row] = index.read(existing, arrow_schema(table).names).to_pylist()
-            return rows
-
-    def _episode(
-        self, candidate: Candidate, row: Row, rows: Mapping[str, Sequence[Row]]
-    ) -> Episode:
-        used = {row["prompt_sha256"] for row in (row, *rows["calls"])} - {None}
-        missing = used - self._prompts.keys()
-        self._prompts |= read_prompts(self._tables.datasets.get("prompts"), missing)
-        episode = build_episode(row, rows, self._prompts)
-        _check(episode, whole=candidate.whole)
-        return episode
-
-
-def _pieces(candidates: Iterator[Candidate]) -> Iterator[list[Candidate]]:
-    """Yield lists of episodes that are read together: few, or small enough."""
-    piece: list[Candidate] = []
-    size = 0
-    for candidate in candidates:
-        more = (candidate.n_steps + 1) * candidate.picture_bytes
-        if piece and (size + more > PIECE_BYTES or len(piece) >= _PIECE_EPISODES):
-            yield piece
-            piece, size = [], 0
-        piece.append(candidate)
-        size += more
-    if piece:
-        yield piece
-
-
-def _check(episode: Episode, *, whole: bool) -> None:
-    """Check that an episode has all its steps, with the pictures that were recorded."""
-    for number, step in enumerate(episode.steps):
-        if step.step != number:
-            raise Damaged(
-                f"episode {episode.episode_id}: step {number} is missing, or exists twice"
-            )
-        if sha256_hex(step.screenshot.bytes) != step.screenshot_sha256:
-            raise Damaged(
-                f"episode {episode.episode_id}, step {number}: the picture is not the recorded one"
-            )
-    if whole and len(episode.steps) != episode.n_steps + 1:
-        raise Damaged(
-            f"episode {episode.episode_id}: expected {episode.n_steps + 1} steps, "
-            f"got {len(episode.steps)}"
-        )

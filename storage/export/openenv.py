@@ -24,7 +24,7 @@ from typing_extensions import override
 from schemas.base import JsonObject
 from schemas.call import Call
 from schemas.episode import Episode
-from storage.export.protocol import ExportedEpisode, FormatCounts, GroupFormat, Line, Piece
+from storage.export.protocol import FormatCounts, FullEpisode, GroupFormat, Line, Piece
 from storage.export.recorded_calls import RecordedCalls, has_tokens
 from storage.export.registry import FormatName, Pictures
 
@@ -50,9 +50,7 @@ class OpenEnv(GroupFormat):
         return {"pictures": self._pictures.value, **version}
 
     @override
-    def group_pieces(
-        self, group: Sequence[ExportedEpisode], counts: FormatCounts
-    ) -> Iterator[Piece]:
+    def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
         reasons = {source.episode.episode_id: _missing(source.episode) for source in group}
         members: list[JsonValue] = [
             _member(source.episode, reasons[source.episode.episode_id]) for source in group
@@ -95,7 +93,7 @@ def _member(episode: Episode, reason: str | None) -> JsonObject:
     }
 
 
-def _line(source: ExportedEpisode, recorded: RecordedCalls, members: list[JsonValue]) -> JsonObject:
+def _line(source: FullEpisode, recorded: RecordedCalls, members: list[JsonValue]) -> JsonObject:
     episode, acceptance = source.episode, source.acceptance
     turns: list[JsonValue] = [
         _turn(recorded, call, learnt=episode.trainable) for call in recorded.calls

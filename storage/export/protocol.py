@@ -15,13 +15,13 @@ import pyarrow as pa
 from schemas.base import JsonObject
 from schemas.tables import Row
 from storage.export.registry import FormatName
-from storage.publish.training.source import ExportedEpisode
+from storage.publish.training.source import FullEpisode
 
 __all__ = [
-    "ExportedEpisode",
     "File",
     "Format",
     "FormatCounts",
+    "FullEpisode",
     "GroupFormat",
     "Line",
     "Piece",
@@ -78,7 +78,7 @@ class Format(Protocol):
         """All options that affect the output: equal options give equal bytes."""
         ...
 
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         """Yield the lines and files of an episode, and count what was written or left out."""
         ...
 
@@ -97,9 +97,7 @@ class GroupFormat(Protocol):
         """All options that affect the output: equal options give equal bytes."""
         ...
 
-    def group_pieces(
-        self, group: Sequence[ExportedEpisode], counts: FormatCounts
-    ) -> Iterator[Piece]:
+    def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
         """Yield the lines and files of a group, and count what was written or left out."""
         ...
 

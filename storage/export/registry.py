@@ -155,7 +155,6 @@ preference: pairs of replies to one prompt, an accepted attempt's and a rejected
 The attempts at one task are compared from the first step: as long as two were shown the same and said
 the same, they go along; the first step at which they act differently under the same prompt is the
 pair. Each rejected attempt gives one at most, if its task was not done. What gives none is counted.
-Attempts with pictures of one size alone can be compared: fix it in the run (browser.viewport).
 `prompt`, `chosen` and `rejected` are parts; `messages` with `rejected_response`, and `conversation` with
 `chosen_message` and `rejected_message`, are strings. This asks for --include-rejected.
 

@@ -1,7 +1,10 @@
-"""Training rows as exports: Parquet files that trainers load as they are, or lines with inline pictures.
+"""Training rows as exports: Parquet files that trainers load as they are, or lines.
 
 The rows are those of `storage.publish.training`. Three trainers find no pictures in a column: for them
-`sft` has lines whose parts hold the pictures themselves, spelt and named as each of them reads them.
+`sft` has lines whose parts hold the pictures themselves, spelt and named as each of them reads them. Rows
+of grounding are lines beside pictures as files, with the keys that ScreenSpot and OS-Atlas made common
+(an image's path, an instruction, a box of left, top, right, bottom in pixels or in parts of the picture);
+there is no package to validate with.
 """
 
 import base64
@@ -11,19 +14,22 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from schemas.base import JsonObject
+from schemas.sections import RowKind
 from storage.export.chat import data_url
 from storage.export.protocol import (
-    ExportedEpisode,
+    File,
     Format,
     FormatCounts,
+    FullEpisode,
     GroupFormat,
     Line,
     Piece,
     TableRow,
+    picture_path,
 )
 from storage.export.registry import FormatName, Spelling
+from storage.publish.training.grounding import ALIKE, NEAR, PHRASINGS, grounding_rows
 from storage.publish.training.messages import Spelt
-from storage.publish.training.options import RowKind
 from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker, origin
 from storage.publish.training.schema import row_schema
@@ -53,7 +59,7 @@ class TrainingRows(Format):
         }
 
     @override
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         if self._spelling is Spelling.COLUMNS:
             for row in self._maker.rows(source, counts):
                 yield TableRow(row, self._schema)
@@ -84,9 +90,7 @@ class Preference(GroupFormat):
         return {"renderer": self._maker.renderer.about, "system": self._maker.system.value}
 
     @override
-    def group_pieces(
-        self, group: Sequence[ExportedEpisode], counts: FormatCounts
-    ) -> Iterator[Piece]:
+    def group_pieces(self, group: Sequence[FullEpisode], counts: FormatCounts) -> Iterator[Piece]:
         for row in self._maker.rows(group, counts):
             yield TableRow(row, self._schema)
 
@@ -135,3 +139,21 @@ def _picture(jpeg: bytes, spelling: Spelling) -> JsonObject:
         case Spelling.BASE64:
             return {"type": "image", "base64": base64.b64encode(jpeg).decode("ascii")}
     return {"type": "image", "image": data_url(jpeg)}
+
+
+class Grounding(Format):
+    """The `Format` of `grounding`."""
+
+    name = FormatName.GROUNDING
+
+    @property
+    @override
+    def options(self) -> JsonObject:
+        return {"alike": ALIKE, "near": NEAR, "phrasings": PHRASINGS}
+
+    @override
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
+        for row in grounding_rows(source, counts):
+            path = picture_path(source.episode.episode_id, row["step"])
+            yield File(path, row["image"]["bytes"])
+            yield Line(row | {"image": path})

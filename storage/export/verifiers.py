@@ -23,7 +23,7 @@ from schemas.call import Call
 from schemas.episode import Actor, Episode, Step, StopReason
 from storage.export.atif import TOOLS
 from storage.export.graph import Graph, Sampled
-from storage.export.protocol import ExportedEpisode, Format, FormatCounts, Line, Piece
+from storage.export.protocol import Format, FormatCounts, FullEpisode, Line, Piece
 from storage.export.recorded_calls import ROLES, RecordedCalls, has_tokens, picture_tokens
 from storage.export.registry import FormatName, Pictures
 
@@ -53,7 +53,7 @@ class Verifiers(Format):
         return {"pictures": self._pictures.value, "trace": TRACE_VERSION, "library": LIBRARY}
 
     @override
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, source: FullEpisode, counts: FormatCounts) -> Iterator[Piece]:
         trace = _Trace(source, self._pictures)
         record = trace.record()
         yield from trace.recorded.files()
@@ -66,7 +66,7 @@ class Verifiers(Format):
 class _Trace:
     """One episode on its way to a record."""
 
-    def __init__(self, source: ExportedEpisode, pictures: Pictures) -> None:
+    def __init__(self, source: FullEpisode, pictures: Pictures) -> None:
         self._source = source
         self._episode = source.episode
         self._graph = Graph()

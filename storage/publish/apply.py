@@ -81,7 +81,8 @@ class Publication:
         """Return the result if the destination is complete; None if anything has to be written."""
         built = _files_by_recipe(existing)
         files = [file for planned in self.plan.files for file in built.get(planned.recipe, ())]
-        complete = all(planned.recipe in built for planned in self.plan.files)
+        known = {*built, *_empty(existing)}
+        complete = all(planned.recipe in known for planned in self.plan.files)
         complete = complete and all(file.nulls is not None for file in files)
         if not complete or existing.unfinished:
             return None
@@ -95,7 +96,8 @@ class Publication:
     ) -> Applied:
         if existing.manifest is None and MARK not in existing.sizes:
             await destination.put(MARK, self.plan.run_id.encode())
-        built = _files_by_recipe(existing)
+        built: dict[str, list[PublishedFile]] = {recipe: [] for recipe in _empty(existing)}
+        built |= _files_by_recipe(existing)
         files: list[PublishedFile] = []
         for number, planned in enumerate(self.plan.files, start=1):
             there = built.get(planned.recipe)
@@ -135,6 +137,7 @@ class Publication:
             shard_bytes=self.plan.shard_bytes,
             begin=partial(destination.draft, planned.folder),
             nulls=nulls,
+            renderer=None if self.plan.training is None else self.plan.training.renderer,
         )
         with closing(parts):
             while (shard := await _next(parts)) is not None:
@@ -165,6 +168,11 @@ async def _next(parts: Iterator[Shard]) -> Shard | None:
         if shard is not None:
             shard.draft.close()
         raise
+
+
+def _empty(existing: OwnedListing) -> Collection[str]:
+    """Return the recipes that were found to give no row."""
+    return existing.manifest.empty if existing.manifest else ()
 
 
 def _files_by_recipe(existing: OwnedListing) -> dict[str, list[PublishedFile]]:

@@ -33,9 +33,10 @@ from storage.publish.plan.manifest import (
     make_manifest,
     rows_by_config,
 )
-from storage.publish.plan.plan import PublishPlan, plan_files
+from storage.publish.plan.plan import PublishPlan, TrainingTerms, plan_files
 from storage.publish.plan.rows import SnapshotTables, Tables, open_tables, table_errors
 from storage.publish.plan.selection import select
+from storage.publish.training.source import Renderer
 from storage.run_file import RunFile
 
 LOG = logging.getLogger(__name__)
@@ -105,9 +106,12 @@ async def publish(
     *,
     terms: PublishSection,
     storage: StorageSection,
+    renderer: Renderer | None = None,
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish the episodes of `snapshot` that `rule` accepts to the destination at `to`.
+
+    `renderer` knows the dialect of the training rows; without one none are published.
 
     Raises:
         BadConfig: nothing can be published to `to`, the credentials do not allow it, or the Hub does not
@@ -126,6 +130,7 @@ async def publish(
         destination,
         terms=terms,
         shard_mb=storage.shard_mb,
+        renderer=renderer,
         progress=progress,
     )
 
@@ -138,6 +143,7 @@ async def publish_to(
     *,
     terms: PublishSection,
     shard_mb: int,
+    renderer: Renderer | None = None,
     progress: Progress | None = None,
 ) -> PublishReport:
     """Publish the episodes of `snapshot` that `rule` accepts to `destination`; see `publish`."""
@@ -151,6 +157,7 @@ async def publish_to(
         run_id=run_file.run_id,
         include_rejected=terms.include_rejected,
         shard_bytes=shard_mb * MEGABYTE,
+        training=TrainingTerms(terms.training_rows, renderer) if renderer is not None else None,
     )
 
     await _record_splits(snapshot, plan)
@@ -185,10 +192,13 @@ def _plan(
     run_id: str,
     include_rejected: bool,
     shard_bytes: int,
+    training: TrainingTerms | None,
 ) -> PublishPlan:
     with table_errors(f"version {tables.version} of the run"):
         selection = select(tables, rule, include_rejected=include_rejected)
-        return plan_files(tables, selection, run_id=run_id, shard_bytes=shard_bytes)
+        return plan_files(
+            tables, selection, run_id=run_id, shard_bytes=shard_bytes, training=training
+        )
 
 
 def _read_for_card(tables: Tables, plan: PublishPlan) -> tuple[Survey, Film | None, bytes | None]:

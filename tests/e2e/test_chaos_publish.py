@@ -23,8 +23,8 @@ from seaweedfs import Weed
 
 from schemas.base import sha256_hex
 from storage.objects.urls import is_bucket
+from storage.publish.plan.configs import TABLE_CONFIGS
 from storage.publish.plan.manifest import CARD, MANIFEST, read_manifest
-from storage.publish.plan.plan import DATASET_CONFIGS
 
 pytestmark = pytest.mark.timeout(TIMEOUT)
 
@@ -54,7 +54,7 @@ FIRST = {
         f"after the file of {config}": Point(
             f"remove to/data/{config}", f"after put to/data/{config}"
         )
-        for config in (DATASET_CONFIGS if THOROUGH else DATASET_CONFIGS[1:2])
+        for config in (TABLE_CONFIGS if THOROUGH else TABLE_CONFIGS[1:2])
     },
     "before the card": Point("rename to", "before put to"),
     "before the manifest": Point("link to", "before put_new to", last=True),

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from conftest import ROOT
+from exports import Parrot
 from factories import (
     HEIGHT,
     WIDTH,
@@ -37,7 +38,7 @@ from schemas.verdict import Status
 from storage.lake.lake import Lake
 from storage.objects.local import LocalStore
 from storage.publish.destinations.store import FolderDestination
-from storage.publish.plan.plan import DATASET_CONFIGS, config_schema
+from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
 from storage.publish.verify import verify_published
 from storage.run_file import create_run
 
@@ -83,7 +84,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def dataset(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     to = tmp_path_factory.mktemp("published") / "dataset"
-    asyncio.run(publish_stored(run, to))
+    asyncio.run(publish_stored(run, to, Parrot()))
     return to
 
 
@@ -140,6 +141,7 @@ def test_the_steps_stream_with_their_pictures(hf: ModuleType, dataset: Path) -> 
         ("observations", 36),
         ("calls", 6),
         ("prompts", 1),
+        ("sft", 24),
     ],
 )
 def test_every_other_config_loads(
@@ -165,7 +167,7 @@ def test_without_a_name_the_steps_load_with_their_pictures(
 
 
 def test_the_card_and_the_footer_agree_on_the_columns(hf: ModuleType, dataset: Path) -> None:
-    for config in DATASET_CONFIGS:
+    for config in (*TABLE_CONFIGS, "sft"):
         by_card = hf.load_dataset_builder(str(dataset), config).info.features
         for path in _files(dataset, config):
             assert hf.Features.from_arrow_schema(pq.read_schema(path)) == by_card

@@ -12,7 +12,7 @@ from exports import exported, lines
 from memory_run import small_run
 
 from schemas.base import JsonObject
-from storage.export.protocol import ExportedEpisode, FormatCounts, Line, Piece
+from storage.export.protocol import FormatCounts, FullEpisode, Line, Piece
 
 
 class Name(StrEnum):
@@ -31,7 +31,7 @@ class Goals:
         """Nothing can be set."""
         return {}
 
-    def pieces(self, told: ExportedEpisode, tally: FormatCounts) -> Iterator[Piece]:
+    def pieces(self, told: FullEpisode, tally: FormatCounts) -> Iterator[Piece]:
         """Write the line and count it."""
         tally["lines"] += 1
         yield Line({"goal": told.episode.instruction, "reward": told.episode.reward})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from schemas.base import canonical_json
-from schemas.sections import AcceptSection
+from schemas.sections import AcceptSection, RowKind
 from schemas.task import SPLITS
 from storage.publish.card.acceptance_text import acceptance_lines, proof_lines
 from storage.publish.card.columns import column_lines
@@ -32,7 +32,7 @@ from storage.publish.plan.manifest import (
     PublishedFile,
     rows_by_config,
 )
-from storage.publish.plan.plan import PublishPlan
+from storage.publish.plan.plan import PublishPlan, TrainingTerms
 from storage.publish.plan.selection import Selection
 from storage.publish.plan.splits import Splits
 from storage.run_file import RunFile
@@ -52,6 +52,11 @@ _CONTENTS = {
     "observations": "the elements on the page and what the picture shows, at each step, as JSON",
     "calls": "one row a call of the engine: messages, reply, tokens",
     "prompts": "the system prompts the calls refer to",
+    "sft": "training rows: one row a reply of an accepted attempt, under its very prompt, pictures included",
+    "preference": "training rows: two replies to one prompt, an accepted attempt's and a rejected one's",
+    "kto": "training rows: one reply each, wanted or not",
+    "step_labels": "training rows: one reply each, with what its step did for the task",
+    "grounding": "training rows: a picture, words, and the point and box that they refer to",
 }
 
 _ORIGINS = {
@@ -115,7 +120,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
     yield from film_lines(facts.film, FILMSTRIP)
     sections = {
         "Load it": ["```python", *loading_lines(facts.files, facts.name), "```"],
-        "What it holds": _contents(selection, facts.files),
+        "What it holds": _contents(facts.plan, facts.files),
         "What was accepted": acceptance_lines(selection, facts.rule),
         "What that proves, and what not": proof_lines(selection, facts.rule),
         "Who acted": policy_lines(selection, counts),
@@ -130,16 +135,31 @@ def _text(facts: CardFacts) -> Iterator[str]:
         yield from ("", f"## {heading}", "", *lines)
 
 
-def _contents(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[str]:
+def _contents(plan: PublishPlan, files: Sequence[PublishedFile]) -> Iterator[str]:
     yield f"| config | {' | '.join(SPLITS)} | holds |"
     yield f"|---|{'---:|' * len(SPLITS)}---|"
     for config, splits in rows_by_config(files).items():
         counts = " | ".join(f"{splits.get(split, 0):,}" for split in SPLITS)
         yield f"| `{config}` | {counts} | {_CONTENTS[config]} |"
     yield ""
+    yield from _training(plan.training, files)
     yield from null_column_lines(files)
     yield ""
-    yield from _splits(selection, files)
+    yield from _splits(plan.selection, files)
+
+
+def _training(terms: TrainingTerms | None, files: Sequence[PublishedFile]) -> Iterator[str]:
+    """Yield whose words training rows are in, and which kinds have no row here."""
+    if terms is None:
+        return
+    made = rows_by_config(files)
+    dialect = terms.renderer.about["dialect"]
+    if any(name in made for name in terms.configs if name != RowKind.GROUNDING):
+        yield f"Replies in training rows, and the prompts before them, are in the words of `{dialect}`, whoever acted."
+    empty = [f"`{name}`" for name in terms.configs if name not in made]
+    if empty:
+        yield f"No attempt here gives a row of {' or '.join(empty)}."
+    yield ""
 
 
 def _yields(selection: Selection) -> Iterator[str]:

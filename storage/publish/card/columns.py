@@ -16,10 +16,13 @@ from schemas.action import ActionColumns
 from schemas.base import Record
 from schemas.columns import Spread
 from schemas.published import Attempt, Result
+from schemas.sections import RowKind
 from schemas.step_label import StepLabel
 from schemas.tables import EPISODE_TABLES, TABLES, json_columns
 from schemas.verdict import Acceptance
-from storage.publish.plan.plan import config_schema
+from storage.lake.row_batch import PICTURE
+from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema
+from storage.publish.training.schema import LIKE_SFT, own_columns
 
 T = TypeVar("T")
 
@@ -91,12 +94,20 @@ def type_name(kind: pa.DataType) -> str:
     """Return an Arrow type in words."""
     if pa.types.is_list(kind):
         return f"list<{type_name(kind.value_type)}>"
-    return str(kind).replace("struct<bytes: binary, path: string>", "image (bytes, path)")
+    if kind == PICTURE:
+        return "image (bytes, path)"
+    if pa.types.is_struct(kind):
+        parts = [kind.field(place) for place in range(kind.num_fields)]
+        return f"{{{', '.join(f'{part.name}: {type_name(part.type)}' for part in parts)}}}"
+    return str(kind)
 
 
 def column_lines(configs: Iterable[str]) -> Iterator[str]:
     """Yield, for each config, the table of its columns as lines of Markdown."""
     for config in configs:
+        if config in TRAINING_CONFIGS:
+            yield from _training_lines(RowKind(config))
+            continue
         table, own = _TABLES.get(config, config), _RECORDS.get(config)
         docs = table_docs(table) if own is None else column_docs(own)
         if config in _BESIDE:
@@ -108,3 +119,15 @@ def column_lines(configs: Iterable[str]) -> Iterator[str]:
             meaning = docs.get(field.name) or NO_FIELD[field.name]
             yield f"| `{field.name}` | `{kind}` | {meaning.replace('|', chr(92) + '|')} |"
         yield ""
+
+
+def _training_lines(kind: RowKind) -> Iterator[str]:
+    """Yield the table of a kind of training rows."""
+    yield from (f"### `{kind}`", "")
+    if kind in LIKE_SFT:
+        yield from (f"As `{RowKind.SFT}`, but for:", "")
+    yield from ("| column | type | meaning |", "|---|---|---|")
+    for column in own_columns(kind):
+        meaning = column.about.replace("|", chr(92) + "|")
+        yield f"| `{column.name}` | `{type_name(column.type)}` | {meaning} |"
+    yield ""

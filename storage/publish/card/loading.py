@@ -19,9 +19,10 @@ import yaml
 from typing_extensions import override
 
 from schemas.task import SPLITS
+from storage.lake.row_batch import PICTURE
 from storage.publish.card.escape import python_string, yaml_string
+from storage.publish.plan.configs import config_schema
 from storage.publish.plan.manifest import PublishedFile, rows_by_config
-from storage.publish.plan.plan import config_schema
 
 _SIZES = (
     (1_000, "n<1K"),
@@ -137,13 +138,24 @@ def _dataset_info(config: str, files: Sequence[PublishedFile]) -> dict[str, obje
     }
 
 
-def _feature(kind: pa.DataType) -> dict[str, str]:
+def _feature(kind: pa.DataType) -> dict[str, object]:
     """Return the type of a column as `datasets` spells it."""
-    if pa.types.is_struct(kind):
+    if kind == PICTURE:
         return {"dtype": "image"}
-    value = kind.value_type if pa.types.is_list(kind) else kind
-    dtype = {"double": "float64", "float": "float32"}.get(str(value), str(value))
-    return {"dtype" if value is kind else "sequence": dtype}
+    if pa.types.is_struct(kind):
+        return {"struct": _parts(kind)}
+    if not pa.types.is_list(kind):
+        return {"dtype": {"double": "float64", "float": "float32"}.get(str(kind), str(kind))}
+    if pa.types.is_struct(kind.value_type) and kind.value_type != PICTURE:
+        return {"list": _parts(kind.value_type)}
+    inner = _feature(kind.value_type)
+    return {"sequence": inner.get("dtype", inner)}
+
+
+def _parts(kind: pa.DataType) -> list[dict[str, object]]:
+    """Return the parts of a struct as `datasets` spells them."""
+    parts = [kind.field(place) for place in range(kind.num_fields)]
+    return [{"name": part.name} | _feature(part.type) for part in parts]
 
 
 def _by_split(

@@ -16,8 +16,8 @@ from typing import Protocol
 from storage.objects.temp_object import Draft, Source
 from storage.publish.card.loading import DatasetName
 from storage.publish.destinations.ownership import MARK, Listing, OwnedListing
+from storage.publish.plan.configs import DATASET_CONFIGS
 from storage.publish.plan.manifest import TEXTS
-from storage.publish.plan.plan import DATASET_CONFIGS
 
 _OURS = re.compile(
     rf"data/({'|'.join(DATASET_CONFIGS)})/(train|validation|test)-\d{{5,}}-\d{{3,}}-([0-9a-f]{{16}})\.parquet"

@@ -4,8 +4,9 @@ Every row is checked on its way: an episode's steps are contiguous and complete,
 recorded, and no episode has two rows. The plan and the tables alone decide the bytes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 import pyarrow as pa
 
@@ -14,12 +15,15 @@ from schemas.episode import PolicyKind
 from schemas.errors import Damaged
 from schemas.proportion import wilson
 from schemas.published import Result, pass_at_k
+from schemas.sections import RowKind
 from schemas.step_label import StepLabel
 from schemas.tables import Row, arrow_schema, to_row
 from storage.lake.parquet_writer import Shard, shards
 from storage.lake.row_batch import picture_columns
 from storage.objects.temp_object import Draft
-from storage.publish.plan.plan import PlannedFile, config_schema, row_bytes
+from storage.publish.plan.configs import TRAINING_CONFIGS, config_schema, row_bytes
+from storage.publish.plan.episode_reader import EpisodeReader
+from storage.publish.plan.plan import PlannedFile
 from storage.publish.plan.rows import (
     RowRequest,
     Tables,
@@ -30,6 +34,10 @@ from storage.publish.plan.rows import (
     table_errors,
 )
 from storage.publish.plan.selection import Candidate
+from storage.publish.training.grounding import grounding_rows
+from storage.publish.training.preference import PairMaker
+from storage.publish.training.rows import RowMaker
+from storage.publish.training.source import Renderer
 
 GROUP_BYTES = 16 << 20
 """The maximum size of a published row group: a remote reader of one row reads one group."""
@@ -50,17 +58,21 @@ def build(
     shard_bytes: int,
     begin: Callable[[], Draft] = Draft.in_memory,
     nulls: "NullColumns | None" = None,
+    renderer: Renderer | None = None,
 ) -> Generator[Shard]:
-    """Yield the Parquet files of `planned`: one, unless its estimated size was too low.
+    """Yield the Parquet files of `planned`: one, unless its estimated size was too low, or it has no row.
 
     Each is written to a draft that `begin` returns, group by group. The plan and the tables alone
-    decide its bytes. `nulls` sees all rows.
+    decide its bytes. `nulls` sees all rows. Training rows of replies need the plan's `renderer`.
 
     Raises:
         Damaged: the tables lack a row, or hold one that is not what was recorded.
         Unwritable: a draft cannot be written, or the run's store refuses to be read.
     """
-    rows = _rows(tables, planned, config_schema(planned.config))
+    if planned.config in TRAINING_CONFIGS:
+        rows = _training_rows(tables, planned, renderer)
+    else:
+        rows = _rows(tables, planned, config_schema(planned.config))
     with table_errors(f"version {tables.version} of the run's `{planned.config}`"):
         yield from shards(
             config_schema(planned.config),
@@ -131,6 +143,30 @@ def _rows(tables: Tables, planned: PlannedFile, schema: pa.Schema) -> Iterator[p
             yield drop_repeats(_in_split(table, planned.split), wanted.key)
         else:
             yield table if episodes else drop_repeats(table, wanted.key)
+
+
+def _training_rows(
+    tables: Tables, planned: PlannedFile, renderer: Renderer | None
+) -> Iterator[pa.Table]:
+    """Yield the training rows of the file's episodes, those of an episode or of a group together."""
+    schema, kind = config_schema(planned.config), RowKind(planned.config)
+    episodes = EpisodeReader(tables).read(planned.episodes)
+    counts: Counter[str] = Counter()
+    made: Iterator[Iterator[Row]]
+    if kind is RowKind.GROUNDING:
+        made = (grounding_rows(episode, counts) for episode in episodes)
+    elif renderer is None:
+        raise ValueError(f"rows of `{kind}` are made with a renderer")
+    elif kind is RowKind.PREFERENCE:
+        groups = groupby(episodes, key=lambda source: source.episode.group_id)
+        pairs = PairMaker(renderer)
+        made = (pairs.rows(list(group), counts) for _, group in groups)
+    else:
+        replies = RowMaker(kind, renderer)
+        made = (replies.rows(episode, counts) for episode in episodes)
+    for rows in map(list, made):
+        if rows:
+            yield pa.Table.from_pylist(rows, schema=schema)
 
 
 def _labelled(steps: pa.Table, labels: Mapping[str, Sequence[StepLabel]]) -> pa.Table:

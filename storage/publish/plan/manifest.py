@@ -15,7 +15,8 @@ from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
 from schemas.errors import Damaged
 from schemas.sections import AcceptSection
-from storage.publish.plan.plan import DATASET_CONFIGS, PublishPlan, config_schema
+from storage.publish.plan.configs import DATASET_CONFIGS, config_schema
+from storage.publish.plan.plan import PublishPlan
 
 MANIFEST = "manifest.json"
 """The manifest's path."""
@@ -102,6 +103,8 @@ class Manifest(Record):
     """Its episodes and rows."""
     files: tuple[PublishedFile, ...]
     """Every file except this one, by path."""
+    empty: tuple[str, ...] = ()
+    """Recipes of stretches that were found to give no training row, and so have no file."""
 
     def to_bytes(self) -> bytes:
         """Return the file's content."""
@@ -125,9 +128,10 @@ def read_manifest(data: bytes, where: str) -> Manifest:
 def make_manifest(
     plan: PublishPlan, rule: AcceptSection, files: Sequence[PublishedFile]
 ) -> Manifest:
-    """Return the manifest of `plan`, whose files came out as `files`."""
+    """Return the manifest of `plan`, whose files came out as `files`; planned ones without any are empty."""
     chosen = plan.selection
     rows = rows_by_config(files)
+    built = {file.recipe for file in files}
     return Manifest(
         run=plan.run_id,
         version=plan.version,
@@ -146,6 +150,7 @@ def make_manifest(
             verdicts=sum(rows.get("verdicts", {}).values()),
         ),
         files=tuple(sorted(files, key=lambda file: file.path)),
+        empty=tuple(file.recipe for file in plan.files if file.recipe not in built),
     )
 
 

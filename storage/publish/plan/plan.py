@@ -5,40 +5,34 @@ decided over **all** episodes of the split, in the order of `selection`, by an e
 So when an episode is judged again, only the files that hold it change, and a later version only
 lengthens the last stretch and adds more. Because the size is estimated, planning reads no picture, and
 files come out near the configured size. A system prompt is a row in every split whose episodes used
-it, so that a split can be read alone.
+it, so that a split can be read alone. Which steps give training rows is known only when they are made,
+so a stretch may turn out to have none; all attempts at a task are in one stretch of `preference`.
 
 A planned file has a recipe, the hash of all that decides its bytes. A destination that already has a
 file of that recipe needs no other, so a second publication builds nothing.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import product
+from itertools import groupby, product
 from typing import NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from schemas.base import content_hash
-from schemas.published import Attempt, Result
-from schemas.tables import arrow_schema, published_step_schema, record_schema, trajectory_schema
+from schemas.sections import RowKind
 from schemas.task import SPLITS
-from storage.lake.row_batch import picture_columns
+from storage.publish.plan.configs import (
+    DATASET_CONFIGS,
+    TASK_BYTES,
+    TRAINING_CONFIGS,
+    config_schema,
+    judgement,
+    row_bytes,
+)
 from storage.publish.plan.rows import Tables
 from storage.publish.plan.selection import Candidate, Selection
-
-DATASET_CONFIGS = (
-    "trajectories",
-    "steps",
-    "tasks",
-    "attempts",
-    "results",
-    "verdicts",
-    "observations",
-    "calls",
-    "prompts",
-)
-"""The published tables, in the order of the card."""
+from storage.publish.training.source import Renderer
 
 _OF_EVERY_ATTEMPT = ("attempts", "verdicts")
 """Those with rows of every episode, published or not."""
@@ -46,19 +40,24 @@ _OF_EVERY_ATTEMPT = ("attempts", "verdicts")
 LAYOUT = 2
 """Part of every recipe: incremented when the same rows are written differently."""
 
+TRAINING_LAYOUT = 1
+"""Part of the recipes of training rows: incremented when the same episodes give other rows."""
+
 _T = TypeVar("_T")
 
-_ROW_BYTES = {
-    "trajectories": 2_048,
-    "steps": 1_024,
-    "tasks": 512,
-    "attempts": 512,
-    "results": 256,
-    "verdicts": 1_024,
-    "observations": 2_048,
-    "calls": 4_096,
-}
-"""Estimated bytes of a row in a file, without its picture; of `verdicts`, of all that judge a step."""
+
+class TrainingTerms(NamedTuple):
+    """Which training rows are published, and in whose words."""
+
+    kinds: tuple[RowKind, ...]
+    """Their kinds; a config each."""
+    renderer: Renderer
+    """Knows the dialect."""
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """The names of their configs."""
+        return tuple(kind.value for kind in self.kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +101,17 @@ class PublishPlan:
     """Every data file, by config, split and stretch."""
     shard_bytes: int
     """The size above which a file is split."""
+    training: TrainingTerms | None = None
+    """Which training rows there are; None: none."""
 
 
 class _FileGroup(NamedTuple):
-    """The files of one config and split, and the size above which they are split."""
+    """The files of one config and split, the size above which they are split, and what makes their rows."""
 
     config: str
     split: str
     shard_bytes: int
+    renderer: Renderer | None
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class _RowOwners:
 
     def has_rows(self, config: str, episode: Candidate) -> bool:
         """Return whether `episode` has rows in `config`."""
-        if config == "steps":
+        if config == "steps" or config in TRAINING_CONFIGS:
             return episode.whole or episode.episode_id in self.steps
         if config == "observations":
             return episode.episode_id in self.observations
@@ -134,30 +136,13 @@ class _RowOwners:
         return config != "calls" or episode.episode_id in self.calls
 
 
-def config_schema(config: str) -> pa.Schema:
-    """Return the columns of a published config."""
-    more: Mapping[str, Callable[[], pa.Schema]] = {
-        "trajectories": trajectory_schema,
-        "steps": published_step_schema,
-        "attempts": partial(record_schema, Attempt),
-        "results": partial(record_schema, Result),
-    }
-    own = more[config]() if config in more else arrow_schema(config)
-    pictures = picture_columns(own)
-    # `datasets` recognises an image by the footer only if the column is nullable, as its own are
-    return pa.schema([f.with_nullable(nullable=True) if f.name in pictures else f for f in own])
-
-
-def row_bytes(config: str, episode: Candidate) -> int:
-    """Return the estimated bytes of the rows of `episode` in `config`."""
-    if config in ("trajectories", "attempts"):
-        return _ROW_BYTES[config]
-    picture = episode.picture_bytes if config == "steps" else 0
-    return (episode.n_steps + 1) * (_ROW_BYTES[config] + picture)
-
-
 def plan_files(
-    tables: Tables, selection: Selection, *, run_id: str, shard_bytes: int
+    tables: Tables,
+    selection: Selection,
+    *,
+    run_id: str,
+    shard_bytes: int,
+    training: TrainingTerms | None = None,
 ) -> PublishPlan:
     """Return the files that `selection` is published as, each of about `shard_bytes`."""
     owners = _row_owners(tables, selection)
@@ -171,7 +156,10 @@ def plan_files(
     }
     files: list[PlannedFile] = []
     for config, split in product(DATASET_CONFIGS, SPLITS):
-        group = _FileGroup(config, split, shard_bytes)
+        renderer = None if training is None else training.renderer
+        group = _FileGroup(config, split, shard_bytes, renderer)
+        if config in TRAINING_CONFIGS and (training is None or config not in training.configs):
+            continue
         if config in ("tasks", "results"):
             files += _task_files(group, members[split])
         elif config == "prompts":
@@ -181,19 +169,41 @@ def plan_files(
                 ids |= {episode.prompt_sha256} if episode.prompt_sha256 else set()
             files += [_planned_file(group, 0, ids=sorted(ids))] if ids else []
         else:
-            stretches = _stretches(members[split], partial(row_bytes, config), limit=shard_bytes)
-            for index, stretch in enumerate(stretches):
-                everyone = config in _OF_EVERY_ATTEMPT
-                listed = stretch if everyone else filter(selection.publishes, stretch)
-                episodes = [c for c in listed if owners.has_rows(config, c)]
-                files += [_planned_file(group, index, episodes=episodes)] if episodes else []
+            files += _episode_files(group, members[split], selection, owners)
     return PublishPlan(
         run_id=run_id,
         version=tables.version,
         selection=selection,
         files=tuple(files),
         shard_bytes=shard_bytes,
+        training=training,
     )
+
+
+def _episode_files(
+    group: _FileGroup, members: Sequence[Candidate], selection: Selection, owners: _RowOwners
+) -> Iterator[PlannedFile]:
+    """Plan the files of a config with rows by episode."""
+    config = group.config
+    compares = config == RowKind.PREFERENCE
+    kept = [
+        list(found)
+        for _, found in groupby(members, key=lambda c: c.task_id if compares else c.episode_id)
+    ]
+    stretches = _stretches(
+        kept,
+        lambda together: sum(row_bytes(config, c) for c in together),
+        limit=group.shard_bytes,
+    )
+    for index, stretch in enumerate(stretches):
+        listed = [c for together in stretch for c in together]
+        if config not in _OF_EVERY_ATTEMPT:
+            listed = [c for c in listed if selection.publishes(c)]
+        if config == RowKind.SFT:  # a reply of an attempt that failed is not one to learn
+            listed = [c for c in listed if c.acceptance.accepted]
+        episodes = [c for c in listed if owners.has_rows(config, c)]
+        if episodes and not (compares and all(c.acceptance.accepted for c in episodes)):
+            yield _planned_file(group, index, episodes=episodes)
 
 
 def _task_files(group: _FileGroup, members: Sequence[Candidate]) -> Iterator[PlannedFile]:
@@ -201,7 +211,7 @@ def _task_files(group: _FileGroup, members: Sequence[Candidate]) -> Iterator[Pla
     attempts: dict[str, list[Candidate]] = {}
     for episode in members:
         attempts.setdefault(episode.task_id, []).append(episode)
-    weight = _ROW_BYTES[group.config]
+    weight = TASK_BYTES[group.config]
     stretches = _stretches(tuple(attempts), lambda _: weight, limit=group.shard_bytes)
     for index, ids in enumerate(stretches):
         judged = [c for id_ in ids for c in attempts[id_]] if group.config == "results" else ()
@@ -217,8 +227,12 @@ def _planned_file(
 ) -> PlannedFile:
     sources: list[object] = [*ids]
     for episode in episodes:  # an episode is never edited, but it may be judged again
-        judged = _judgement(group.config, episode)
+        judged = judgement(group.config, episode)
         sources.append([episode.episode_id, episode.content_sha256, *judged])
+    if group.config in TRAINING_CONFIGS:
+        sources.append(TRAINING_LAYOUT)
+        if group.renderer is not None and group.config != RowKind.GROUNDING:
+            sources.append(group.renderer.about)
     columns = [[f.name, str(f.type), f.nullable] for f in config_schema(group.config)]
     return PlannedFile(
         config=group.config,
@@ -226,25 +240,10 @@ def _planned_file(
         index=index,
         ids=tuple(ids) or tuple(c.episode_id for c in episodes),
         episodes=tuple(episodes),
-        recipe=content_hash([LAYOUT, *group, index, columns, sources]),
+        recipe=content_hash(
+            [LAYOUT, group.config, group.split, group.shard_bytes, index, columns, sources]
+        ),
     )
-
-
-def _judgement(config: str, episode: Candidate) -> list[object]:
-    """Return all that verdicts decide of the rows of `episode` in `config`."""
-    match config:
-        case "trajectories":
-            return [episode.acceptance.model_dump_json()]
-        case "steps" if episode.labels is not None:
-            return [[one.quality, one.visible_change] for one in episode.labels]
-        case "attempts":
-            columns = episode.acceptance.model_dump_json()
-            return [columns, episode.status, episode.success]
-        case "results":
-            return [episode.acceptance.accepted, episode.success]
-        case "verdicts":
-            return [episode.verdicts_hash]
-    return []
 
 
 def _stretches(

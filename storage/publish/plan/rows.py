@@ -70,7 +70,7 @@ class Tables:
         self.version = version
         self.datasets = datasets
         self.known_splits = known_splits or {}
-        self._index: tuple[str, RowIndex] | None = None
+        self._indexes: Mapping[str, RowIndex] = {}
 
     def row_index(self, table: str, key: str) -> RowIndex:
         """Return the index of the rows of `table` by the column `key`.
@@ -80,10 +80,17 @@ class Tables:
         """
         if table not in self.datasets:
             raise Damaged(f"version {self.version} of the run has no table `{table}`")
-        if self._index is None or self._index[0] != table:  # files are built table by table
-            self._index = None  # frees the memory of the last one before the next is built
-            self._index = (table, RowIndex(self.datasets[table], key))
-        return self._index[1]
+        return self.row_indexes({table: key})[table]
+
+    def row_indexes(self, keys: Mapping[str, str]) -> Mapping[str, RowIndex]:
+        """Return the index of each table of `keys` by its column, without tables that do not exist.
+
+        Those of other tables are freed: files are built config by config.
+        """
+        self._indexes = {name: index for name, index in self._indexes.items() if name in keys}
+        missing = [name for name in keys if name in self.datasets and name not in self._indexes]
+        self._indexes |= {name: RowIndex(self.datasets[name], keys[name]) for name in missing}
+        return self._indexes
 
 
 @contextmanager

@@ -3,19 +3,6 @@
 from enum import StrEnum
 
 
-class RowKind(StrEnum):
-    """What a row teaches."""
-
-    SFT = "sft"
-    """The reply."""
-    PREFERENCE = "preference"
-    """One reply rather than another, after the same prompt."""
-    KTO = "kto"
-    """Whether the reply is wanted."""
-    STEP_LABELS = "step_labels"
-    """What the reply did for the task."""
-
-
 class SystemPrompt(StrEnum):
     """Where the system prompt of a row stands."""
 

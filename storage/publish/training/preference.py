@@ -25,7 +25,7 @@ from schemas.step_label import GOOD_STEPS
 from schemas.tables import Row
 from storage.publish.training.messages import NoRow, spell
 from storage.publish.training.options import SystemPrompt
-from storage.publish.training.source import ExportedEpisode, Renderer, Reply, replies_of
+from storage.publish.training.source import FullEpisode, Renderer, Reply, replies_of
 
 _NOT_DONE = ("outcome: failed", "outcome: below the threshold")
 """How the rule's reasons begin where the task was not done; others of `outcome` are not final."""
@@ -41,7 +41,7 @@ class NoPair(StrEnum):
     NO_ACCEPTED = "groups_without_accepted_attempt"
     """No attempt was accepted."""
     OTHER_SIZE = "shown_in_another_size"
-    """Viewport or scale differ, as attempts draw their own unless the run's configuration fixes them."""
+    """Viewport or scale differ, as in runs of an earlier version, whose attempts drew their own."""
     OTHER_PAGE = "shown_another_page"
     """The prompts differ before the replies do: the attempts were shown different things."""
     NEVER_PART = "replies_never_part"
@@ -62,7 +62,7 @@ class NoPair(StrEnum):
 class _Attempt:
     """An attempt with its replies."""
 
-    source: ExportedEpisode
+    source: FullEpisode
     replies: tuple[Reply, ...]
 
 
@@ -86,7 +86,7 @@ class PairMaker:
     system: SystemPrompt = SystemPrompt.ROW
     """Where the system prompt stands."""
 
-    def rows(self, group: Sequence[ExportedEpisode], counts: Counter[str]) -> Iterator[Row]:
+    def rows(self, group: Sequence[FullEpisode], counts: Counter[str]) -> Iterator[Row]:
         """Yield the pairs of a group, and count what gives none."""
         if len(group) < 2:  # noqa: PLR2004 - a pair
             counts[NoPair.ONE_ATTEMPT.value] += 1
@@ -116,7 +116,7 @@ class PairMaker:
             counts["rows"] += 1
             yield made
 
-    def _attempt(self, source: ExportedEpisode) -> _Attempt:
+    def _attempt(self, source: FullEpisode) -> _Attempt:
         return _Attempt(source, tuple(replies_of(self.renderer.render(source.episode))))
 
     def _row(self, parting: _Parting, rejected: _Attempt) -> Row | NoPair | NoRow:
@@ -161,7 +161,7 @@ class PairMaker:
         }
 
 
-def failed_its_task(source: ExportedEpisode) -> bool:
+def failed_its_task(source: FullEpisode) -> bool:
     """Return whether an attempt was rejected because its task was not done."""
     because = source.acceptance.rejected_because
     broke = source.episode.stop_reason in (StopReason.FAILED, StopReason.CANCELLED)

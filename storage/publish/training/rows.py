@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from schemas.sections import RowKind
 from schemas.step_label import GOOD_STEPS, StepQuality
 from schemas.tables import Row
 from storage.publish.training.messages import NoRow, Spelt, spell
-from storage.publish.training.options import RowKind, SystemPrompt
+from storage.publish.training.options import SystemPrompt
 from storage.publish.training.source import (
-    ExportedEpisode,
+    FullEpisode,
     MaskReason,
     Renderer,
     Reply,
@@ -40,7 +41,7 @@ class RowMaker:
     """Only replies of steps that `steps` calls useful or neutral."""
 
     def spelt(
-        self, source: ExportedEpisode, counts: Counter[str]
+        self, source: FullEpisode, counts: Counter[str]
     ) -> Iterator[tuple[Reply, Spelt, bool]]:
         """Yield each reply that gives a row with its spellings and its label; count the others."""
         rendered = self.renderer.render(source.episode)
@@ -59,7 +60,7 @@ class RowMaker:
             counts["rows"] += 1
             yield reply, spelt, label
 
-    def rows(self, source: ExportedEpisode, counts: Counter[str]) -> Iterator[Row]:
+    def rows(self, source: FullEpisode, counts: Counter[str]) -> Iterator[Row]:
         """Yield the rows of an episode, and count the replies that give none."""
         episode = source.episode
         for reply, spelt, label in self.spelt(source, counts):
@@ -77,7 +78,7 @@ class RowMaker:
                 row["visible_change"] = known.visible_change
             yield row | origin(source, reply.step, self.renderer)
 
-    def _label(self, source: ExportedEpisode, reply: Reply) -> bool | str:
+    def _label(self, source: FullEpisode, reply: Reply) -> bool | str:
         """Return the row's label, or in a word why there is none."""
         quality = source.quality(reply.step)
         accepted = source.acceptance.accepted
@@ -111,7 +112,7 @@ def _wanted(quality: StepQuality | None, *, accepted: bool) -> bool | str:
     return True if accepted else "good_step_of_rejected"
 
 
-def origin(source: ExportedEpisode, step: int, renderer: Renderer) -> Row:
+def origin(source: FullEpisode, step: int, renderer: Renderer) -> Row:
     """Return the columns that say where a row of one reply comes from."""
     episode = source.episode
     return {

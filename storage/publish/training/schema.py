@@ -1,6 +1,6 @@
 """The columns of training rows: one row that trainers of every spelling load as it is.
 
-The same prompt stands in a row twice: as lists of parts, as TRL reads them, and as strings with
+Of a reply, the same prompt stands in a row twice: as lists of parts, as TRL reads them, and as strings with
 `<image>`, as LLaMA-Factory, ms-swift and verl do. Text costs little; the pictures stand once, in
 `images`, in the order of their placeholders. What trainers find by name has the name that they expect.
 """
@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from storage.publish.training.options import RowKind
+from schemas.sections import RowKind
 
-PICTURES = pa.list_(pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())]))
+PICTURE = pa.struct([pa.field("bytes", pa.binary()), pa.field("path", pa.string())])
+"""A picture, as the `datasets` library decodes it."""
+
+PICTURES = pa.list_(PICTURE)
 """A list of pictures, as the `datasets` library decodes them."""
 
 _PART = pa.struct([pa.field("type", pa.string()), pa.field("text", pa.string())])
@@ -120,10 +123,70 @@ _PREFERENCE = (
     *_GROUP,
 )
 
+_BOX = "left, top, right, bottom"
+_NEGATIVE = pa.struct(
+    [
+        pa.field("why", pa.string()),
+        pa.field("expression", pa.string()),
+        pa.field("by", pa.string()),
+        pa.field("kind", pa.string()),
+        pa.field("role", pa.string()),
+        pa.field("name", pa.string()),
+        pa.field("tag", pa.string()),
+        pa.field("box", pa.list_(pa.float64())),
+    ]
+)
+_GROUNDING = (
+    Column("id", pa.string(), "The row's name, unique in the dataset: its episode and step."),
+    Column("image", PICTURE, "The screenshot before the action."),
+    Column("width", pa.int32(), "Of the picture, in its pixels."),
+    Column("height", pa.int32(), "Of the picture, in its pixels."),
+    Column("instruction", pa.string(), "What to do with what: a verb and the first expression."),
+    Column("by", pa.string(), "What the first expression distinguishes the target by."),
+    Column(
+        "expressions",
+        pa.list_(pa.string()),
+        "Up to four expressions, each of which fits the target and nothing else in the picture.",
+    ),
+    Column("goal", pa.string(), "The task in words."),
+    Column("action", pa.string(), "The type of the action that was carried out."),
+    Column("point", pa.list_(pa.float64()), "Where it pointed: x, y, in pixels of the picture."),
+    Column("point_norm", pa.list_(pa.float64()), "The same in parts of the picture's sides."),
+    Column("box", pa.list_(pa.float64()), f"The target's {_BOX}, in pixels of the picture."),
+    Column("box_norm", pa.list_(pa.float64()), "The same in parts of the picture's sides."),
+    Column("kind", pa.string(), "A plain noun for what the target looks like."),
+    Column("role", pa.string(), "Its accessible role; null: none.", nullable=True),
+    Column("name", pa.string(), "Its accessible name; null: none.", nullable=True),
+    Column("text", pa.string(), "Its text; null: none.", nullable=True),
+    Column("tag", pa.string(), "Its tag; null: unknown.", nullable=True),
+    Column(
+        "negatives",
+        pa.list_(_NEGATIVE),
+        "What is not meant, `alike` or `near`, each with an expression of its own and its box "
+        f"({_BOX}, in pixels of the picture).",
+    ),
+    Column("url", pa.string(), "The page's address."),
+    Column("episode_id", pa.string(), "The attempt."),
+    Column("step", pa.int32(), "The step, from 0."),
+    Column("task_id", pa.string(), "The task."),
+    Column("template_id", pa.string(), "The task's template."),
+    Column("accepted", pa.bool_(), "Whether the run's rule accepts the attempt."),
+)
+
+
+LIKE_SFT = (RowKind.KTO, RowKind.STEP_LABELS)
+"""Kinds whose columns are those of `sft`, but for a few."""
+
 
 def columns(kind: RowKind) -> tuple[Column, ...]:
     """Return the columns of a kind of row, in order."""
     return tuple(_columns(kind))
+
+
+def own_columns(kind: RowKind) -> tuple[Column, ...]:
+    """Return the columns of a kind of row; of those of `LIKE_SFT` what `sft` has not."""
+    beside = set(columns(RowKind.SFT)) if kind in LIKE_SFT else set()
+    return tuple(column for column in columns(kind) if column not in beside)
 
 
 def _columns(kind: RowKind) -> Iterator[Column]:
@@ -139,6 +202,8 @@ def _columns(kind: RowKind) -> Iterator[Column]:
                     yield _CHANGE
         case RowKind.PREFERENCE:
             yield from _PREFERENCE
+        case RowKind.GROUNDING:
+            yield from _GROUNDING
 
 
 def row_schema(kind: RowKind) -> pa.Schema:

@@ -19,7 +19,7 @@ from schemas.verdict import Acceptance
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedEpisode:
+class FullEpisode:
     """An episode with its task and acceptance."""
 
     episode: Episode

@@ -349,6 +349,8 @@ OPEN = {
     "publish.private": False,
     "publish.gated": "manual",
     "publish.license": "mit",
+    "publish.training_rows": ["sft"],
+    "publish.dialect": "holo2",
 }
 """A change of each key that may differ when a run is resumed."""
 

@@ -24,8 +24,7 @@ from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, PolicyKind, Step, ThoughtSource
 from schemas.errors import BadConfig
 from schemas.observation import Screenshot, Sight, Target
-from schemas.sections import BrowserSection, PolicyName, PolicySection
-from storage.publish.training.options import RowKind
+from schemas.sections import BrowserSection, PolicyName, PolicySection, RowKind
 from storage.publish.training.placeholders import PLACEHOLDER
 from storage.publish.training.rows import RowMaker
 from storage.publish.training.source import ChatMessage, MessagePicture, Rendered, Segment

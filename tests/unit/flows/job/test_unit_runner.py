@@ -176,9 +176,7 @@ async def test_what_another_worker_committed_and_left_unjudged_is_judged_in_the_
             judge,
             runner=runner,
             runtime=None,
-            publisher=Publisher(
-                shop.lake, context.run, config.accept, config.publish, config.storage
-            ),
+            publisher=Publisher(shop.lake, context.run, config),
             destinations=(),
             workers=2,
         )

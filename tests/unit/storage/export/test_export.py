@@ -15,11 +15,11 @@ from source_tree import ROOT
 
 from schemas.errors import BadConfig, Damaged, NotFound, OtherRun, Unwritable
 from schemas.tables import arrow_schema
-from storage.export import export as export_module
 from storage.export.atif import Atif
 from storage.export.output_folder import MANIFEST, MARK
 from storage.export.registry import Pictures
 from storage.export.verifiers import Verifiers
+from storage.publish.plan import episode_reader
 from storage.publish.plan.selection import select
 
 TRACES = Verifiers(pictures=Pictures.FILES)
@@ -65,7 +65,7 @@ def test_what_is_read_together_does_not_decide_what_is_written(
 ) -> None:
     snapshot = small_run().seal()
     exported(snapshot, TRACES, tmp_path / "a")
-    monkeypatch.setattr(export_module, "PIECE_BYTES", 1)
+    monkeypatch.setattr(episode_reader, "PIECE_BYTES", 1)
     exported(snapshot, TRACES, tmp_path / "b")
 
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
@@ -75,8 +75,8 @@ def test_no_more_is_read_together_than_a_piece_may_hold(monkeypatch: pytest.Monk
     tables = tables_of(small_run().seal())
     chosen = list(select(tables, RULE, include_rejected=True).published)
     size = (chosen[0].n_steps + 1) * chosen[0].picture_bytes
-    monkeypatch.setattr(export_module, "PIECE_BYTES", 3 * size)
-    pieces = list(export_module._pieces(iter(chosen)))
+    monkeypatch.setattr(episode_reader, "PIECE_BYTES", 3 * size)
+    pieces = list(episode_reader._pieces(iter(chosen)))
 
     assert [len(piece) for piece in pieces] == [3, 3, 3, 3]
     assert [item for piece in pieces for item in piece] == chosen

@@ -10,7 +10,7 @@ from scenes import NAMED, clicking, element, said_of, written
 from schemas.action import Action, Click, Direction, Scroll, Select, TypeText, Wait
 from schemas.episode import Actor, Step
 from schemas.observation import Box, Element, Sight, Target
-from storage.export.grounding import ALIKE, NEAR
+from storage.publish.training.grounding import ALIKE, NEAR
 
 SAVE = Target(tag="button", role="button", name="Save", bbox=(10, 10, 20, 10))
 

@@ -17,11 +17,12 @@ from memory_run import MemoryRun, MemorySnapshot, commit_unit, contents, small_r
 from trainer_rules import check_row
 
 from schemas.episode import Episode
+from schemas.sections import RowKind
 from storage.export import output_folder
 from storage.export.output_folder import MANIFEST
 from storage.export.registry import Spelling
 from storage.export.training import TrainingRows
-from storage.publish.training.options import RowKind, SystemPrompt
+from storage.publish.training.options import SystemPrompt
 from storage.publish.training.rows import RowMaker
 from storage.publish.training.source import ChatMessage, MaskReason, MessagePicture, Rendered
 

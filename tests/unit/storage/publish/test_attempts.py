@@ -29,8 +29,9 @@ from schemas.episode import Episode, PolicyKind, StopReason
 from schemas.tables import Row, from_row, to_row
 from schemas.verdict import Acceptance, Status, Verdict
 from storage.publish.plan.build import build
+from storage.publish.plan.configs import TABLE_CONFIGS, config_schema
 from storage.publish.plan.manifest import MANIFEST, null_columns_by_config, read_manifest
-from storage.publish.plan.plan import DATASET_CONFIGS, PublishPlan, config_schema, plan_files
+from storage.publish.plan.plan import PublishPlan, plan_files
 from storage.publish.plan.selection import select
 
 ATTEMPTS = ("attempts", "results", "verdicts")
@@ -293,7 +294,7 @@ def test_the_schema_is_the_same_from_run_to_run(tmp_path: Path) -> None:
 
     paths = sorted(tmp_path.rglob("*.parquet"))
 
-    assert {path.parent.name for path in paths} == {*DATASET_CONFIGS}
+    assert {path.parent.name for path in paths} == {*TABLE_CONFIGS}
     for path in paths:
         assert pq.read_schema(path).equals(config_schema(path.parent.name)), path
 

@@ -23,13 +23,8 @@ from memory_run import (
 
 from schemas.episode import StopReason
 from schemas.verdict import Status
-from storage.publish.plan.plan import (
-    DATASET_CONFIGS,
-    PublishPlan,
-    _stretches,
-    config_schema,
-    plan_files,
-)
+from storage.publish.plan.configs import DATASET_CONFIGS, config_schema
+from storage.publish.plan.plan import PublishPlan, _stretches, plan_files
 from storage.publish.plan.selection import select
 
 _SMALL = 40_000

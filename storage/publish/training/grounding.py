@@ -1,9 +1,9 @@
-"""`grounding`: a picture, an instruction, and the point and box of the element that it refers to.
+"""Rows of grounding: a picture, an instruction, and the point and box of the element that it refers to.
 
-Each step that points at something gives one line, if something distinguishes that thing from all others
-in the picture: its words, its kind, its place or its neighbours (`storage/export/referring.py`). The page
-itself says which element is under the pointer, so the box is exact and needs no annotator. The line has
-several expressions, and the instruction has the first; the line's id alone decides which and in what
+Each step that points at something gives one row, if something distinguishes that thing from all others
+in the picture: its words, its kind, its place or its neighbours (see `referring`). The page itself
+says which element is under the pointer, so the box is exact and needs no annotator. The row has
+several expressions, and the instruction has the first; the row's id alone decides which and in what
 order. A step is left out, and counted, if no expression fits the target alone, if the target shows
 nothing, if it is made of several controls, since the point lies on none of them then, if its words name
 another option than the one that is chosen, and if it is where the page itself tells the goal.
@@ -12,8 +12,7 @@ Hard negatives are things of the same picture that are alike (of the same kind) 
 expression of its own: none contains the point, none is a part of the target or its label, which does the
 same, and none belongs to the text of the goal.
 
-Words of pages and goals that a trainer would take for a picture are escaped, as in training rows
-(`storage/publish/training/placeholders.py`).
+Words of pages and goals that a trainer would take for a picture are escaped (see `placeholders`).
 
 Steps of an earlier version do not say what their picture shows. Their words are the page's, and only
 names distinguish.
@@ -23,29 +22,27 @@ left, top, right, bottom in pixels or in parts of the picture); there is no pack
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pydantic import JsonValue
-from typing_extensions import override
-
 from schemas.action import Select, target_point
-from schemas.base import JsonObject
 from schemas.episode import Actor, Episode, Step
 from schemas.observation import Box, Target
-from storage.export.protocol import (
-    ExportedEpisode,
-    File,
-    Format,
-    FormatCounts,
-    Line,
-    Piece,
-    picture_path,
-)
-from storage.export.referring import Expression, drawn_by, expressions
-from storage.export.registry import FormatName
-from storage.export.scene import TEXT, Scene, Thing, centre, contains, is_part, is_same, same_words
+from schemas.tables import Row
 from storage.publish.training.placeholders import escaped
+from storage.publish.training.referring import Expression, drawn_by, expressions
+from storage.publish.training.scene import (
+    TEXT,
+    Scene,
+    Thing,
+    centre,
+    contains,
+    is_part,
+    is_same,
+    same_words,
+)
+from storage.publish.training.source import FullEpisode
 
 ALIKE, NEAR = 4, 4
 """The maximum number of negatives of each kind."""
@@ -74,28 +71,16 @@ class _Scale(NamedTuple):
     height: int
 
 
-class Grounding(Format):
-    """The `Format`."""
-
-    name = FormatName.GROUNDING
-
-    @property
-    @override
-    def options(self) -> JsonObject:
-        return {"alike": ALIKE, "near": NEAR, "phrasings": PHRASINGS}
-
-    @override
-    def pieces(self, source: ExportedEpisode, counts: FormatCounts) -> Iterator[Piece]:
-        for step in source.episode.steps:
-            target = _target(step)
-            if target is None:
-                continue
-            found = _Reference(source.episode, step, target)
-            counts[found.missing or "lines"] += 1
-            if found.missing is None:
-                path = picture_path(source.episode.episode_id, step.step)
-                yield File(path, step.screenshot.bytes)
-                yield Line(_record(source, found, path))
+def grounding_rows(source: FullEpisode, counts: Counter[str]) -> Iterator[Row]:
+    """Yield a row for each step whose target can be referred to; count them, and the others by the reason."""
+    for step in source.episode.steps:
+        target = _target(step)
+        if target is None:
+            continue
+        found = _Reference(source.episode, step, target)
+        counts[found.missing or "lines"] += 1
+        if found.missing is None:
+            yield _row(source, found)
 
 
 def _target(step: Step) -> Target | None:
@@ -112,12 +97,12 @@ class _Reference:
     def __init__(self, episode: Episode, step: Step, target: Target) -> None:
         self.step, self.target = step, target
         self.row_id = f"{episode.episode_id}-{step.step}"
-        """The id of its line."""
+        """The id of its row."""
         self.expressions: list[Expression] = []
         """Some that fit the target alone; the first one is the instruction's."""
         self._viewport = episode.viewport_width, episode.viewport_height
         self.missing = self._missing(episode.instruction)
-        """Why it gives no line, as it is counted; None if it gives one."""
+        """Why it gives no row, as it is counted; None if it gives one."""
 
     def _missing(self, goal: str) -> str | None:
         target, point = self.target, target_point(self.step.action)
@@ -168,7 +153,7 @@ class _Reference:
         found = expressions(self._scene, thing, viewport=self._viewport)
         return drawn_by(self.row_id, found, PHRASINGS)
 
-    def negatives(self, scale: _Scale) -> Iterator[JsonValue]:
+    def negatives(self, scale: _Scale) -> Iterator[Row]:
         """Yield other things with expressions: those alike, then those near, the nearest first."""
         others = [
             one
@@ -206,7 +191,7 @@ class _Reference:
         return words and bool(one.label) and same_words(one.label, self.thing.label)
 
 
-def _record(source: ExportedEpisode, found: _Reference, path: str) -> JsonObject:
+def _row(source: FullEpisode, found: _Reference) -> Row:
     episode, step, target = source.episode, found.step, found.target
     scale = _Scale(
         step.width / episode.viewport_width,
@@ -219,7 +204,7 @@ def _record(source: ExportedEpisode, found: _Reference, path: str) -> JsonObject
     sides = (scale.width, scale.height, scale.width, scale.height)
     return {
         "id": found.row_id,
-        "image": path,
+        "image": {"bytes": step.screenshot.bytes, "path": f"{found.row_id}.jpg"},
         "width": step.width,
         "height": step.height,
         "instruction": f"{_VERBS[step.action.type]} {escaped(found.expressions[0].text)}",
@@ -258,5 +243,5 @@ def _corners(box: Box, scale: _Scale) -> list[float]:
     ]
 
 
-def _rounded(numbers: Sequence[float], digits: int) -> list[JsonValue]:
+def _rounded(numbers: Sequence[float], digits: int) -> list[float]:
     return [round(float(number), digits) for number in numbers]

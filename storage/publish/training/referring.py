@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from schemas.observation import Box
-from storage.export.scene import TEXT, Scene, Thing, centre, is_part, same_words
+from storage.publish.training.scene import TEXT, Scene, Thing, centre, is_part, same_words
 
 MAX_QUOTED = 60
 """Characters of a text that is quoted."""
