@@ -68,15 +68,16 @@ def _on_pixel(value: float, end: int, scale: float) -> float:
 
 
 def draw_viewport(config: RunConfig, area: tuple[int, int] | None, *, seed: str) -> Viewport:
-    """Return the viewport of one episode, as the configuration fixes it or as `seed` draws it.
+    """Return the viewport of a task's attempts, as the configuration fixes it or as it is drawn.
 
-    `area` is the task's own, CSS px; None: its pages fill any viewport.
+    It is drawn by the run's seed and by `seed`, the task's id: attempts at one task begin with the same
+    picture, so that they can be compared. `area` is the task's own, CSS px; None: its pages fill any viewport.
     """
     browser, fixed = config.browser, config.fixed_viewport(area)
     if fixed is not None:
         return Viewport(width=fixed[0], height=fixed[1], scale=browser.device_scale_factor or 1.0)
     assert area is not None  # noqa: S101 - without one the viewport is fixed
-    draw = Random(f"viewport {seed}")
+    draw = Random(f"viewport {config.run.seed} {seed}")
     # Pages place dialogs by the window's width, so the width is theirs and the height alone is drawn.
     width, height = area[0], area[1] + draw.randint(0, int(area[1] * browser.margin))
     least, most = config.picture_side

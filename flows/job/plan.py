@@ -79,15 +79,25 @@ def _make_unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> Plann
 
 
 def draw_policy(config: RunConfig, task: Task, attempt: int) -> PolicySection:
-    """Return the policy that attempts `task` for the `attempt`th time."""
+    """Return the policy that attempts `task` for the `attempt`th time.
+
+    The attempts at a task are spread over the shares: of two policies with equal shares each makes one of
+    two attempts.
+    """
     mix = config.mix
-    drawn = content_hash(["policy", config.run.seed, task.task_id, attempt])[:_DRAW_CHARS]
-    left = int(drawn, 16) / 16**_DRAW_CHARS * sum(policy.share for policy in mix)
+    drawn = content_hash(["policy", config.run.seed, task.task_id])[:_DRAW_CHARS]
+    place = (int(drawn, 16) / 16**_DRAW_CHARS + _spread(attempt)) % 1
+    left = place * sum(policy.share for policy in mix)
     for policy in mix[:-1]:
         if left < policy.share:
             return policy
         left -= policy.share
     return mix[-1]
+
+
+def _spread(attempt: int) -> float:
+    """Return the attempt's term of van der Corput's sequence, 0, 1/2, 1/4, 3/4, 1/8, …: its bits reversed."""
+    return int(f"{attempt:b}"[::-1], 2) / (1 << attempt.bit_length())
 
 
 def count_by_policy(config: RunConfig, tasks: Sequence[Task]) -> dict[str, int]:

@@ -89,7 +89,7 @@ class RolloutSetup:
             NoBrowser: the browser is gone and does not start again.
         """
         task, site = planned.task, self.sites[planned.task.site]
-        viewport = draw_viewport(self.config, site.area(task.template_id), seed=planned.seed)
+        viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         attempt = Attempt(
             run_id=self.run_id,
             unit_id=unit_id,

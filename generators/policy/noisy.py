@@ -28,11 +28,8 @@ from schemas.episode import PolicyKind
 from schemas.mistake import InjectedMistake
 from schemas.observation import Element, Observation
 
-NOISY_SHARE = 0.5
-"""Share of episodes with mistakes; the others are those of the wrapped policy."""
-
 SLIP_RATE = 0.5
-"""Probability, at each decision of a noisy episode, of a mistake."""
+"""Probability, at each decision, of a mistake."""
 
 CORRECTED_SHARE = 0.5
 """Share of the typing errors that are noticed at the next step and corrected."""
@@ -73,7 +70,6 @@ class NoisyPolicy:
     def __init__(self, policy: Policy, *, seed: str) -> None:
         self._policy = policy
         self._random = Random(f"clumsy {seed}")
-        self._noisy = self._random.random() < NOISY_SHARE
         self._ahead: list[_Next] = []
         self._taken: list[_Next] = []
         self._meant: Decision | None = None
@@ -93,8 +89,6 @@ class NoisyPolicy:
 
     async def _decide(self, turn: PolicyInput) -> tuple[Decision, InjectedMistake | None]:
         """Return the next decision, and what is wrong with it."""
-        if not self._noisy:
-            return await self._policy.act(turn), None
         self._correct(turn.observation)
         if self._ahead and not _is_there(self._ahead[0], turn.observation):
             self._ahead.clear()

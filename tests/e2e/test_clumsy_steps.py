@@ -17,7 +17,6 @@ import pytest
 from clumsy_record import Clumsy, record_clumsy
 from effort import THOROUGH
 
-from generators.policy import noisy
 from generators.policy.teacher.skill_table import SKILLS
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import NAME, MiniWob
@@ -78,10 +77,7 @@ def _wrong(clumsy: Clumsy, *, succeeded: bool) -> set[int]:
 
 
 @pytest.mark.browser
-async def test_steps_finds_what_the_clumsy_teacher_knows_it_did_wrong(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(noisy, "NOISY_SHARE", 1.0)
+async def test_steps_finds_what_the_clumsy_teacher_knows_it_did_wrong() -> None:
     templates = sorted(SKILLS.keys() - UNTOLD.keys()) if THOROUGH else FEW
     made = await record_clumsy(templates, (0, 1, 2))
     found, wrong = set[tuple[int, int]](), set[tuple[int, int]]()

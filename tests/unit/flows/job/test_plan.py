@@ -86,6 +86,25 @@ def test_attempts_at_one_task_draw_for_themselves() -> None:
     assert min(drawn.values()) > 30
 
 
+def test_attempts_at_one_task_are_spread_over_the_shares() -> None:
+    """Two halves make one attempt each of two, and of a power of two every share makes its part."""
+    equal = _config('policies=[{name="teacher"}, {name="clumsy"}]')
+    uneven = _config('policies=[{name="teacher", share=3}, {name="clumsy"}]')
+    for task in _tasks(30):
+        two = [draw_policy(equal, task, attempt).name.value for attempt in range(2)]
+        eight = Counter(draw_policy(uneven, task, attempt).name.value for attempt in range(8))
+
+        assert sorted(two) == ["clumsy", "teacher"]
+        assert eight == {"teacher": 6, "clumsy": 2}
+
+
+def test_each_policy_makes_the_first_attempt_as_often_as_its_share_says() -> None:
+    mix = _config('policies=[{name="teacher", share=3}, {name="clumsy"}]')
+    first = Counter(draw_policy(mix, task, 0).name.value for task in _tasks(400))
+
+    assert 260 < first["teacher"] < 340
+
+
 def test_another_seed_draws_otherwise() -> None:
     mix = 'policies=[{name="teacher"}, {name="clumsy"}]'
     tasks = _tasks(50)
