@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from factories import make_run
 from faulty_lake import commit
@@ -9,7 +10,7 @@ from faulty_lake import commit
 from flows.job import publish_job
 from flows.job.config_loader import Sources
 from flows.job.publish_job import open_publication
-from schemas.errors import Conflict, Damaged, StepmillError, Unfinished, Unwritable
+from schemas.errors import BadConfig, Conflict, Damaged, StepmillError, Unfinished, Unwritable
 from storage.publish.publish import PublishReport, publish
 
 
@@ -46,3 +47,53 @@ async def test_what_breaks_a_publication_that_has_begun_leaves_it_unfinished(
             await job.report()
 
     assert caught.group_contains(named, match=str(error))
+
+
+async def _sealed(at: Path) -> None:
+    run = await make_run(at)
+    lake = run.lake()
+    await commit(lake, run.unit(0))
+    await lake.seal()
+    await lake.close()
+
+
+async def test_an_unknown_dialect_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    await _sealed(tmp_path / "run")
+    sources = Sources(settings=("publish.dialect=dolphin",))
+
+    with pytest.raises(BadConfig, match="dolphin"):
+        async with open_publication(
+            str(tmp_path / "run"), sources, str(tmp_path / "to"), None
+        ) as job:
+            await job.report()
+
+    assert not (tmp_path / "to").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "dialect"),
+    [
+        ((), "holotron"),
+        (("publish.dialect=holo2",), "holo2"),
+        (("publish.dialect=dolphin", "publish.training_rows=[]"), None),
+    ],
+)
+async def test_training_rows_are_in_the_words_that_are_asked_for(
+    tmp_path: Path, settings: tuple[str, ...], dialect: str | None
+) -> None:
+    """Nothing of a dialect matters where no rows are wanted."""
+    await _sealed(tmp_path / "run")
+    anything = "accept.passed=[]"
+    async with open_publication(
+        str(tmp_path / "run"), Sources(settings=(anything, *settings)), str(tmp_path / "to"), None
+    ) as job:
+        await job.report()
+
+    found = sorted((tmp_path / "to/data").glob("*/*.parquet"))
+    words = {
+        one
+        for path in found
+        if path.parent.name == "sft"
+        for one in pq.read_table(path)["dialect"].to_pylist()
+    }
+    assert words == (set() if dialect is None else {dialect})
