@@ -103,7 +103,8 @@ def _opened(place: str, config: str, *, splits: Sequence[str] = SPLITS, **option
 
     datasets.disable_progress_bars()
     if place.startswith(BUCKET):
-        files = {split: f"{place}/data/{config}/{split}-*.parquet" for split in splits}
+        patterns = {split: f"{place}/data/{config}/{split}-*.parquet" for split in splits}
+        files = {split: glob for split, glob in patterns.items() if ArrowBucket().glob(glob)}
         return datasets.load_dataset("parquet", data_files=files, **options)
     return datasets.load_dataset(place.removeprefix(HUB), config, **options)
 
