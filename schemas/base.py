@@ -39,6 +39,8 @@ class Record(BaseModel):
 
 def _without_tuples(value: object) -> object:
     """Return `value` with tuples as lists, because JSON has no tuples."""
+    if value is None or isinstance(value, str | int | float):  # most are, and what follows is slow
+        return value
     if isinstance(value, Mapping):
         return {str(key): _without_tuples(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

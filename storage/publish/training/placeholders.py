@@ -16,6 +16,7 @@ of this class of its own.
 """
 
 import re
+from functools import lru_cache
 
 IMAGE = "<image>"
 """Stands for a picture in a message that is one string."""
@@ -35,6 +36,7 @@ _ESCAPABLE = re.compile(
 _ESCAPED = re.compile(rf"{_OPENING}#60;(?={_ANGLE})|{_OPENING}#91;(?={_SQUARE})", re.IGNORECASE)
 
 
+@lru_cache(maxsize=1_024)  # a row repeats the texts of the row before
 def escaped(text: str) -> str:
     """Return `text` without a placeholder; texts that have none, not even an escaped one, as they are."""
     return _ESCAPABLE.sub(_escape, text)
