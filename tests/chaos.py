@@ -29,6 +29,9 @@ from storage.publish.verify import verify_published
 KILLED = -9
 """The exit code of a command that was killed."""
 
+MIN_REWARD = 1.0
+"""What the rule of a run that names none accepts."""
+
 _BROKEN = 70
 _ANSWERS = {"passed", "failed", "unsupported"}
 
@@ -148,6 +151,9 @@ def _accepted(trial: Trial) -> set[str]:
     answers = [(*row[:2], row[4]) for row in found if row[4] in _ANSWERS]
     said = {(episode_id, verifier): status for episode_id, verifier, status in answers}
     assert len(said) == len(answers), "a question was answered twice"
+    for episode_id, reward in trial.rows("episodes", "episode_id", "reward"):
+        if said.get((episode_id, "outcome")) == "passed" and reward < MIN_REWARD:
+            said[episode_id, "outcome"] = "failed"  # by the rule, which reads what `outcome` found
     accepted: set[str] = set()
     for episode_id in trial.committed():
         statuses = [said.pop((episode_id, name), None) for name in trial.verifiers]

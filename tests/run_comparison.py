@@ -58,6 +58,8 @@ def _rows(dataset: ds.Dataset | None) -> Iterable[Row]:
     return [] if dataset is None else dataset.to_table().to_pylist()
 
 
-def _told(row: Row, names: Mapping[object, str]) -> str:
-    kept = {column: value for column, value in row.items() if column not in OF_ONE_RUN}
-    return repr({column: names.get(str(value), value) for column, value in kept.items()})
+def _told(row: Row, names: Mapping[str, str]) -> str:
+    told = repr({column: value for column, value in row.items() if column not in OF_ONE_RUN})
+    for episode_id, name in names.items():  # training rows and their pictures are named by it
+        told = told.replace(episode_id, name)
+    return told

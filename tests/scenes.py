@@ -51,7 +51,7 @@ def written(step: Step, *, scale: int = 1) -> tuple[list[dict[str, Any]], Counte
 
 def line_of(step: Step, *, attempt: int) -> dict[str, Any]:
     """Return the line of a step in an episode of its own."""
-    episode = make_episode().model_copy(update={"steps": (step,), "episode_id": f"{attempt:032x}"})
+    episode = make_episode().model_copy(update={"steps": (step,), "attempt": attempt})
     [line] = [
         dict(piece.record)
         for piece in Grounding().pieces(told_of(episode), Counter())

@@ -44,12 +44,12 @@ import pyarrow.dataset as ds
 from exports import Parrot
 from memory_run import RULE
 
-from storage.export import export as export_module
 from storage.export.registry import FormatName, Pictures
 from storage.export.export import export, make_format
+from storage.publish.plan import episode_reader
 from storage.publish.plan.rows import Tables
 
-export_module.PIECE_BYTES = 2_000_000
+episode_reader.PIECE_BYTES = 2_000_000
 run, to = map(Path, sys.argv[1:3])
 tables = Tables(version=1, datasets={path.name: ds.dataset(path) for path in run.iterdir()})
 for name in sys.argv[3:]:

@@ -228,11 +228,29 @@ def test_files_are_as_the_hub_likes_them(dataset: Path) -> None:
                 if column.path_in_schema == "screenshot.bytes":
                     assert column.compression == "UNCOMPRESSED"
                     assert "PLAIN_DICTIONARY" not in column.encodings
-        pictures = {
-            name for name, kind in footer["info"]["features"].items() if kind["_type"] == "Image"
-        }
-        assert pictures == ({"screenshot"} if path.parent.name == "steps" else set())
+        features = footer["info"]["features"]
+        pictures = {name for name, feature in features.items() if _holds_pictures(feature)}
+        assert pictures == PICTURES.get(path.parent.name, set())
 
+
+def _holds_pictures(feature: dict[str, Any] | list[dict[str, Any]]) -> bool:
+    """Return whether a feature is a picture, or a list of them."""
+    if isinstance(feature, list):
+        return _holds_pictures(feature[0])
+    if "feature" in feature:
+        return _holds_pictures(feature["feature"])
+    return bool(feature.get("_type") == "Image")  # a struct has none
+
+
+PICTURES = {
+    "steps": {"screenshot"},
+    "grounding": {"image"},
+    "sft": {"images"},
+    "preference": {"images"},
+    "kto": {"images"},
+    "step_labels": {"images"},
+}
+"""Which columns are pictures, by config."""
 
 HEAVY = {
     "observations": {"elements"},
@@ -265,7 +283,7 @@ def test_the_dataset_agrees_with_its_manifest(dataset: Path) -> None:
 def test_publishing_from_the_lake_again_changes_nothing(run: Path, dataset: Path) -> None:
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in _all(dataset)}
 
-    report = asyncio.run(publish_stored(run, dataset))
+    report = asyncio.run(publish_stored(run, dataset, Parrot()))
 
     assert report.put == report.deleted == 0
     assert {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in _all(dataset)} == before
@@ -278,6 +296,7 @@ def _all(folder: Path) -> list[Path]:
 _KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
+from exports import Parrot
 from memory_run import publish_stored
 from storage.objects.local import LocalStore
 
@@ -294,7 +313,7 @@ def put(self, path, data):
     really_put(self, path, data)
 
 LocalStore._put = put
-asyncio.run(publish_stored(Path(sys.argv[1]), Path(sys.argv[2])))
+asyncio.run(publish_stored(Path(sys.argv[1]), Path(sys.argv[2]), Parrot()))
 """
 
 
@@ -313,7 +332,7 @@ def test_a_killed_publication_is_completed_by_the_next(
     assert ended.returncode == -signal.SIGKILL
     assert not (to / "manifest.json").exists()
 
-    asyncio.run(publish_stored(run, to))
+    asyncio.run(publish_stored(run, to, Parrot()))
 
     assert {p.relative_to(to): p.read_bytes() for p in _all(to)} == {
         p.relative_to(dataset): p.read_bytes() for p in _all(dataset)

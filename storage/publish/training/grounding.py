@@ -98,6 +98,8 @@ class _Reference:
         self.step, self.target = step, target
         self.row_id = f"{episode.episode_id}-{step.step}"
         """The id of its row."""
+        self._key = f"{episode.task_id}-{episode.attempt}-{step.step}"
+        """Decides the words: the same in each run of one configuration."""
         self.expressions: list[Expression] = []
         """Some that fit the target alone; the first one is the instruction's."""
         self._viewport = episode.viewport_width, episode.viewport_height
@@ -151,7 +153,7 @@ class _Reference:
 
     def _expressions_of(self, thing: Thing) -> list[Expression]:
         found = expressions(self._scene, thing, viewport=self._viewport)
-        return drawn_by(self.row_id, found, PHRASINGS)
+        return drawn_by(self._key, found, PHRASINGS)
 
     def negatives(self, scale: _Scale) -> Iterator[Row]:
         """Yield other things with expressions: those alike, then those near, the nearest first."""
