@@ -25,8 +25,8 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties
-# The suites of lies and of forgers, which grow with the second number.
-ADVERSARIAL := tests/adversarial/test_*.py
+# The suites of lies and of forgers, which grow with the second number; the longest starts first.
+ADVERSARIAL := tests/adversarial/test_forgers.py tests/adversarial/test_*.py
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
