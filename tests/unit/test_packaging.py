@@ -25,6 +25,9 @@ REQUIREMENTS = ROOT / "requirements"
 WARM_SECONDS = 60.0
 """The core's installation from a warm cache takes less."""
 
+TRAINERS = [f"trainers/{path.stem}" for path in sorted((REQUIREMENTS / "trainers").glob("*.in"))]
+"""Whose dataset classes read the training rows, a lock each."""
+
 HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium", "gymnasium"}
 """What neither the core nor the checks may pull in."""
 
@@ -44,6 +47,7 @@ def _project() -> dict[str, list[str]]:
         "hf": extras["hf"],
         "uv": ["uv"],
         "verifiers": _asked("verifiers"),
+        **{name: _asked(name) for name in TRAINERS},
     }
 
 
