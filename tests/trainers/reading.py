@@ -49,11 +49,11 @@ def seen(
     return Seen(len(sizes), len(groups), tokenizer.decode(learnt))
 
 
-def tell(read: Callable[[Path, Path], Iterable[Seen]]) -> None:
-    """Print what a reader yields for the rows and the model that the command line names."""
-    rows, model = (Path(argument).resolve() for argument in sys.argv[1:])
+def tell(read: Callable[..., Iterable[Seen]]) -> None:
+    """Print what a reader yields for the rows and the model that the command line names, and its options."""
+    rows, model, *options = sys.argv[1:]
     with lines() as told:
-        for index, row in enumerate(read(rows, model)):
+        for index, row in enumerate(read(Path(rows).resolve(), Path(model).resolve(), *options)):
             told.write(f"{json.dumps({'index': index, **row._asdict()})}\n")
 
 

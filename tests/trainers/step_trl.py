@@ -27,7 +27,7 @@ def loss(trainer: Any) -> float:
 
 def losses(rows: Path, model: Path) -> dict[str, float]:
     """Return the loss before and after the steps."""
-    trainer = trainer_of("train_trl.py", rows, model)
+    trainer = trainer_of("sft_trl.py", rows, model)
     trainer.args.max_steps = STEPS
     trainer.args.learning_rate = LEARNING_RATE
     before = loss(trainer)

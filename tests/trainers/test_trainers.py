@@ -7,74 +7,30 @@ cannot be installed fails with the reason.
 
 import json
 import os
-import re
-import subprocess
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from environments import Reader, Row, Trainer, run
 from source_tree import ROOT
 
 pytestmark = pytest.mark.timeout(3600)
 
-HERE = Path(__file__).parent
 ROWS = 200
 """How many rows each trainer reads; a demo has more than twice as many."""
 END_OF_TURN = "<|im_end|>"
 
-Row = dict[str, Any]
 
-
-class Trainer(NamedTuple):
-    """How a trainer is handed the rows."""
-
-    name: str
-    """Of its lock, its environment and its reader."""
-    spelling: str = "columns"
-    """As `stepmill export --spelling` names it."""
-    folder: str = "demo-sft"
-    """As its section of the page names the exported rows."""
-
-    @property
-    def file(self) -> str:
-        """The rows that it reads, in the folder."""
-        return "train-00000.parquet" if self.spelling == "columns" else "train.jsonl"
-
-
-TRAINERS = {trainer.name: trainer for trainer in (Trainer("trl"),)}
-each_trainer = pytest.mark.parametrize("trainer", TRAINERS.values(), ids=TRAINERS)
-
-
-def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
-    """Run a command without the caches of others, and return what it prints; fail with its last words."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env=kept | environment,
-    )
-    assert done.returncode == 0, f"{command[0]} {command[1]} failed:\n{done.stderr[-4000:]}"
-    return done.stdout
-
-
-def python_of(name: str) -> Path:
-    """Return the interpreter of a trainer's environment, which is made where it is missing."""
-    run("sh", ROOT / "setup.sh", "trainer", name)
-    return ROOT / ".venv-trainers" / name / "bin" / "python"
-
-
-def files_of_the_page() -> dict[str, str]:
-    """Return the files that the page gives, by name."""
-    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
-    found = re.findall(r"^```\w+ file (\S+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    return dict(found)
+TRL = Trainer("trl")
+TRAINERS = [
+    TRL,
+    Trainer("llamafactory"),
+]
+each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
 
 @pytest.fixture(scope="session")
@@ -105,60 +61,21 @@ def exports(demo: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[...
     return export
 
 
-def rows_of(trainer: Trainer, exports: Callable[..., Path], most: int) -> list[Row]:
-    """Return rows of the training split from all over it."""
+def rows_of(trainer: Trainer, export: Path, most: int) -> list[Row]:
+    """Return rows of an export's training split from all over it."""
+    file = export / trainer.file
     if trainer.spelling == "columns":
-        rows = pq.read_table(exports("sft") / trainer.file).to_pylist()
+        rows = pq.read_table(file).to_pylist()
     else:
-        file = exports("sft", "--spelling", trainer.spelling) / trainer.file
         rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert len(rows) >= most, f"the run gives {len(rows)} rows; make one with more"
     return [rows[number * len(rows) // most] for number in range(most)]
 
 
 @pytest.fixture
-def reader(tmp_path: Path, exports: Callable[..., Path]) -> "Reader":
+def reader(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
     """Hand rows to trainers in a folder of the test's own."""
-    return Reader(tmp_path, exports)
-
-
-class Reader:
-    """Hands rows to a trainer in a folder that has what the page tells its reader to make."""
-
-    def __init__(self, folder: Path, exports: Callable[..., Path]) -> None:
-        self.folder = folder
-        self._exports = exports
-        for name, text in files_of_the_page().items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
-
-    def write(self, trainer: Trainer, rows: Sequence[Row]) -> Path:
-        """Write rows as an export writes them."""
-        path = self.folder / trainer.folder / trainer.file
-        path.parent.mkdir()
-        if trainer.spelling == "columns":
-            schema = pq.read_schema(self._exports("sft") / trainer.file)
-            pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), path)
-        else:
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        return path
-
-    def ask(self, trainer: Trainer, rows: Path, script: str | None = None) -> list[Row]:
-        """Return the lines that a script prints of rows; its trainer's reader, if none is named."""
-        python = python_of(trainer.name)
-        quiet = {
-            "HOME": str(self.folder),
-            "HF_HOME": str(self.folder / "hf"),
-            "HF_HUB_OFFLINE": "1",
-            "TOKENIZERS_PARALLELISM": "false",
-            "CUDA_VISIBLE_DEVICES": "",
-        }
-        model = self.folder / "model"
-        if not model.exists():
-            run(python, HERE / "tiny_model.py", model, cwd=self.folder, **quiet)
-        script = script or f"read_{trainer.name}.py"
-        told = run(python, HERE / script, rows, model, cwd=self.folder, **quiet)
-        return [json.loads(line) for line in told.splitlines()]
+    return Reader(tmp_path, models=tmp_path_factory.getbasetemp() / "models")
 
 
 def parts_of(row: Row) -> list[dict[str, Any]]:
@@ -201,9 +118,10 @@ def differences(rows: Sequence[Row], read: Sequence[Row]) -> list[str]:
 def test_a_trainer_learns_every_reply_under_all_its_pictures(
     trainer: Trainer, reader: Reader, exports: Callable[..., Path]
 ) -> None:
-    rows = rows_of(trainer, exports, ROWS)
+    export = exports("sft", "--spelling", trainer.spelling)
+    rows = rows_of(trainer, export, ROWS)
 
-    read = reader.ask(trainer, reader.write(trainer, rows))
+    read = reader.ask(trainer, reader.write(trainer, rows, export))
 
     assert differences(rows, read) == []
     assert {pictures_of(row) for row in rows} >= {1, 2}
@@ -236,24 +154,52 @@ def _longer(row: Row, words: str, part: dict[str, Any]) -> Row:
 def test_a_row_whose_pictures_cannot_be_told_is_noticed(
     spoil: Callable[[Row], Row], trainer: Trainer, reader: Reader, exports: Callable[..., Path]
 ) -> None:
-    before, row, after = rows_of(trainer, exports, 3)
+    export = exports("sft", "--spelling", trainer.spelling)
+    before, row, after = rows_of(trainer, export, 3)
     rows = [before, spoil(row), after]
 
     try:
-        told = differences(rows, reader.ask(trainer, reader.write(trainer, rows)))
+        told = differences(rows, reader.ask(trainer, reader.write(trainer, rows, export)))
     except AssertionError as refused:
         told = [str(refused)]
 
     assert told
 
 
+@pytest.mark.parametrize(
+    ("kind", "replies", "script"),
+    [
+        ("preference", ("chosen", "rejected"), "dpo_trl.py"),
+        ("kto", ("completion",), "kto_trl.py"),
+    ],
+)
+def test_trl_prepares_each_reply_of_rows_that_compare(
+    kind: str,
+    replies: Sequence[str],
+    script: str,
+    reader: Reader,
+    exports: Callable[..., Path],
+) -> None:
+    files = sorted(exports(kind, "--include-rejected").glob("*.parquet"))
+    table = pa.concat_tables([pq.read_table(file) for file in files]).slice(0, ROWS)
+    path = reader.folder / f"demo-{kind}" / "train-00000.parquet"
+    path.parent.mkdir()
+    pq.write_table(table, path)
+
+    read = reader.ask(TRL, path, "read_trl.py", script)
+
+    rows = [row | {"completion": row[reply]} for row in table.to_pylist() for reply in replies]
+    assert rows
+    assert differences(rows, read) == []
+
+
 def test_steps_of_trl_lower_the_loss_on_the_rows(
     reader: Reader, exports: Callable[..., Path]
 ) -> None:
-    trainer = TRAINERS["trl"]
-    rows = reader.write(trainer, rows_of(trainer, exports, 8))
+    export = exports("sft", "--spelling", TRL.spelling)
+    rows = reader.write(TRL, rows_of(TRL, export, 4), export)
 
-    (loss,) = reader.ask(trainer, rows, script="step_trl.py")
+    (loss,) = reader.ask(TRL, rows, "step_trl.py")
 
     assert loss["after"] < loss["before"]
 
