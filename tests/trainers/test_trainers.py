@@ -29,6 +29,7 @@ TRL = Trainer("trl")
 TRAINERS = [
     TRL,
     Trainer("llamafactory"),
+    Trainer("swift"),
 ]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
