@@ -72,7 +72,7 @@ $(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
 demo: setup ## make a verified, replayed dataset in demo-dataset/
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
-test: setup ## every gate and every test but those of a real vLLM (test-vllm)
+test: setup ## every gate and every test but those of a real vLLM (test-vllm) and of trainers (test-trainers)
 	@$(MAKE) --no-print-directory --jobs 2 types every-test
 
 # The types take one core a minute, so the tests begin meanwhile. In a fresh clone they are collected

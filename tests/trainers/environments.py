@@ -85,6 +85,12 @@ class Reader:
             path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
         return path
 
+    def leave_out(self, words: str, *, file: str) -> None:
+        """Leave words out of a file of the page."""
+        text = (self.folder / file).read_text(encoding="utf-8")
+        assert text.count(words) == 1
+        (self.folder / file).write_text(text.replace(words, ""), encoding="utf-8")
+
     def ask(self, trainer: Trainer, rows: Path, *script: str) -> list[Row]:
         """Return the lines that a script prints of rows; its trainer's reader, if none is named.
 

@@ -26,10 +26,12 @@ END_OF_TURN = "<|im_end|>"
 
 
 TRL = Trainer("trl")
+LLAMA_FACTORY = Trainer("llamafactory")
+SWIFT = Trainer("swift")
 TRAINERS = [
     TRL,
-    Trainer("llamafactory"),
-    Trainer("swift"),
+    LLAMA_FACTORY,
+    SWIFT,
 ]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
@@ -128,6 +130,14 @@ def test_a_trainer_learns_every_reply_under_all_its_pictures(
     assert {pictures_of(row) for row in rows} >= {1, 2}
 
 
+def noticed(reader: Reader, trainer: Trainer, rows: Sequence[Row], export: Path) -> str:
+    """Return what is wrong with a trainer's samples of rows, or why it gave none; empty: nothing."""
+    try:
+        return " ".join(differences(rows, reader.ask(trainer, reader.write(trainer, rows, export))))
+    except AssertionError as refused:
+        return str(refused)
+
+
 def with_a_placeholder_too_many(row: Row) -> Row:
     """Return a row whose last message before the reply has a place for one more picture."""
     return _longer(row, "<image>", {"type": "image", "text": None})
@@ -159,12 +169,34 @@ def test_a_row_whose_pictures_cannot_be_told_is_noticed(
     before, row, after = rows_of(trainer, export, 3)
     rows = [before, spoil(row), after]
 
-    try:
-        told = differences(rows, reader.ask(trainer, reader.write(trainer, rows, export)))
-    except AssertionError as refused:
-        told = [str(refused)]
+    assert noticed(reader, trainer, rows, export)
 
-    assert told
+
+@pytest.mark.parametrize(
+    ("trainer", "setting", "sentence"),
+    [
+        (TRL, ("sft_trl.py", ", columns=columns"), "not supported for language modeling datasets"),
+        (TRL, ("sft_trl.py", "max_length=None,"), "learns ''"),
+        (LLAMA_FACTORY, ("llamafactory.yaml", "mask_history: true"), "learns"),
+        (LLAMA_FACTORY, ("llamafactory.yaml", "cutoff_len: 32768"), "placeholders of"),
+        (SWIFT, ("swift.yaml", "loss_scale: last_round"), "learns"),
+    ],
+)
+def test_a_setting_that_the_page_names_is_needed(
+    trainer: Trainer,
+    setting: tuple[str, str],
+    sentence: str,
+    reader: Reader,
+    exports: Callable[..., Path],
+) -> None:
+    export = exports("sft", "--spelling", trainer.spelling)
+    rows = [row for row in rows_of(trainer, export, ROWS) if pictures_of(row) > 1][:2]
+    file, words = setting
+    reader.leave_out(words, file=file)
+
+    told = noticed(reader, trainer, rows, export)
+
+    assert sentence in told
 
 
 @pytest.mark.parametrize(
