@@ -45,7 +45,7 @@ from storage.publish.training.preference import PairMaker
 from storage.publish.training.rows import RowMaker
 from storage.publish.training.source import Renderer
 
-LAYOUT = 4
+LAYOUT = 5
 """Incremented when the same episodes are written differently."""
 
 _OPTIONS: dict[FormatName, frozenset[str]] = {

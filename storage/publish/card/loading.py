@@ -10,13 +10,12 @@ as an image. Only the title and the licence are foreign text; `yaml_string` writ
 them, not as escapes.
 """
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 
 import pyarrow as pa
 import yaml
-from typing_extensions import override
 
 from schemas.task import SPLITS
 from storage.lake.row_batch import PICTURE
@@ -35,6 +34,11 @@ _SIZES = (
     (10_000_000_000, "1B<n<10B"),
 )
 _LARGEST = "10B<n<100B"
+
+_DUMPER = yaml.CSafeDumper if yaml.__with_libyaml__ else yaml.SafeDumper
+"""The one in C takes an eighth of the other's time, and writes the same."""
+_WIDTH = 1_000_000
+"""Characters: no line is that long, so none is broken."""
 
 TASK_CATEGORIES = ("image-text-to-text", "reinforcement-learning")
 """What steps are for, in the Hub's words: a picture and a goal make an action; actions have rewards."""
@@ -96,17 +100,10 @@ def front_matter(
         "configs": [_config(config, files, default=config == shown) for config in rows],
         "dataset_info": [_dataset_info(config, files) for config in rows],
     }
+    written_out = json.loads(json.dumps(card))  # an object that occurs twice would become an anchor
     yield from yaml.dump(
-        card, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=inf
+        written_out, Dumper=_DUMPER, sort_keys=False, allow_unicode=True, width=_WIDTH
     ).splitlines()
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes a value that occurs twice in full both times, without an anchor."""
-
-    @override
-    def ignore_aliases(self, data: object) -> bool:
-        return True
 
 
 def _config(config: str, files: Sequence[PublishedFile], *, default: bool) -> dict[str, object]:
