@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from commands import LOOK, until
 from PIL import Image
 
 from flows.cli.main import main
@@ -82,13 +83,16 @@ def test_a_check_in_which_nothing_passes_ends_with_1(capsys: pytest.CaptureFixtu
     assert "hover-shape: seed 0: outcome: failed: not done" in shown
 
 
+def _has_browser(process: psutil.Process) -> bool:
+    children = process.children(recursive=True)
+    return any("renderer" in argument for child in children for argument in child.cmdline())
+
+
 def test_an_interrupted_check_ends_with_130_and_leaves_no_browser() -> None:
     command = [sys.executable, "-m", "flows.cli", "tasks", "check", "--include", "click-*"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         me = psutil.Process(process.pid)
-        browsers: list[psutil.Process] = []
-        while not browsers and process.poll() is None:
-            browsers = [c for c in me.children(recursive=True) if "renderer" in str(c.cmdline())]
+        until(lambda: _has_browser(me) or process.poll() is not None, every=LOOK)
         all_children = me.children(recursive=True)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
