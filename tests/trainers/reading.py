@@ -7,6 +7,7 @@ prints goes to standard error.
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
@@ -62,6 +63,12 @@ def lines() -> TextIO:
     kept = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return kept
+
+
+def command_of(script: str, module: str) -> list[str]:
+    """Return the words that a script of the page hands to a Python module."""
+    words = shlex.split(Path(script).read_text(encoding="utf-8").replace("\\\n", " "))
+    return words[words.index(module) + 1 :]
 
 
 def batches_of_one(dataset: Any, collate: Callable[[list[Any]], Any]) -> Iterator[Any]:

@@ -28,11 +28,8 @@ END_OF_TURN = "<|im_end|>"
 TRL = Trainer("trl")
 LLAMA_FACTORY = Trainer("llamafactory")
 SWIFT = Trainer("swift")
-TRAINERS = [
-    TRL,
-    LLAMA_FACTORY,
-    SWIFT,
-]
+VERL = Trainer("verl")
+TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
 
@@ -180,6 +177,9 @@ def test_a_row_whose_pictures_cannot_be_told_is_noticed(
         (LLAMA_FACTORY, ("llamafactory.yaml", "mask_history: true"), "learns"),
         (LLAMA_FACTORY, ("llamafactory.yaml", "cutoff_len: 32768"), "placeholders of"),
         (SWIFT, ("swift.yaml", "loss_scale: last_round"), "learns"),
+        (VERL, ("verl.sh", "data.custom_cls.path=verl_last_reply.py"), "learns"),
+        (VERL, ("verl.sh", "data.tools_key=null"), "not iterable"),
+        (VERL, ("verl.sh", "data.max_length=32768"), "max_length"),
     ],
 )
 def test_a_setting_that_the_page_names_is_needed(

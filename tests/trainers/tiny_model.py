@@ -34,21 +34,21 @@ WORDS = 4000
 MOST_PIXELS = 28 * 28 * 24
 """Of a picture: it becomes 24 tokens at most, so that a test has few to compute."""
 
-# A turn ends with its own token and the next one begins with the line break: what follows a prompt is
-# exactly the reply and its end.
+# As Qwen's own: a turn is the same tokens alone as in a conversation, a line break belongs to its end, and
+# a part is a picture that has a key of one, even an empty one.
 CHAT_TEMPLATE = """\
 {%- for message in messages -%}
-{{- ('' if loop.first else '\n') + '<|im_start|>' + message['role'] + '\n' -}}
+{{- '<|im_start|>' + message['role'] + '\n' -}}
 {%- if message['content'] is string -%}
 {{- message['content'] -}}
 {%- else -%}
 {%- for part in message['content'] -%}
-{{- '<|vision_start|><|image_pad|><|vision_end|>' if part['type'] in ('image', 'image_url') else part['text'] -}}
+{{- '<|vision_start|><|image_pad|><|vision_end|>' if part['type'] == 'image' or 'image' in part or 'image_url' in part else part['text'] -}}
 {%- endfor -%}
 {%- endif -%}
-{{- '<|im_end|>' -}}
+{{- '<|im_end|>\n' -}}
 {%- endfor -%}
-{{- '\n<|im_start|>assistant\n' if add_generation_prompt else '' -}}
+{{- '<|im_start|>assistant\n' if add_generation_prompt else '' -}}
 """
 
 
