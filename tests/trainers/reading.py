@@ -5,6 +5,7 @@ current folder. It prints a line of JSON for each row and nothing else: whatever
 prints goes to standard error.
 """
 
+import io
 import json
 import os
 import shlex
@@ -69,6 +70,23 @@ def command_of(script: str, module: str) -> list[str]:
     """Return the words that a script of the page hands to a Python module."""
     words = shlex.split(Path(script).read_text(encoding="utf-8").replace("\\\n", " "))
     return words[words.index(module) + 1 :]
+
+
+def decode_by_pillow() -> None:
+    """Have transformers open pictures that stand in messages by Pillow.
+
+    torchvision comes as a CUDA build, whose own decoder does not load beside a torch for CPUs.
+    """
+    import numpy as np  # noqa: PLC0415
+    import torch  # type: ignore[import-not-found]  # noqa: PLC0415
+    from PIL import Image  # noqa: PLC0415
+    from transformers import image_utils  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    def decode(data: Any, **_: object) -> Any:
+        with Image.open(io.BytesIO(data.numpy().tobytes())) as picture:
+            return torch.from_numpy(np.array(picture.convert("RGB"))).permute(2, 0, 1)
+
+    image_utils.decode_image = decode
 
 
 def batches_of_one(dataset: Any, collate: Callable[[list[Any]], Any]) -> Iterator[Any]:

@@ -29,7 +29,8 @@ TRL = Trainer("trl")
 LLAMA_FACTORY = Trainer("llamafactory")
 SWIFT = Trainer("swift")
 VERL = Trainer("verl")
-TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL]
+SKYRL = Trainer("skyrl", spelling="image", folder="demo-sft-skyrl")
+TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL, SKYRL]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
 
@@ -197,6 +198,17 @@ def test_a_setting_that_the_page_names_is_needed(
     told = noticed(reader, trainer, rows, export)
 
     assert sentence in told
+
+
+def test_skyrl_reads_a_hundred_rows_without_the_split_that_the_page_names(
+    reader: Reader, exports: Callable[..., Path]
+) -> None:
+    export = exports("sft", "--spelling", SKYRL.spelling)
+    reader.leave_out("dataset_split=train", file="skyrl.sh")
+
+    told = noticed(reader, SKYRL, rows_of(SKYRL, export, 101), export)
+
+    assert told == "100 samples of 101 rows"
 
 
 @pytest.mark.parametrize(
