@@ -61,6 +61,17 @@ def files_of_the_page() -> dict[str, str]:
     return dict(found)
 
 
+def rows_of(trainer: Trainer, export: Path, most: int) -> list[Row]:
+    """Return rows of an export's training split from all over it."""
+    file = export / trainer.file
+    if trainer.spelling == "columns":
+        rows = pq.read_table(file).to_pylist()
+    else:
+        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) >= most, f"the run gives {len(rows)} rows; make one with more"
+    return [rows[number * len(rows) // most] for number in range(most)]
+
+
 class Reader:
     """Hands rows to a trainer in a folder that has what the page tells people to make.
 
@@ -102,6 +113,7 @@ class Reader:
             "HF_HOME": str(self.folder / "hf"),
             "HF_HUB_OFFLINE": "1",
             "TOKENIZERS_PARALLELISM": "false",
+            "DO_NOT_TRACK": "1",
             "CUDA_VISIBLE_DEVICES": "",
         }
         model = self._models / trainer.name

@@ -5,8 +5,6 @@ an environment of its own, in which a reader (`read_NAME.py`) runs the trainer's
 cannot be installed fails with the reason.
 """
 
-import json
-import os
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from pathlib import Path
@@ -15,8 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from environments import Reader, Row, Trainer, run
-from source_tree import ROOT
+from environments import Reader, Row, Trainer, rows_of
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -32,51 +29,6 @@ VERL = Trainer("verl")
 SKYRL = Trainer("skyrl", spelling="image", folder="demo-sft-skyrl")
 TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL, SKYRL]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
-
-
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A run of the demo."""
-    given = os.environ.get("STEPMILL_TRAINERS_RUN")
-    if given:
-        return given
-    url = tmp_path_factory.mktemp("run") / "demo"
-    config = ROOT / "configs" / "demo.toml"
-    options = ("--config", config, "--run", url, "--set", "publish.to=[]")
-    run(ROOT / ".venv/bin/stepmill", "generate", *options)
-    return str(url)
-
-
-@pytest.fixture(scope="session")
-def exports(demo: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Export a format of the run, once for each choice of options."""
-    made: dict[tuple[str, ...], Path] = {}
-
-    def export(*options: str) -> Path:
-        if options not in made:
-            made[options] = tmp_path_factory.mktemp("export") / "rows"
-            to = ("--to", made[options])
-            run(ROOT / ".venv/bin/stepmill", "export", demo, "--format", *options, *to)
-        return made[options]
-
-    return export
-
-
-def rows_of(trainer: Trainer, export: Path, most: int) -> list[Row]:
-    """Return rows of an export's training split from all over it."""
-    file = export / trainer.file
-    if trainer.spelling == "columns":
-        rows = pq.read_table(file).to_pylist()
-    else:
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    assert len(rows) >= most, f"the run gives {len(rows)} rows; make one with more"
-    return [rows[number * len(rows) // most] for number in range(most)]
-
-
-@pytest.fixture
-def reader(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    """Hand rows to trainers in a folder of the test's own."""
-    return Reader(tmp_path, models=tmp_path_factory.getbasetemp() / "models")
 
 
 def parts_of(row: Row) -> list[dict[str, Any]]:
