@@ -27,7 +27,8 @@ LLAMA_FACTORY = Trainer("llamafactory")
 SWIFT = Trainer("swift")
 VERL = Trainer("verl")
 SKYRL = Trainer("skyrl", spelling="image", folder="demo-sft-skyrl")
-TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL, SKYRL]
+AXOLOTL = Trainer("axolotl", spelling="base64", folder="demo-sft-axolotl")
+TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL, SKYRL, AXOLOTL]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
 
 
@@ -133,6 +134,7 @@ def test_a_row_whose_pictures_cannot_be_told_is_noticed(
         (VERL, ("verl.sh", "data.custom_cls.path=verl_last_reply.py"), "learns"),
         (VERL, ("verl.sh", "data.tools_key=null"), "not iterable"),
         (VERL, ("verl.sh", "data.max_length=32768"), "max_length"),
+        (AXOLOTL, ("axolotl.yaml", "  - axolotl_last_reply.LastReply\n"), "learns"),
     ],
 )
 def test_a_setting_that_the_page_names_is_needed(
