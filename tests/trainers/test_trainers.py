@@ -5,7 +5,11 @@ an environment of its own, in which a reader (`read_NAME.py`) runs the trainer's
 cannot be installed fails with the reason.
 """
 
-from collections.abc import Callable, Sequence
+import base64
+import io
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from environments import Reader, Row, Trainer, rows_of
+from datasets import load_dataset  # type: ignore[import-untyped] # it ships no types
+from environments import Reader, Row, Trainer, rows_of, run
+from PIL import Image
+from source_tree import ROOT
 
 pytestmark = pytest.mark.timeout(3600)
 
@@ -28,8 +35,46 @@ SWIFT = Trainer("swift")
 VERL = Trainer("verl")
 SKYRL = Trainer("skyrl", spelling="image", folder="demo-sft-skyrl")
 AXOLOTL = Trainer("axolotl", spelling="base64", folder="demo-sft-axolotl")
+PRIME_RL = Trainer("prime-rl", spelling="image_url", folder="demo-sft-prime-rl")
+"""On no package index, so its own code is not run: what it documents (`docs/training.md` and
+`src/prime_rl/trainer/sft/data.py` of PrimeIntellect-ai/prime-rl) is held against the rows."""
+DATA_URI = "data:image/jpeg;base64,"
 TRAINERS = [TRL, LLAMA_FACTORY, SWIFT, VERL, SKYRL, AXOLOTL]
 each_trainer = pytest.mark.parametrize("trainer", TRAINERS, ids=lambda trainer: trainer.name)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A run of the demo."""
+    given = os.environ.get("STEPMILL_TRAINERS_RUN")
+    if given:
+        return given
+    url = tmp_path_factory.mktemp("run") / "demo"
+    config = ROOT / "configs" / "demo.toml"
+    options = ("--config", config, "--run", url, "--set", "publish.to=[]")
+    run(ROOT / ".venv/bin/stepmill", "generate", *options)
+    return str(url)
+
+
+@pytest.fixture(scope="session")
+def exports(demo: str, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Export a format of the run, once for each choice of options."""
+    made: dict[tuple[str, ...], Path] = {}
+
+    def export(*options: str) -> Path:
+        if options not in made:
+            made[options] = tmp_path_factory.mktemp("export") / "rows"
+            to = ("--to", made[options])
+            run(ROOT / ".venv/bin/stepmill", "export", demo, "--format", *options, *to)
+        return made[options]
+
+    return export
+
+
+@pytest.fixture
+def reader(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+    """Hand rows to trainers in a folder of the test's own."""
+    return Reader(tmp_path, models=tmp_path_factory.getbasetemp() / "models")
 
 
 def parts_of(row: Row) -> list[dict[str, Any]]:
@@ -220,5 +265,92 @@ def test_a_sample_that_differs_from_its_row_is_told(lie: Row, sentence: str) -> 
     assert differences([row], [true]) == []
 
     (told,) = differences([row], [true | lie])
+
+    assert sentence in told
+
+
+def without_nulls(value: Any) -> Any:
+    """Return a value as prime-rl hands it on: without the keys that Arrow filled up."""
+    if isinstance(value, dict):
+        return {key: without_nulls(one) for key, one in value.items() if one is not None}
+    return [without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+def strange_in(row: Row) -> Iterator[str]:
+    """Yield what of a row prime-rl does not document, a sentence each."""
+    if row.get("messages") is not None:
+        yield "`messages` is taken before `prompt`"
+    prompt, completion = without_nulls(row["prompt"]), without_nulls(row["completion"])
+    if [turn["role"] for turn in completion] != ["assistant"]:
+        yield "the completion is not one reply"
+    for turn in [*prompt, *completion]:
+        if turn["role"] not in ("system", "user", "assistant"):
+            yield f"no role is {turn['role']!r}"
+        for part in turn["content"]:
+            yield from strange(part)
+
+
+def strange(part: dict[str, Any]) -> Iterator[str]:
+    """Yield what is no part of a message in OpenAI's words."""
+    match part:
+        case {"type": "text", "text": str(), **others} if not others:
+            return
+        case {"type": "image_url", "image_url": {"url": str(url), **more}, **others} if not (
+            more or others
+        ):
+            try:
+                Image.open(io.BytesIO(base64.b64decode(url.removeprefix(DATA_URI), validate=True)))
+            except (OSError, ValueError) as error:
+                yield f"no picture: {error}"
+        case _:
+            yield f"no part is {sorted(part)}"
+
+
+def test_rows_have_the_schema_that_prime_rl_documents_though_its_code_was_not_run(
+    reader: Reader, exports: Callable[..., Path]
+) -> None:
+    export = exports("sft", "--spelling", PRIME_RL.spelling)
+    written = rows_of(PRIME_RL, export, ROWS)
+    reader.write(PRIME_RL, written, export)
+    config = tomllib.loads((reader.folder / "prime_rl.toml").read_text(encoding="utf-8"))
+
+    folder = reader.folder / config["data"]["name"]
+    rows = load_dataset(
+        str(folder), split="train", cache_dir=str(reader.folder / "cache")
+    ).to_list()
+
+    assert [row["id"] for row in rows] == [row["id"] for row in written]
+    assert [sentence for row in rows for sentence in strange_in(row)] == []
+    assert [pictures_of(row) for row in rows] == [pictures_of(row) for row in written]
+    assert {pictures_of(row) for row in rows} >= {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("lie", "sentence"),
+    [
+        ({"messages": []}, "taken before"),
+        ({"completion": []}, "not one reply"),
+        ({"completion": [{"role": "user", "content": []}]}, "not one reply"),
+        ({"prompt": [{"role": "person", "content": []}]}, "no role is 'person'"),
+        ({"prompt": [{"role": "user", "content": [{"type": "image"}]}]}, "no part is ['type']"),
+        (
+            {
+                "prompt": [
+                    {
+                        "role": "user",
+                        "content": [{"type": "image_url", "image_url": {"url": f"{DATA_URI}AAAA"}}],
+                    }
+                ]
+            },
+            "no picture",
+        ),
+    ],
+)
+def test_a_row_that_prime_rl_would_not_take_is_told(lie: Row, sentence: str) -> None:
+    reply = [{"role": "assistant", "content": [{"type": "text", "text": "Yes", "image_url": None}]}]
+    row: Row = {"prompt": [], "completion": reply}
+    assert list(strange_in(row)) == []
+
+    (told,) = strange_in(row | lie)
 
     assert sentence in told
