@@ -29,6 +29,14 @@ SPECIAL = [
     IMAGE,
     "<|video_pad|>",
 ]
+TOKENIZER_CONFIG = {
+    "tokenizer_class": "Qwen2TokenizerFast",
+    "eos_token": END_OF_TURN,
+    "pad_token": "<|endoftext|>",
+    "clean_up_tokenization_spaces": False,
+    "additional_special_tokens": SPECIAL,
+    "model_max_length": 32768,
+}
 WORDS = 4000
 """The size of the vocabulary: the prompts of a rollout become 2 to 4 thousand tokens."""
 MOST_PIXELS = 28 * 28 * 24
@@ -83,19 +91,8 @@ def make(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "tokenizer.json").write_text(tokenizer_json(), encoding="utf-8")
     ids = {token: number for number, token in enumerate(SPECIAL)}
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps(
-            {
-                "tokenizer_class": "Qwen2TokenizerFast",
-                "eos_token": END_OF_TURN,
-                "pad_token": "<|endoftext|>",
-                "clean_up_tokenization_spaces": False,
-                "additional_special_tokens": SPECIAL,
-                "model_max_length": 32768,
-            }
-        ),
-        encoding="utf-8",
-    )
+    settings = json.dumps(TOKENIZER_CONFIG)
+    (folder / "tokenizer_config.json").write_text(settings, encoding="utf-8")
     tokenizer = Qwen2TokenizerFast.from_pretrained(folder)
     size = {"shortest_edge": 28 * 28 * 4, "longest_edge": MOST_PIXELS}
     Qwen2VLProcessor(
