@@ -147,6 +147,10 @@ LINES = (
          "s", _slowest_first_row, "max_seconds"),
     Line("reading", "bytes of pictures read with columns without pictures, the worst reader", "%",
          _largest_share, "max_share"),
+    Line("flywheel", "tasks solved after learning from accepted episodes, above those after as many "
+         "of the clumsy policy whatever became of them: lower end of the 95 % interval", "%",
+         _key("difference", "low"), "min_difference"),
+    Line("flywheel", "from the rows to these figures", "s", _key("seconds"), "max_seconds"),
 )  # fmt: skip
 """Every figure that a bench holds to a limit, but those of `republish`, which have a table."""
 
@@ -261,6 +265,34 @@ def _reading() -> Iterator[str]:
     yield line("the same by `datasets` where the Hub's client reads ahead as it likes", ahead, "")
 
 
+def _learning() -> Iterator[str]:
+    result = read_result("flywheel")
+    yield "| learnt from | episodes | steps | mistakes among them | held-out seeds | left-out skills |"
+    yield "|---|---|---|---|---|---|"
+    names = {
+        "verified": "accepted episodes",
+        "equal_steps": "accepted episodes, fewer of them",
+        "unverified": "as many as of the first, whatever became of them",
+        "random": "nothing: any candidate is taken",
+    }
+    for arm, name in names.items():
+        one = result["arms"][arm]
+        places = (_interval(one[key]) for key in ("held_out_seeds", "left_out_skills"))
+        counts = (show(one["episodes"]), show(one["steps"]), show(one["mistakes"], "%"))
+        yield line(name, *(counts if one["episodes"] else ("", "", "")), *places)
+    places = (
+        _interval(result[f"difference_{key}"]) for key in ("held_out_seeds", "left_out_skills")
+    )
+    yield line("the difference of the first and the third", "", "", "", *places)
+    yield ""
+    yield f"Over all templates the difference is {_interval(result['difference'])}, of {result['tasks']}"
+    yield f"tasks and {result['trainings']} trainings of each arm, in {show(result['seconds'], 's')}."
+
+
+def _interval(found: Result) -> str:
+    return f"{show(found['mean'], '%')} [{show(found['low'], '%')}, {show(found['high'], '%')}]"
+
+
 def _republish() -> Iterator[str]:
     result = read_result("republish")
     cases = {
@@ -293,6 +325,7 @@ PARTS: Parts = {
     "large_runs": _large_runs,
     "reading": _reading,
     "republish": _republish,
+    "learning": _learning,
     "origins": _origins,
 }
 
