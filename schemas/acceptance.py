@@ -84,8 +84,10 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
     reasons = tuple(reason.text for reason in _reasons(rule, latest))
     replay = latest.get("replay")
     judge = next((latest[name] for name in _JUDGES if name in latest), None)
-    confirmations = (("replayed", replay), ("judged", judge))
-    outcome = latest.get(_OUTCOME) if _OUTCOME in rule.passed else None
+    stated = latest.get(_OUTCOME)
+    probed = stated if stated is not None and stated.evidence.get("probed") is True else None
+    confirmations = (("replayed", replay), ("probed", probed), ("judged", judge))
+    outcome = stated if _OUTCOME in rule.passed else None
     own, why = (None, None) if outcome is None else _own_threshold(outcome)
     tries = [agreed for one in every if one.verifier == "replay" for agreed in _tries(one)]
     return Acceptance(

@@ -9,11 +9,12 @@ same identity; all other keys may change in between.
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, time
-from typing import Any
+from datetime import date, datetime, time
+from typing import Annotated, Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import Field, JsonValue, ValidationError, field_validator
 
+from schemas.application import Application
 from schemas.base import Record
 from schemas.errors import BadConfig
 from schemas.redaction import redact
@@ -22,11 +23,14 @@ from schemas.sections import (
     MODEL_PICTURE_SIDE,
     MODEL_VIEWPORT,
     PICTURE_SIDE,
+    SEEDS,
     VIEWPORT,
     AcceptSection,
     BrowserSection,
+    EngineKind,
     EngineSection,
     LimitsSection,
+    PolicyName,
     PolicySection,
     PublishSection,
     RunSection,
@@ -34,9 +38,13 @@ from schemas.sections import (
     TasksSection,
     VerifySection,
 )
+from schemas.task import MAX_SEED
 
 Layer = Mapping[str, Any]
 """Nested plain tables, as TOML gives them."""
+
+SiteName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""The name of a site: small letters, digits, `-` and `_`, at most 40."""
 
 _MAX_DEPTH = 16
 _MAX_BITS = 1024
@@ -46,6 +54,9 @@ class RunConfig(Record):
     """Every key of a run, resolved."""
 
     run: RunSection = RunSection()
+    sites: dict[SiteName, Application] = Field(default_factory=dict)
+    """Applications as sites, by the names that tasks give them: each the path of the file that describes it,
+    as `shop = "shop.toml"`."""
     tasks: TasksSection = TasksSection()
     policy: PolicySection = PolicySection()
     policies: tuple[PolicySection, ...] = ()
@@ -59,6 +70,16 @@ class RunConfig(Record):
     storage: StorageSection = StorageSection()
     publish: PublishSection = PublishSection()
 
+    @field_validator("sites")
+    @classmethod
+    def _check_origins(cls, sites: dict[str, Application]) -> dict[str, Application]:
+        origins: dict[str, str] = {}
+        for name, site in sites.items():
+            other = origins.setdefault(site.origin, name)
+            if other != name:
+                raise ValueError(f"{other} and {name} have the same origin, {site.origin}")
+        return sites
+
     @property
     def mix(self) -> tuple[PolicySection, ...]:
         """The policies the run draws from: `policies`, or `policy` alone."""
@@ -67,7 +88,13 @@ class RunConfig(Record):
     @property
     def uses_engine(self) -> bool:
         """Whether a policy of the run calls an engine."""
-        return any(section.name in ENGINE_POLICIES for section in self.mix)
+        return any(self.asks_engine(section) for section in self.mix)
+
+    def asks_engine(self, section: PolicySection) -> bool:
+        """Return whether a policy of the run calls an engine; that of a plug-in does if the run has one."""
+        if section.name in set(PolicyName):
+            return section.name in ENGINE_POLICIES
+        return self.engine.kind is not EngineKind.NONE
 
     @property
     def picture_side(self) -> tuple[int, int]:
@@ -102,7 +129,8 @@ def resolve(layers: Sequence[tuple[str, Layer]]) -> RunConfig:
         _merge(merged, layer, name=name, origin=origin, path=())
     try:
         # As JSON, because strict validation takes a list for a tuple only there.
-        return RunConfig.model_validate_json(json.dumps(merged), strict=True)
+        text = json.dumps(merged, default=datetime.isoformat)
+        return RunConfig.model_validate_json(text, strict=True)
     except ValidationError as error:
         raise BadConfig(_explain(error, origin)) from None
 
@@ -123,6 +151,8 @@ def _check_values(layer: Layer, name: str) -> None:
             todo += [((*path, str(part)), item) for part, item in value.items()]
         elif isinstance(value, list):
             todo += [((*path, str(part)), item) for part, item in enumerate(value)]
+        elif isinstance(value, datetime) and path[:1] == ("sites",):
+            continue
         elif isinstance(value, date | time):
             shown = value.isoformat()
             raise BadConfig(
@@ -137,7 +167,9 @@ def _merge(
 ) -> None:
     for key, value in layer.items():
         key_path = (*path, key)
-        if isinstance(value, Mapping):
+        if path == ("sites",):
+            base[key] = value  # an application is described by one file, never by two
+        elif isinstance(value, Mapping):
             below = base.get(key)
             base[key] = dict(below) if isinstance(below, Mapping) else {}
             _merge(base[key], value, name=name, origin=origin, path=key_path)
@@ -208,8 +240,19 @@ def _nearest(keys: Sequence[str]) -> str:
     return f"known here: {', '.join(key for key in own if '.' not in key)}"
 
 
+def seed_range(tasks: TasksSection) -> tuple[int, int]:
+    """Return the first and the last seed of each template."""
+    return tasks.seeds or (SEEDS if tasks.sample is None else (0, MAX_SEED))
+
+
 _NOT_LIMITS_IDENTITY = {"drain_seconds", "live_episodes"}
 _NOT_POLICY_IDENTITY = {"localizer": {"urls"}, "validator": {"urls"}}
+
+
+def _policy_identity(section: PolicySection) -> dict[str, JsonValue]:
+    """Return the keys of a policy that decide what it does; runs of earlier versions have no `options`."""
+    dump: dict[str, JsonValue] = section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY)
+    return dump if section.options else {k: v for k, v in dump.items() if k != "options"}
 
 
 def identity(config: RunConfig) -> dict[str, JsonValue]:
@@ -220,9 +263,9 @@ def identity(config: RunConfig) -> dict[str, JsonValue]:
     dump = config.model_dump(mode="json")
     out: dict[str, JsonValue] = {"run.seed": dump["run"]["seed"]}
     out |= {f"tasks.{key}": value for key, value in dump["tasks"].items()}
-    out["policies"] = [
-        section.model_dump(mode="json", exclude=_NOT_POLICY_IDENTITY) for section in config.mix
-    ]
+    out |= {f"sites.{name}": site.identity for name, site in sorted(config.sites.items())}
+    out["tasks.seeds"] = list(seed_range(config.tasks))
+    out["policies"] = [_policy_identity(section) for section in config.mix]
     out |= {f"engine.{key}": dump["engine"][key] for key in ("model", "args")}
     out |= {f"browser.{key}": value for key, value in _picture_identity(config).items()}
     out |= {

@@ -14,6 +14,7 @@ from schemas.action import Action
 from schemas.base import JsonObject, Moment, Record, canonical_json, sha256_hex
 from schemas.call import Call, Prompt
 from schemas.columns import AsJson, Int32, OtherTable, Spread
+from schemas.delta import Delta
 from schemas.errors import FailureKind
 from schemas.mistake import InjectedMistake
 from schemas.observation import Element, PageState, Screenshot, Sight, Target
@@ -66,6 +67,8 @@ class PolicyKind(StrEnum):
     """Calls an engine."""
     SCRIPTED = "scripted"
     """Reads a list of actions."""
+    PLUGIN = "plugin"
+    """Comes from a plug-in and calls no engine of the run; `policy` is its name."""
 
 
 class Actor(StrEnum):
@@ -248,6 +251,14 @@ class Episode(Record):
     """The raw reward that the site reported before the first action; None if it reported none."""
     done: bool
     """The site reported that the task is done."""
+    state_before_sha256: str | None = None
+    """Hash of the server's state before the first action, without what the visit masks; None where the page
+    is the judge, where the attempt broke, and where an earlier version recorded it."""
+    state_after_sha256: str | None = None
+    """The same after the last action."""
+    delta: Annotated[Delta | None, AsJson()] = None
+    """The rows that the attempt added to the server's state, changed in it and removed from it; None where
+    the hashes are."""
     tries: Annotated[tuple[FailedTry, ...] | None, AsJson()] = None
     """The earlier tries, which failed because of the environment; None if there were none."""
     trainable: bool
@@ -277,7 +288,7 @@ class Episode(Record):
     schema_version: Annotated[int, Int32] = SCHEMA_VERSION
     """The version of the columns' meaning."""
     code_version: str
-    """The program's version and commit."""
+    """The program's version and commit, and after a comma each plug-in that acted, with its version."""
     steps: Annotated[tuple[Step, ...], OtherTable("steps")] = ()
     """Rows of `steps`."""
     calls: Annotated[tuple[Call, ...], OtherTable("calls")] = ()

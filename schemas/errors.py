@@ -8,6 +8,9 @@
 3. **Storage faults.** `Conflict` and `Damaged` are about stored bytes. The first means that another
    writer was faster and the caller has to read again; the second that something stored differs from what
    was written. `Unfinished` means that a command stopped after its work had begun.
+4. **Judging.** `BadState` and `BadExpectation` mean that an attempt at a task cannot be judged by the state
+   of its site's server: the first that there is no usable state, the second that the task asks for what no
+   state has.
 
 Cancellation is not a failure and passes through unchanged.
 """
@@ -65,6 +68,14 @@ class Damaged(StepmillError):
 
 class Unfinished(StepmillError):
     """Work had begun and cannot be finished now (exit code 1); running the command again continues it."""
+
+
+class BadState(StepmillError):
+    """The state of a site's server cannot be read, or is too large to be compared."""
+
+
+class BadExpectation(StepmillError):
+    """A task's expectation names a table or a place that the state of its site does not have."""
 
 
 class FailureKind(StrEnum):

@@ -38,8 +38,12 @@ SeedRange = Annotated[tuple[Seed, Seed], AfterValidator(_check_order)]
 """First and last, inclusive."""
 
 
+PART_NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""A name of a policy or of any other part that may come from a plug-in."""
+
+
 class PolicyName(StrEnum):
-    """The known policies."""
+    """The policies that ship."""
 
     TEACHER = "teacher"
     """Reads the page's structure, and acts by pixels and keys."""
@@ -55,6 +59,9 @@ class PolicyName(StrEnum):
 
 ENGINE_POLICIES = frozenset({PolicyName.MODEL, PolicyName.SURFER})
 """The policies that ask an engine."""
+
+SEEDS = (0, 4)
+"""First and last seed of each template, where all are attempted and none are named."""
 
 VIEWPORT = (500, 400)
 """Of pages without an area of their own."""
@@ -98,14 +105,24 @@ class TasksSection(Record):
     """Which tasks, and how often each is attempted."""
 
     source: str = Field(default="miniwob", min_length=1)
-    """`miniwob`, or a task file; `apps` is reserved and refused: there is no such site yet."""
+    """A site with templates, as `miniwob`, or a task file; `docs/tasks.md` says what files there are."""
+    sources: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+        default=None, min_length=1
+    )
+    """Several sources instead of `source`, as `["miniwob", "mine.jsonl"]`. A task that several of them
+    hold is attempted once, with the labels of the first task file that states it. None: `source`
+    alone."""
     include: tuple[str, ...] = ("*",)
     """Globs over the names of templates, as `["click-*", "enter-text"]`: which ones to attempt."""
     exclude: tuple[str, ...] = ()
     """Globs over the names of templates: which ones of `include` to leave out."""
-    seeds: SeedRange = (0, 4)
+    seeds: SeedRange | None = None
     """First and last seed of each template, inclusive and in order: `[0, 4]` makes five tasks of a
-    template. A task file has seeds of its own, and this key is ignored."""
+    template. A task file has seeds of its own, and this key is ignored. None: `[0, 4]`, or every seed
+    there is where `sample` draws among them."""
+    sample: int | None = Field(default=None, ge=1, le=1_000_000)
+    """Draws so many of these tasks, evenly over sites, then over the templates of each site, then by
+    seed; `run.seed` decides which. Fewer where there are fewer. None: all of them."""
     attempts: int = Field(default=1, ge=1, le=10_000)
     """How often each task is attempted."""
     unit_size: int = Field(default=16, ge=1, le=100_000)
@@ -141,8 +158,9 @@ class RoleSection(Record):
 class PolicySection(Record):
     """Which policy acts, and how its model is asked."""
 
-    name: PolicyName = PolicyName.TEACHER
-    """Which policy acts. `model` and `surfer` need an engine."""
+    name: str = Field(default=PolicyName.TEACHER.value, pattern=PART_NAME)
+    """Which policy acts: one of these, or a plug-in's. `model` and `surfer` need an engine; a plug-in's
+    policy gets one where `engine.kind` names one."""
     share: float = Field(default=1.0, gt=0, le=1_000_000)
     """Weight in the draw between `[[policies]]`: with shares 3.0 and 1.0 the first one gets about
     three quarters of the episodes. Without effect where there is one policy."""
@@ -168,9 +186,12 @@ class PolicySection(Record):
     slack_images: int = Field(default=2, ge=0, le=100)
     """Screenshots that may be added beyond `keep_images` before the next eviction. Evicting rarely
     lets the server's prefix cache serve most prompts."""
+    options: dict[str, JsonValue] = Field(default_factory=dict)
+    """For a policy of a plug-in: its own keys, as `{ patience = 3 }`; the policies that ship have none."""
     script: str | None = None
     """For `scripted`: the path of a JSON file, an object with a list of actions for each template,
-    as `{"click-test": [{"type": "click", "x": 10, "y": 80}]}`; None for all other policies."""
+    as `{"click-test": [{"type": "click", "x": 10, "y": 80}]}`; None: it carries out the `reference` of
+    each task. Other policies read none."""
     localizer: RoleSection | None = None
     """For `surfer`: the role that finds the point which the policy describes in words, as
     `{ max_tokens = 64 }`; None: the policy's engine and sampling."""

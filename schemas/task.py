@@ -10,7 +10,9 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.base import JsonObject, Moment, Record, content_hash
-from schemas.columns import Int32
+from schemas.columns import AsJson, Int32
+from schemas.expectation import Expectation
+from schemas.reference import Reference
 
 MAX_SEED = 2**63 - 1
 """The largest seed: the maximum of a signed 64-bit column."""
@@ -50,6 +52,11 @@ class Task(Record):
     """How the answer is to be given: `none`, `verbatim` or `computed`; None if unknown."""
     rubric: JsonObject | None = None
     """What a judge should look for; None if there is none."""
+    expect: Annotated[Expectation | None, AsJson()] = None
+    """What the server's state and the answer are to be in the end, for tasks that their site judges by it; a
+    part of the task's identity. None: the site has another way to tell."""
+    reference: Annotated[Reference | None, AsJson()] = None
+    """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None
     """When the task is out of date; None if never."""
     split: str = ""
@@ -66,23 +73,25 @@ def task_id(
     start_url: str,
     instruction: str | None,
     parameters: JsonObject,
+    expect: Expectation | None = None,
 ) -> str:
     """Return the identity of a task: the hash of what decides the page and the goal.
 
     `template_id` is None for a task that is an instruction and a start URL; `instruction` is
-    None where the template states the goal.
+    None where the template states the goal. What is expected counts where it is stated.
     """
-    return content_hash(
-        {
-            "site": site,
-            "site_version": site_version,
-            "template_id": template_id,
-            "seed": str(seed),
-            "start_url": start_url,
-            "instruction": instruction,
-            "parameters": parameters,
-        }
-    )
+    content: JsonObject = {
+        "site": site,
+        "site_version": site_version,
+        "template_id": template_id,
+        "seed": str(seed),
+        "start_url": start_url,
+        "instruction": instruction,
+        "parameters": parameters,
+    }
+    if expect is not None:
+        content["expect"] = expect.model_dump(mode="json", exclude_defaults=True)
+    return content_hash(content)
 
 
 SPLITS = ("train", "validation", "test")

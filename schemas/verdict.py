@@ -103,8 +103,8 @@ class Acceptance(Record):
     rejected_because: tuple[str, ...] = ()
     """One reason for each part of the rule that is not met."""
     assurance: str
-    """How sure: `replayed` or `none`. Reserved: `probed` and `judged`, as no verifier that ships probes or
-    judges."""
+    """How sure: `replayed`; `probed`, where the site judged by its server's state and nothing was replayed; or
+    `none`. Reserved: `judged`, as no verifier that ships is a judge."""
     replay: str | None = None
     """`reproduced`, `diverged` or `unsupported`; None if not replayed."""
     replay_score: float | None = None

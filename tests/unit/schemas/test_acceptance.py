@@ -289,6 +289,11 @@ def test_assurance_is_the_strongest_there_is() -> None:
 
     assert assurance(replayed, judged) == "replayed"
     assert assurance(judged) == "judged"
+    probed = _verdict("outcome", evidence={"reward": 1.0, "done": True, "probed": True})
+    assert assurance(probed, judged) == "probed"
+    assert assurance(probed, replayed) == "replayed"
+    assert assurance(_verdict("outcome", Status.FAILED, evidence={"probed": True})) == "none"
+    assert assurance(_verdict("outcome", evidence={"reward": 1.0, "done": True})) == "none"
     assert assurance(_verdict("replay", Status.FAILED)) == "none"
 
 

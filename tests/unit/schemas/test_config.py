@@ -15,6 +15,7 @@ from schemas.sections import (
     PICTURE_SIDE,
     VIEWPORT,
 )
+from schemas.task import MAX_SEED
 
 CONTRACT_KEYS = {
     "run": {"url", "name", "seed"},
@@ -145,7 +146,7 @@ def test_an_unknown_key_is_told_its_nearest(toml: str, meant: str) -> None:
 
 def test_a_key_that_is_like_nothing_is_told_what_there_is() -> None:
     assert "known here: url, name, seed" in _refusal(_read("[run]\nqqq = 1"))
-    assert "known here: run, tasks, policy" in _refusal(_read("zzzz = 1"))
+    assert "known here: run, sites, tasks, policy" in _refusal(_read("zzzz = 1"))
 
 
 def _wrong_types() -> Iterator[tuple[str, object]]:
@@ -183,7 +184,7 @@ def test_a_value_of_the_wrong_type_is_refused_with_its_key(key: str, value: obje
         ("[tasks]\nseeds = [1]", "tasks.seeds.1 is missing"),
         ("[tasks]\nseeds = [1, 2, 3]", "tasks.seeds = [1, 2, 3]: has too many items"),
         ("[tasks]\nseeds = [0, 9223372036854775808]", "tasks.seeds.1"),
-        ("[policy]\nname = 'teachr'", "policy.name = 'teachr'"),
+        ("[policy]\nname = 'tea cher'", "policy.name = 'tea cher'"),
         ("[policy]\ntemperature = 2.1", "policy.temperature = 2.1"),
         ("[policy]\ntemperature = nan", "policy.temperature = nan"),
         ("[policy]\nkeep_images = 0", "policy.keep_images = 0"),
@@ -290,7 +291,9 @@ def test_policies_replace_the_policy_when_there_are_any() -> None:
 
 DECIDES = {
     "run.seed": 1,
-    "tasks.source": "apps",
+    "tasks.source": "mine.jsonl",
+    "tasks.sources": ["miniwob"],
+    "tasks.sample": 10,
     "tasks.include": ["a"],
     "tasks.exclude": ["a"],
     "tasks.seeds": [0, 1],
@@ -371,6 +374,12 @@ def test_what_decides_no_data_is_not_identity(key: str, value: object) -> None:
 
     assert changed != RunConfig()
     assert identity(changed) == identity(RunConfig())
+
+
+def test_the_seeds_in_effect_are_identity() -> None:
+    assert identity(RunConfig())["tasks.seeds"] == [0, 4]
+    assert identity(_changed("tasks.seeds", [0, 4])) == identity(RunConfig())
+    assert identity(_changed("tasks.sample", 9))["tasks.seeds"] == [0, MAX_SEED]
 
 
 def test_every_key_is_known_to_decide_or_not() -> None:

@@ -1,0 +1,297 @@
+"""The expectation of a task: what must differ in the server's state once it is done, and what it answers.
+
+It is the `expect` of a task, a JSON object. `added`, `changed` and `removed` are rules over the rows of
+tables; `values` are values at places of the later state; `answer` is what the policy must have said. What
+no rule speaks of must not differ (`nothing_else`). Each value is compared by a matcher: a literal means
+equal to it, an object names one other comparison. Reading an expectation checks its form; whether a state
+has the tables it names is known only when it is judged.
+"""
+
+from enum import StrEnum
+from functools import lru_cache
+from typing import Annotated, Self
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    JsonValue,
+    Tag,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, SchemaError, SchemaValidator, core_schema
+
+from schemas.base import Record, canonical_json
+from schemas.errors import BadTasks
+from schemas.json_pointer import WILDCARD, Pointer, split_pointer
+
+MAX_RULES = 100
+"""The most rules of one kind."""
+
+MAX_PATTERN_CHARS = 500
+"""The longest pattern."""
+
+MAX_MATCHED_CHARS = 10_000
+"""A longer text matches no pattern."""
+
+
+@lru_cache(maxsize=1_024)
+def compile_pattern(pattern: str) -> SchemaValidator:
+    """Return what tells whether a whole text matches a regular expression, in time linear in the text.
+
+    It is Rust's `regex`, which pydantic brings along: no pattern can make it hang, and one that would need
+    too much memory is refused.
+
+    Raises:
+        ValueError: it is no regular expression, or has a look-around or back-reference.
+    """
+    try:
+        _validator(pattern)  # alone, as `a)|(b` is none and would be one in brackets
+        return _validator(f"^(?:{pattern})$")
+    except SchemaError as error:
+        reason = str(error).strip().splitlines()[-1].removeprefix("error: ").strip()
+        raise ValueError(f"not a usable regular expression: {reason}") from None
+
+
+def _validator(pattern: str) -> SchemaValidator:
+    return SchemaValidator(core_schema.str_schema(pattern=pattern, regex_engine="rust-regex"))
+
+
+def _compiled(pattern: str) -> str:
+    compile_pattern(pattern)
+    return pattern
+
+
+Scalar = None | bool | int | float | str
+"""A JSON value that holds no others."""
+
+
+class Equals(Record):
+    """Equal, as JSON; also the way to write an object as a value."""
+
+    equals: JsonValue
+    """The value."""
+
+
+class OneOf(Record):
+    """Equal to one of several values."""
+
+    one_of: tuple[JsonValue, ...] = Field(min_length=1)
+    """The values."""
+
+
+class Number(Record):
+    """A number, or a text that states one, near a number."""
+
+    number: float
+    """The number."""
+    within: float = Field(default=0.0, ge=0)
+    """The largest difference that is still right, in the number's own unit."""
+
+
+class Matches(Record):
+    """A text that a regular expression matches from its beginning to its end."""
+
+    matches: Annotated[str, Field(max_length=MAX_PATTERN_CHARS), AfterValidator(_compiled)]
+    """The expression, without look-around and back-references."""
+
+
+def _several(value: object) -> object:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+class Contains(Record):
+    """A text with all of some parts, or a list with all of some elements."""
+
+    contains: Annotated[
+        tuple[Scalar, ...],
+        Field(min_length=1),
+        BeforeValidator(_several, json_schema_input_type=str | tuple[Scalar, ...]),
+    ]
+    """The parts; a text stands for itself alone."""
+
+
+def _true(value: bool) -> bool:  # noqa: FBT001 - pydantic calls it
+    if not value:
+        raise ValueError("expected true")
+    return value
+
+
+class Anything(Record):
+    """Whatever it is, if only it is there."""
+
+    any: Annotated[bool, AfterValidator(_true)]
+    """True."""
+
+
+class _Kind(StrEnum):
+    """The names of matchers, as they are written."""
+
+    EQUALS = "equals"
+    ONE_OF = "one_of"
+    NUMBER = "number"
+    MATCHES = "matches"
+    CONTAINS = "contains"
+    ANY = "any"
+    LITERAL = "literal"
+
+
+def _kind(value: object) -> str | None:
+    """Return the tag of a matcher; None if it is an object that names none of them, or several."""
+    if isinstance(value, Record):
+        named = set(type(value).model_fields) & set(_Kind)
+    elif isinstance(value, dict):
+        named = set(value) & set(_Kind)
+    else:
+        return _Kind.LITERAL
+    return named.pop() if len(named) == 1 else None
+
+
+Matcher = Annotated[
+    Annotated[Equals, Tag(_Kind.EQUALS)]
+    | Annotated[OneOf, Tag(_Kind.ONE_OF)]
+    | Annotated[Number, Tag(_Kind.NUMBER)]
+    | Annotated[Matches, Tag(_Kind.MATCHES)]
+    | Annotated[Contains, Tag(_Kind.CONTAINS)]
+    | Annotated[Anything, Tag(_Kind.ANY)]
+    | Annotated[Scalar | list[JsonValue], Tag(_Kind.LITERAL)],
+    Discriminator(
+        _kind,
+        custom_error_type="matcher",
+        custom_error_message="expected a value, or an object with exactly one of equals, one_of, number,"
+        " matches, contains and any",
+    ),
+]
+"""How one value is compared. A literal means equal to it."""
+
+
+def _concrete(pointer: str) -> str:
+    if WILDCARD in split_pointer(pointer):
+        raise ValueError("expected one place, not a pattern of places")
+    return pointer
+
+
+def _field(name: str) -> str:
+    return _concrete(name) if name.startswith("/") else name
+
+
+FieldName = Annotated[str, Field(min_length=1), AfterValidator(_field)]
+"""The name of a row's member, or a JSON pointer into the row."""
+
+
+class RowRule(Record):
+    """So many rows of one table were added, changed or removed.
+
+    Every rule counts by itself: a row that two rules fit counts for both.
+    """
+
+    table: Annotated[str, AfterValidator(_field)]
+    """A JSON pointer, or a name without `/`: the only table whose pointer ends in it."""
+    key: Matcher | None = None
+    """What identifies the row; None: whatever it is."""
+    where: dict[FieldName, Matcher] = Field(default_factory=dict)
+    """What the row's members are: of an added row after, of a changed or removed one before."""
+    set: dict[FieldName, Matcher] = Field(default_factory=dict)
+    """What a changed row's members are afterwards; a row of which other members differ has changed otherwise."""
+    count: int = Field(default=1, ge=1)
+    """How many rows."""
+
+
+class Expectation(Record):
+    """What is true once a task is done; at least one thing is expected."""
+
+    added: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
+    """Rows that only the later state has."""
+    changed: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
+    """Rows that are in both and differ."""
+    removed: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
+    """Rows that only the earlier state has."""
+    values: dict[Annotated[Pointer, AfterValidator(_concrete)], Matcher] = Field(
+        default_factory=dict, max_length=MAX_RULES
+    )
+    """Values of the later state, each by its place."""
+    nothing_else: bool = True
+    """Whether nothing may differ but what the rules speak of."""
+    unchecked: tuple[Pointer, ...] = Field(default=(), max_length=MAX_RULES)
+    """Patterns of places, such as `/orders/*/seen_at`, that may differ in any way nevertheless."""
+    answer: Matcher | None = None
+    """What the policy answers, compared in its usual spellings; None: any answer, or none."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not (
+            self.added or self.changed or self.removed or self.values or self.answer is not None
+        ):
+            raise ValueError("expects nothing; doing nothing would do")
+        for name in ("added", "changed", "removed"):
+            rules: tuple[RowRule, ...] = getattr(self, name)
+            for index, rule in enumerate(rules):
+                if bool(rule.set) != (name == "changed"):
+                    need = "needs `set`" if name == "changed" else "has no `set`, only `where`"
+                    raise ValueError(f"{name}.{index}: a rule of `{name}` {need}")
+                if rule in rules[:index]:
+                    raise ValueError(f"{name}.{index} repeats an earlier rule; say `count`")
+        _check_answer(self.answer)
+        return self
+
+
+def _check_answer(matcher: Matcher | None) -> None:
+    values: tuple[object, ...] = ()
+    match matcher:
+        case Equals():
+            values = (matcher.equals,)
+        case OneOf():
+            values = matcher.one_of
+        case Contains():
+            values = matcher.contains
+        case None | Record():
+            pass
+        case _:
+            values = (matcher,)
+    for value in values:
+        is_said = isinstance(value, str | int | float) and not isinstance(value, bool)
+        if not is_said or not str(value).strip():
+            raise ValueError(f"answer: expected texts and numbers, got {canonical_json(value)}")
+
+
+def parse_expectation(value: JsonValue, where: str) -> Expectation:
+    """Return the expectation that a task states; `where` names the task in an error.
+
+    Raises:
+        BadTasks: it has another form; each line of the text names one mistake and its place.
+    """
+    try:
+        return Expectation.model_validate_json(canonical_json(value), strict=True)
+    except ValidationError as error:
+        mistakes: dict[str, str] = {}
+        for each in error.errors(include_url=False):
+            mistakes.setdefault(_place(each), _reason(each))  # a union complains once for each kind
+        lines = (f"{where}: {place}: {reason}" for place, reason in mistakes.items())
+        raise BadTasks("\n".join(lines)) from None
+    except ValueError as error:
+        raise BadTasks(f"{where}: expect: {error}") from None
+
+
+def _reason(error: ErrorDetails) -> str:
+    if error["type"] == "extra_forbidden":
+        return "unknown field"
+    return error["msg"].removeprefix("Value error, ")
+
+
+_MATCHER_DEPTHS = {"answer": 1, "values": 2, "key": 3, "where": 4, "set": 4}
+
+
+def _place(error: ErrorDetails) -> str:
+    """Return where a mistake is, without what pydantic adds: kinds of matchers and of unions."""
+    place = error["loc"]
+    heads = [part for part in place[:3] if part in _MATCHER_DEPTHS]
+    depth = _MATCHER_DEPTHS[str(heads[0])] if heads else len(place)
+    tag, inside = place[depth : depth + 1], place[depth + 1 :]
+    names = [part for part in place[:depth] if part != "[key]"]
+    if tag != (_Kind.LITERAL,):
+        names += [*inside[:1], *(part for part in inside[1:] if isinstance(part, int))]
+    return ".".join(["expect", *map(str, names)])

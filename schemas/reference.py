@@ -1,0 +1,68 @@
+"""A task's reference: the ordinary actions that do it, each on something that the page shows by name.
+
+A reference proves that a task can be done, and makes trajectories of it: the policy `scripted` carries it
+out by pixels and keys, as any policy acts. It names things as a person would, by the words on them or
+beside them, so it needs neither positions nor selectors, and holds for every size of the page.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, model_validator
+
+from schemas.base import Record
+
+
+class Do(StrEnum):
+    """What a step of a reference does."""
+
+    CLICK = "click"
+    """Click what `on` names."""
+    TYPE = "type"
+    """Put `text` into the field that `on` names, in place of what is in it."""
+    SELECT = "select"
+    """Choose the option `text` of the list that `on` names."""
+    PRESS = "press"
+    """Press the key or chord `text`, as `Enter`."""
+    OPEN = "open"
+    """Go to the address `text`, which may be a path of the task's site."""
+    ANSWER = "answer"
+    """End the task with the answer `text`."""
+
+
+_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT}
+
+
+class ReferenceStep(Record):
+    """One step of a reference."""
+
+    do: Do
+    """What it does."""
+    on: str | None = Field(default=None, min_length=1)
+    """The words on a thing or beside it: its text, label, placeholder, title, alternative text or name; or `#` and
+    its id or `.` and its class, where words do not tell things apart. None where the step is on nothing."""
+    within: str | None = Field(default=None, min_length=1)
+    """Words that the same row, item, form or section has, where several things have the same name; None: the first
+    such thing of the page."""
+    text: str | None = None
+    """What is typed, chosen, pressed, opened or answered; None for a click."""
+
+    @model_validator(mode="after")
+    def _check(self) -> "ReferenceStep":
+        if (self.on is None) is (self.do in _NAMES_A_THING):
+            needs = "needs 'on', the name of a thing" if self.on is None else "is on nothing"
+            raise ValueError(f"'{self.do.value}' {needs}")
+        if (self.text is None) is not (self.do is Do.CLICK):
+            raise ValueError(
+                f"'{self.do.value}' " + ("needs 'text'" if self.text is None else "has no 'text'")
+            )
+        if self.within is not None and self.on is None:
+            raise ValueError(f"'{self.do.value}' is within nothing")
+        return self
+
+
+Reference = Annotated[tuple[ReferenceStep, ...], Field(min_length=1, max_length=200)]
+"""The steps of a reference, in their order."""
+
+REFERENCE: TypeAdapter[tuple[ReferenceStep, ...]] = TypeAdapter(Reference)
+"""Reads a reference."""
