@@ -18,9 +18,10 @@ from playwright.async_api import BrowserContext, Error
 
 from generators.browser.channel import CALL_SECONDS, script
 from generators.browser.process import BrowserProcess
-from generators.browser.protocol import SessionSpec
+from generators.browser.protocol import SessionSpec, SignIn
 from generators.browser.session import ChromiumSession
 from generators.browser.slots import Slots, page_slots
+from schemas.base import canonical_json
 from schemas.errors import FailureKind, NoBrowser, RolloutFailure, boundary
 
 ENVIRONMENT_KEY = "STEPMILL_CHROMIUM"
@@ -164,6 +165,8 @@ class Chromium:
                     )
                     if spec.clock is not None:
                         await context.add_init_script(script("shim.js"))
+                    if spec.sign_in is not None:
+                        await _sign_in(context, spec.sign_in)
                     return context
         except RolloutFailure:
             self._retire(process)
@@ -208,3 +211,23 @@ class Chromium:
                 rules = f"--host-resolver-rules=MAP * 127.0.0.1:{self._gateway_port}"
                 self._process = await BrowserProcess.start(path, [*FLAGS, rules])
             return self._process
+
+
+_FILL_STORAGE = """(() => {
+  const kept = %s[location.origin];
+  try { for (const [key, value] of Object.entries(kept || {}))
+    if (localStorage.getItem(key) === null) localStorage.setItem(key, value); } catch {}
+})()"""
+
+
+async def _sign_in(context: BrowserContext, sign_in: SignIn) -> None:
+    """Give a context its cookies, and each page of an origin what it finds in `localStorage`."""
+    await context.add_cookies(
+        [
+            {"url": one.url, "name": one.name, "value": one.value, "httpOnly": one.http_only}
+            for one in sign_in.cookies
+        ]
+    )
+    if sign_in.storage:
+        kept = {origin: dict(items) for origin, items in sign_in.storage.items()}
+        await context.add_init_script(_FILL_STORAGE % canonical_json(kept))

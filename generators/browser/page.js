@@ -177,11 +177,13 @@ globalThis.stepmill = (() => {
       }
     return out;
   };
-  const formState = (all) => {
+  const formState = (all, masked) => {
     const out = [];
     for (const place of all)
-      for (const control of place.document.querySelectorAll("input,textarea,select"))
-        out.push([tagOf(control), control.type, control.value, Boolean(control.checked)]);
+      for (const control of place.document.querySelectorAll("input,textarea,select")) {
+        const value = masked.includes(control.name) ? "" : control.value;
+        out.push([tagOf(control), control.type, value, Boolean(control.checked)]);
+      }
     return JSON.stringify(out);
   };
   const focusIn = (where) => {
@@ -196,17 +198,27 @@ globalThis.stepmill = (() => {
       ? focusIn(element.contentDocument) : null;
     return squeeze(within ? `${said} ${within}` : said);
   };
-  const domOf = (all) => {
-    const sources = all.map((place) =>
-      place.document.documentElement ? place.document.documentElement.outerHTML : "");
-    return sources.join("\n<!-- frame -->\n");
+  // The source of a document, without the values of the fields with these names.
+  const sourceOf = (root, masked) => {
+    if (!root) return "";
+    if (!masked.length) return root.outerHTML;
+    const copy = root.cloneNode(true);
+    for (const field of copy.querySelectorAll("input[name],textarea[name],select[name]"))
+      if (masked.includes(field.name)) {
+        field.removeAttribute("value");
+        field.textContent = "";
+      }
+    return copy.outerHTML;
   };
-  const observe = () => {
+  const domOf = (all, masked) =>
+    all.map((place) => sourceOf(place.document.documentElement, masked))
+      .join("\n<!-- frame -->\n");
+  const observe = (masked = []) => {
     const all = places();
     return {
       url: cut(location.href, URL_BYTES), title: cut(document.title, TITLE_BYTES),
-      form: formState(all), focus: focusIn(document), scrollX: round(scrollX),
-      scrollY: round(scrollY), dom: domOf(all), elements: elements(all),
+      form: formState(all, masked), focus: focusIn(document), scrollX: round(scrollX),
+      scrollY: round(scrollY), dom: domOf(all, masked), elements: elements(all),
       sights: globalThis.stepmill.sights(all),
     };
   };

@@ -6,7 +6,7 @@ implements it; tests without a browser have one over a list of pages.
 """
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -16,6 +16,7 @@ from pydantic import Field, JsonValue
 
 from schemas.action import Action
 from schemas.base import Record
+from schemas.masks import Masks
 from schemas.observation import Box, Effect, Observation
 from schemas.viewport import Viewport
 
@@ -40,6 +41,28 @@ class ClockSpec(Record):
     """Time that passes after the frame that follows."""
 
 
+class Cookie(Record):
+    """A cookie that a session's browser has from the beginning; it belongs to no record of an episode."""
+
+    url: str
+    """An address of the origin that it is for."""
+    name: str
+    """Its name."""
+    value: str
+    """Its value, most often a secret."""
+    http_only: bool = True
+    """Pages' scripts cannot read it."""
+
+
+class SignIn(Record):
+    """What makes a session somebody's: it is never recorded."""
+
+    cookies: tuple[Cookie, ...] = ()
+    """The cookies."""
+    storage: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
+    """For each origin what its pages find in `localStorage`."""
+
+
 class SessionSpec(Record):
     """Everything that, with the actions, decides what a session shows."""
 
@@ -56,6 +79,10 @@ class SessionSpec(Record):
     Empty: any."""
     clock: ClockSpec | None
     """Virtual time; None: real time."""
+    masks: Masks | None = Field(default=None, exclude=True)
+    """What is left out of the hashes of pages; recorded with the visit. None: nothing."""
+    sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
+    """What logs the session in; never recorded. None: nobody is logged in."""
 
     @property
     def viewport(self) -> Viewport:

@@ -68,6 +68,7 @@ class ChromiumSession:
         self._port = port
         self._connections = contextlib.AsyncExitStack()
         self._spec = spec
+        self._masked_fields = canonical_json(list(spec.masks.fields) if spec.masks else [])
         self._version = version
         self._start_url = ""
         self._tabs: list[PageTab] = []
@@ -133,7 +134,7 @@ class ChromiumSession:
             "Page.captureScreenshot", {"format": "jpeg", "quality": JPEG_QUALITY}
         )
         try:
-            state = await tab.channel.call("stepmill.observe()")
+            state = await tab.channel.call(f"stepmill.observe({self._masked_fields})")
         except DocumentGone as error:
             raise RolloutFailure(
                 FailureKind.PAGE, "the page was replaced twice during the call"
@@ -144,7 +145,7 @@ class ChromiumSession:
                 screenshot=Screenshot(bytes=picture, path=f"{sha256_hex(picture)[:16]}.jpg"),
                 width=self._spec.viewport.picture[0],
                 height=self._spec.viewport.picture[1],
-                page=untrusted_text.page_state(state),
+                page=untrusted_text.page_state(state, self._spec.masks),
                 elements=untrusted_text.elements(state["elements"]),
                 sights=untrusted_text.sights(state["sights"]),
                 observe_ms=(time.perf_counter() - begun) * 1_000,

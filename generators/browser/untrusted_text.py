@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from generators.browser.protocol import Node
 from schemas.base import sha256_hex
+from schemas.masks import Masks
 from schemas.observation import Element, PageState, Sight, Target
 from schemas.truncation import (
     DIALOG_BYTES,
@@ -27,16 +28,17 @@ _ELEMENTS = TypeAdapter(tuple[Element, ...])
 _SIGHTS = TypeAdapter(tuple[Sight, ...])
 
 
-def page_state(state: dict[str, Any]) -> PageState:
-    """Return the state of a page from the result of `stepmill.observe`."""
+def page_state(state: dict[str, Any], masks: Masks | None = None) -> PageState:
+    """Return the state of a page from the result of `stepmill.observe`; its hashes leave out what is masked."""
+    hide = masks.hide if masks is not None else str
     return PageState(
         url=truncate(state["url"], URL_BYTES),
         title=truncate(state["title"], TITLE_BYTES),
-        form_sha256=_hash(state["form"]),
+        form_sha256=_hash(hide(state["form"])),
         focus=_label("focus", state["focus"]),
         scroll_x=state["scrollX"],
         scroll_y=state["scrollY"],
-        dom_sha256=_hash(state["dom"]),
+        dom_sha256=_hash(hide(state["dom"])),
     )
 
 

@@ -16,6 +16,7 @@ from generators.browser.protocol import PRODUCT, SessionSpec
 from generators.engine.stopwatch import Stopwatch
 from generators.policy.protocol import Decision, PolicyCard
 from generators.sites.protocol import Outcome, Visit
+from generators.sites.state import StateChange
 from schemas.action import Answer, NoAction, target_point
 from schemas.base import JsonObject, Record, sha256_hex
 from schemas.call import Call, usage
@@ -63,6 +64,8 @@ class TryRecord:
     """What the site reported before the first action; None if it was never asked."""
     after: Outcome | None = None
     """What the site reported after the last action; None if there was no action."""
+    change: StateChange | None = None
+    """What became of the server's state; None where the page is the judge, or before the try's end."""
     stop: StopReason = StopReason.FAILED
     """Why the try ended."""
     failure: RolloutFailure | None = None
@@ -210,6 +213,9 @@ def to_episode(
         reward=last.reward if last else None,
         reward_before=result.before.reward if result.before else None,
         done=last.done if last else False,
+        state_before_sha256=result.change.before_sha256 if result.change else None,
+        state_after_sha256=result.change.after_sha256 if result.change else None,
+        delta=result.change.delta if result.change else None,
         tries=tuple(failed_tries) or None,
         trainable=failure is None or failure.kind is FailureKind.POLICY,
         **usage(result.calls).model_dump(),

@@ -7,6 +7,7 @@ that episode fails and no other. Only the `except` of `_Runner.run` ends a failu
 gives a failure its kind and raises it again.
 """
 
+import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,8 @@ from generators.policy.protocol import Decision, Policy, PolicyInput
 from generators.rollout.episode_recorder import Attempt, Recorder, TryRecord, to_episode
 from generators.rollout.limits import Limits, stop_reason
 from generators.sites.protocol import Outcome, Problem, Site
-from schemas.action import NoAction
+from generators.sites.state import StateChange
+from schemas.action import Answer, NoAction
 from schemas.episode import Episode, FailedTry, StopReason
 from schemas.errors import ENVIRONMENT_FAILURES, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.observation import Effect
@@ -147,20 +149,27 @@ class _Runner:
         )
 
     async def _run(self) -> StopReason:
-        with boundary(FailureKind.SITE, "visiting"):
-            visit = self.record.visit = await self.site.visit(self.attempt.task)
-        spec = self.record.spec = visit.session_spec(
-            viewport_width=self.attempt.viewport_width,
-            viewport_height=self.attempt.viewport_height,
-            device_scale_factor=self.attempt.device_scale_factor,
-        )
-        async with self.sessions.session(spec) as session:
+        async with contextlib.AsyncExitStack() as stack:
+            with boundary(FailureKind.SITE, "visiting"):
+                visit = await stack.enter_async_context(self.site.open(self.attempt.task))
+            self.record.visit = visit
+            spec = self.record.spec = visit.session_spec(
+                viewport_width=self.attempt.viewport_width,
+                viewport_height=self.attempt.viewport_height,
+                device_scale_factor=self.attempt.device_scale_factor,
+            )
+            session = await stack.enter_async_context(self.sessions.session(spec))
             self.record.browser_version = session.browser_version
             await session.open(visit.start_url)
             problem = await self.site.begin(visit, session)
             self.record.instruction = problem.goal
+            before = await self.site.state(problem)
             self.record.before = await self.site.outcome(problem, session)
-            return await self._loop(session, problem)
+            stop = await self._loop(session, problem)
+            after = await self.site.state(problem)
+            if before is not None and after is not None:
+                self.record.change = await StateChange.between(before, after)
+            return stop
 
     async def _loop(self, session: Session, problem: Problem) -> StopReason:
         stopwatch = self.account.stopwatch
@@ -213,7 +222,9 @@ class _Runner:
         decision = decision.model_copy(update={"action": action})
         try:
             effect = await session.act(decision.action)
-            outcome = self.record.after = await self.site.outcome(problem, session)
+            answer = action.text if isinstance(action, Answer) else None
+            outcome = await self.site.outcome(problem, session, answer=answer)
+            self.record.after = outcome
         except RolloutFailure as failure:
             broken = Effect(error=failure.message, act_ms=0.0)
             unknown = Outcome(reward=None, done=False)

@@ -1,15 +1,30 @@
-"""The protocol of a site: it opens a task's page, seeds it, and reports the outcome.
+"""The protocol of a site: it leases visits of tasks, seeds them, and judges what came of them.
 
-A site is the only source of reward; a policy's claim is never one.
+A site is the only source of reward; a policy's claim is never one. Where a server keeps the state that a
+task is about, the site reads and judges that state, and nothing that a page says; only of a site whose
+pages are all there is, is the page the judge.
 """
 
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
 from typing import Protocol
 
 from pydantic import Field
 
-from generators.browser.protocol import ClockSpec, Session, SessionSpec
+from generators.browser.protocol import ClockSpec, Session, SessionSpec, SignIn
+from generators.sites.state import ServerState
 from schemas.base import JsonObject, Record
+from schemas.masks import Masks
 from schemas.task import Task
+
+
+class Judge(StrEnum):
+    """Who says whether a task was done."""
+
+    PAGE = "page"
+    """The page in the browser, by what its own code reports."""
+    SERVER = "server"
+    """The state on the server's side, which no page can claim."""
 
 
 class Visit(Record):
@@ -32,6 +47,14 @@ class Visit(Record):
     """Whether the site takes its own panels and covers off the page, so that pictures show the task alone,
     up to and after its end. False: the page as it is served; so it was before this field was recorded."""
 
+    masks: Masks | None = Field(default=None, exclude_if=lambda masks: masks is None)
+    """What may differ between equal visits, and is left out of hashes and comparisons; None, and then not
+    recorded: nothing."""
+    sign_in: SignIn | None = Field(default=None, exclude=True, repr=False)
+    """What logs the session in; no record holds it. None: nobody is logged in."""
+    lease: str = Field(default="", exclude=True, repr=False)
+    """Identifies the visit to its site while it is open; no record holds it. Empty: the site needs none."""
+
     def session_spec(
         self, *, viewport_width: int, viewport_height: int, device_scale_factor: float = 1.0
     ) -> SessionSpec:
@@ -43,6 +66,8 @@ class Visit(Record):
             allowed_origins=self.allowed_origins,
             allowed_paths=self.allowed_paths,
             clock=self.clock,
+            masks=self.masks,
+            sign_in=self.sign_in,
         )
 
 
@@ -63,6 +88,9 @@ class Outcome(Record):
     """The raw, undiscounted reward, a finite number; None: the site reports none."""
     done: bool
     """Whether the task is over, won or lost."""
+    because: str = ""
+    """What was expected and what was found, for people who write tasks; no record holds it. Empty: the site
+    does not say."""
 
 
 class Threshold(Record):
@@ -89,7 +117,12 @@ class Site(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same task and actions give the same DOM, byte for byte."""
+        """Whether the same task and actions give the same DOM, byte for byte but for what visits mask."""
+        ...
+
+    @property
+    def judge(self) -> Judge:
+        """Who says whether a task was done."""
         ...
 
     def has_template(self, template_id: str) -> bool:
@@ -104,8 +137,8 @@ class Site(Protocol):
         """Return width and height that a template's page needs, CSS px; None: it fills any viewport."""
         ...
 
-    async def visit(self, task: Task) -> Visit:
-        """Return how to visit `task`.
+    def open(self, task: Task) -> AbstractAsyncContextManager[Visit]:
+        """Lease a visit of `task`, with a state of its own, and end it with the context.
 
         Raises:
             RolloutFailure: the site cannot serve the task.
@@ -124,13 +157,23 @@ class Site(Protocol):
         """
         ...
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
-        """Return the problem's outcome so far.
-
-        The first end counts: whatever follows it, even within the same action, changes nothing. A
-        session that has left the problem's page has lost.
+    async def state(self, problem: Problem) -> ServerState | None:
+        """Return what the server holds for the problem's visit; None where the page is the judge.
 
         Raises:
-            RolloutFailure: the page does not answer.
+            RolloutFailure: the server does not answer, or what it holds is no state.
+        """
+        ...
+
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
+        """Return the problem's outcome so far; `answer` is what the policy has just answered, if it did.
+
+        The first end counts: whatever follows it, even within the same action, changes nothing. A
+        session that has left the problem's page has lost, where the page is the judge.
+
+        Raises:
+            RolloutFailure: the page or the server does not answer.
         """
         ...

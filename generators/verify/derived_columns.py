@@ -93,6 +93,7 @@ def _task_ids(task: Task) -> list[str]:
             start_url=task.start_url,
             instruction=instruction,
             parameters=task.parameters,
+            expect=task.expect,
         )
         for template_id, instruction in ((task.template_id, None), (None, task.instruction))
     ]
@@ -129,7 +130,8 @@ def capsule_defects(task: Task, episode: Episode) -> Iterator[str]:
         device_scale_factor=episode.device_scale_factor,
     )
     yield from differences(
-        (f"the session's {name}", value, getattr(expected, name)) for name, value in session
+        (f"the session's {name}", getattr(session, name), getattr(expected, name))
+        for name in session.model_dump()  # what is recorded of it
     )
 
 
@@ -183,6 +185,22 @@ def outcome_defects(task: Task, episode: Episode, taken: Sequence[Step]) -> Iter
     for step in taken:
         if step.truncated != (step is last and episode.stop_reason.truncates):
             yield f"truncated of step {step.step} does not fit {episode.stop_reason.value}"
+
+
+def state_defects(episode: Episode) -> Iterator[str]:
+    """Yield what of the server's state does not hold together; it is stated whole or not at all."""
+    before, after, delta = (
+        episode.state_before_sha256,
+        episode.state_after_sha256,
+        episode.delta,
+    )
+    stated = {before is not None, after is not None, delta is not None}
+    if len(stated) > 1:
+        yield "of the server's state before and after and of what changed, a part is missing"
+    elif delta is not None and (before == after) != delta.is_empty:
+        yield "the server's state before and after, and what changed in it, contradict each other"
+    if delta is not None and episode.stop_reason is StopReason.FAILED:
+        yield "an attempt that broke states what changed on the server"
 
 
 def _last_reward(episode: Episode, taken: Sequence[Step]) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from generators.sites.protocol import Visit
 from schemas.base import JsonObject, Record
 from schemas.episode import Episode, Step
+from schemas.masks import Masks
 from schemas.observation import Look, Observation, Target
 from schemas.task import Task
 from schemas.truncation import truncate
@@ -50,17 +51,19 @@ def compare_capsule(task: Task, episode: Episode, parts: Parts) -> Iterator[str]
                 yield from compare(f"capsule.{part}.{key}", *said)
 
 
-def compare_shown(recorded: Look, found: Look) -> Iterator[str]:
+def compare_shown(recorded: Look, found: Look, masks: Masks | None = None) -> Iterator[str]:
     """Yield in what number elements and sights differ, and how the first that differs does.
 
     Sights are compared only where they were recorded.
     """
-    yield from _compare_items("elements", recorded.elements, found.elements)
+    yield from _compare_items("elements", recorded.elements, found.elements, masks)
     if recorded.sights is not None:
-        yield from _compare_items("sights", recorded.sights, found.sights or ())
+        yield from _compare_items("sights", recorded.sights, found.sights or (), masks)
 
 
-def compare_targets(recorded: Step, seen: Observation, found: Target | None) -> Iterator[str]:
+def compare_targets(
+    recorded: Step, seen: Observation, found: Target | None, masks: Masks | None = None
+) -> Iterator[str]:
     """Compare the element under the pointer, on the page that was `seen` anew before the action.
 
     Where only that has sights, an earlier version recorded the step, and named its target by hidden text
@@ -70,28 +73,41 @@ def compare_targets(recorded: Step, seen: Observation, found: Target | None) -> 
     older = recorded.sights is None and seen.sights is not None
     if older and told is not None and found is not None:
         found = found.model_copy(update={"name": told.name, "text": told.text})
-    yield from compare_records("target", told, found)
+    yield from compare_records("target", told, found, masks)
 
 
-def _compare_items(what: str, recorded: Sequence[Record], found: Sequence[Record]) -> Iterator[str]:
+def _compare_items(
+    what: str, recorded: Sequence[Record], found: Sequence[Record], masks: Masks | None
+) -> Iterator[str]:
     yield from compare(f"number of {what}", len(recorded), len(found))
     for number, (one, other) in enumerate(zip(recorded, found, strict=False)):
-        if one != other:
-            yield from compare_records(f"{what}[{number}]", one, other)
+        if one != other and (
+            differs := list(compare_records(f"{what}[{number}]", one, other, masks))
+        ):
+            yield from differs
             return
 
 
-def compare_records(what: str, recorded: Record | None, found: Record | None) -> Iterator[str]:
+def compare_records(
+    what: str, recorded: Record | None, found: Record | None, masks: Masks | None = None
+) -> Iterator[str]:
     """Compare two records field by field, or what there is of them."""
     if recorded is None or found is None:
         yield from compare(what, recorded, found)
         return
     for name, value in recorded:
-        yield from compare(f"{what}.{name}", value, getattr(found, name))
+        yield from compare(f"{what}.{name}", value, getattr(found, name), masks)
 
 
-def compare(what: str, recorded: object, found: object) -> Iterator[str]:
-    """Yield what is recorded and what was found, cut to their bounds, unless they are equal."""
+def compare(
+    what: str, recorded: object, found: object, masks: Masks | None = None
+) -> Iterator[str]:
+    """Yield what is recorded and what was found, cut to their bounds, unless they are equal.
+
+    Of texts only what is not masked need be equal.
+    """
+    if masks is not None and isinstance(recorded, str) and isinstance(found, str):
+        recorded, found = masks.hide(recorded), masks.hide(found)
     if recorded != found:
         shown = (truncate(repr(value), SHOWN_BYTES) for value in (recorded, found))
         yield f"{what}: {' → '.join(shown)}"

@@ -10,7 +10,7 @@ is read (`schemas/acceptance.py`).
 import math
 from collections.abc import Mapping
 
-from generators.sites.protocol import Site
+from generators.sites.protocol import Judge, Site
 from schemas.base import JsonObject
 from schemas.episode import Episode, StopReason
 from schemas.task import Task
@@ -27,7 +27,10 @@ class OutcomeVerifier:
         self._sites = sites
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
-        """Return what the site reported, and its threshold; `unsupported` if it reported nothing."""
+        """Return what the site reported, and its threshold; `unsupported` if it reported nothing.
+
+        Where the site judged by its server's state, the evidence says that it was `probed`.
+        """
         site = self._sites.get(task.site)
         own = site.threshold(task.template_id) if site else None
         reward = episode.reward
@@ -38,6 +41,8 @@ class OutcomeVerifier:
             "min_reward": None if own is None else own.reward,
             "min_reward_reason": None if own is None else own.reason,
         }
+        if site is not None and site.judge is Judge.SERVER:
+            evidence["probed"] = True
         if not is_number:
             status, reason = Status.FAILED, f"the reward is {reward}, which is no finite number"
         elif episode.failure_kind is not None or episode.stop_reason is StopReason.FAILED:

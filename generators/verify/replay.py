@@ -9,9 +9,10 @@ asks no policy and adapts nothing. It runs in a fresh context and compares with 
   and, on sites that call themselves repeatable, the whole DOM; the elements and what was in sight; the picture;
 * after each action: its error, its target, the text of dialogs, the reward and `done`, and whether the
   next observation differs;
-* at the end: the episode's reward, `done` and answer.
+* at the end: the episode's reward, `done` and answer, and, where a server keeps the state, its hashes
+  before and after and what changed in it.
 
-All but the pictures must be equal. A rasteriser promises no bytes, so pictures are compared by their
+What the site masks is left out on both sides, and the finding names it. All but the pictures must be equal. A rasteriser promises no bytes, so pictures are compared by their
 pixels (`generators/verify/pictures.py`); the share of those that are equal byte by byte is the score. A
 replay that diverges is tried again, up to `MAX_REPLAYS` times in all, before the verifier calls the
 episode diverged. The finding has every try: whether it agreed, and where it parted. A replay that cannot be
@@ -24,7 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generators.browser.protocol import Session, Sessions
-from generators.sites.protocol import Outcome, Problem, Site
+from generators.sites.protocol import Outcome, Problem, Site, Visit
+from generators.sites.state import ServerState, StateChange
 from generators.verify.differences import (
     Parts,
     compare,
@@ -38,6 +40,7 @@ from schemas.action import Answer, NoAction
 from schemas.base import JsonObject, Record
 from schemas.episode import Episode, Step
 from schemas.errors import RolloutFailure
+from schemas.masks import Masks
 from schemas.observation import Effect, Observation
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -73,6 +76,8 @@ class ReplayResult(Record):
     """Its steps, up to the first that differs."""
     because: str
     """In a sentence, where it diverged or why it is not supported."""
+    masks: Masks | None = None
+    """What was not compared; None: everything was."""
 
     @property
     def reproduced(self) -> bool:
@@ -98,7 +103,13 @@ async def replay(
     site = sites.get(task.site)
     if site is None:
         return ReplayResult(supported=False, because=f"unknown site '{task.site}'")
-    visit = await site.visit(task)
+    async with site.open(task) as visit:
+        return await _replay_visit(task, episode, site=site, visit=visit, sessions=sessions)
+
+
+async def _replay_visit(
+    task: Task, episode: Episode, *, site: Site, visit: Visit, sessions: Sessions
+) -> ReplayResult:
     if visit.clock is None:
         return ReplayResult(supported=False, because=f"time is real on site '{task.site}'")
     match episode.capsule:
@@ -119,10 +130,10 @@ async def replay(
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)
         problem = await site.begin(visit, session)
-        execution = _Execution(episode, site, session, problem, start)
+        execution = _Execution(episode, site, session, problem, start, visit.masks)
         await execution.run()
     steps = await _steps(episode, execution.rows)
-    return ReplayResult(supported=True, steps=steps, because=_because(steps))
+    return ReplayResult(supported=True, steps=steps, because=_because(steps), masks=visit.masks)
 
 
 @dataclass(slots=True)
@@ -143,11 +154,14 @@ class _Execution:
     problem: Problem
     start: list[str]
     """What differs before the first observation; it counts to the first step."""
+    masks: Masks | None
+    """What is not compared; None: everything is."""
     rows: list[_Row] = field(default_factory=list)
     """The steps that were replayed."""
 
     async def run(self) -> None:
         """Replay the steps."""
+        state = await self.site.state(self.problem)
         last = await self.site.outcome(self.problem, self.session)
         self.start += compare("goal", self.episode.instruction, self.problem.goal)
         self.start += compare("reward_before", self.episode.reward_before, last.reward)
@@ -163,6 +177,7 @@ class _Execution:
                 return
         if self.rows:
             self._compare_end(last)
+            await self._compare_state(state)
 
     async def _observe(self, step: Step) -> None:
         """Compare the page, and whether it changed since the step before."""
@@ -174,8 +189,8 @@ class _Execution:
         differs += compare("height", step.height, seen.height)
         for name, recorded in step.page:
             if name != "dom_sha256" or self.site.repeatable:
-                differs += compare(name, recorded, getattr(seen.page, name))
-        differs += compare_shown(step, seen)
+                differs += compare(name, recorded, getattr(seen.page, name), self.masks)
+        differs += compare_shown(step, seen, self.masks)
         self.rows.append(_Row(seen, differs))
 
     def _compare_change(self, step: Step, seen: Observation) -> None:
@@ -196,15 +211,16 @@ class _Execution:
 
     async def _act(self, step: Step) -> Outcome:
         effect = await self.session.act(step.action)
-        outcome = await self.site.outcome(self.problem, self.session)
+        answer = step.action.text if isinstance(step.action, Answer) else None
+        outcome = await self.site.outcome(self.problem, self.session, answer=answer)
         self._compare_effect(step, effect, outcome)
         return outcome
 
     def _compare_effect(self, step: Step, effect: Effect, outcome: Outcome) -> None:
         differs = self.rows[-1].differs
         differs += compare("action_error", step.action_error, effect.error)
-        differs += compare_targets(step, self.rows[-1].seen, effect.target)
-        differs += compare("result_text", step.result_text, effect.result_text)
+        differs += compare_targets(step, self.rows[-1].seen, effect.target, self.masks)
+        differs += compare("result_text", step.result_text, effect.result_text, self.masks)
         differs += compare("reward", step.reward, outcome.reward)
         differs += compare("terminated", step.terminated, outcome.done)
         final = len(self.rows) == len(self.episode.steps)
@@ -218,6 +234,18 @@ class _Execution:
         differs += compare("episode.reward", self.episode.reward, last.reward)
         differs += compare("episode.done", self.episode.done, last.done)
         differs += compare("episode.answer", self.episode.answer, answers[-1] if answers else None)
+
+    async def _compare_state(self, before: ServerState | None) -> None:
+        """Compare the server's state before and after, and what changed, with what the episode says."""
+        episode, change, after = self.episode, None, await self.site.state(self.problem)
+        if before is not None and after is not None:
+            change = await StateChange.between(before, after)
+        for column, found in (
+            ("state_before_sha256", change and change.before_sha256),
+            ("delta", change and change.delta),
+            ("state_after_sha256", change and change.after_sha256),
+        ):
+            self.rows[-1].differs += compare(f"episode.{column}", getattr(episode, column), found)
 
 
 async def _steps(episode: Episode, rows: list[_Row]) -> tuple[StepReplay, ...]:
@@ -258,7 +286,7 @@ class Replay:
     """The `replay` verifier."""
 
     name = "replay"
-    version = "4"
+    version = "5"
 
     def __init__(self, sites: Mapping[str, Site], *, sessions: Sessions) -> None:
         self._sites = sites
@@ -297,6 +325,9 @@ class Replay:
                 ],
                 "site_version": None if site is None else site.version,
                 "browser_version": self._sessions.version,
+                "masked": None
+                if replayed.masks is None
+                else replayed.masks.model_dump(mode="json"),
             },
         )
 

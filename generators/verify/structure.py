@@ -22,6 +22,7 @@ from generators.verify.derived_columns import (
     missing_keys,
     outcome_defects,
     read_session,
+    state_defects,
     sum_defects,
     time_defects,
 )
@@ -54,7 +55,7 @@ class Structure:
     """The `structure` verifier."""
 
     name = "structure"
-    version = "5"
+    version = "6"
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with every defect, or `passed`, and what could not be compared."""
@@ -65,6 +66,7 @@ class Structure:
             *identity_defects(task, episode),
             *capsule_defects(task, episode),
             *outcome_defects(task, episode, taken),
+            *state_defects(episode),
             *sum_defects(episode),
             *policy_defects(episode, taken),
             *call_defects(episode),

@@ -1,7 +1,11 @@
-"""The verifiers that ship, by the names that configurations use."""
+"""Every verifier by the name that configurations use: those that ship, and those of plug-ins.
 
-import difflib
+A plug-in offers a class or a function that takes the run's sites and the sessions for replays, and returns a
+`Verifier` of the entry point's name.
+"""
+
 from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
@@ -12,7 +16,9 @@ from generators.verify.replay import Replay
 from generators.verify.seen import Seen
 from generators.verify.steps import Steps
 from generators.verify.structure import Structure
-from schemas.errors import NotFound
+from registries.entry_points import Group
+from registries.registry import Registry, callable_part, plugin_errors
+from schemas.errors import BadConfig
 
 Maker = Callable[[Mapping[str, Site], Sessions], Verifier]
 """Makes a verifier from the run's sites and the sessions for replays."""
@@ -30,18 +36,21 @@ MAKERS: dict[str, Maker] = {
 VERIFIER_NAMES = tuple(MAKERS)
 """The names of the verifiers that ship."""
 
+VERIFIERS = Registry[Maker](
+    Group.VERIFIERS, MAKERS, adapt=lambda found: cast("Maker", callable_part(found))
+)
+"""Every verifier that can be asked."""
+
 
 def check_verifier_names(names: Sequence[str]) -> None:
-    """Refuse names of unknown verifiers.
+    """Refuse names of verifiers that are unknown or cannot be used.
 
     Raises:
         NotFound: with the unknown name and the nearest known one.
+        BadConfig: the verifier's plug-in cannot be used.
     """
     for name in names:
-        if name not in MAKERS:
-            near = difflib.get_close_matches(name, MAKERS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise NotFound(f"unknown verifier '{name}'{hint} (known: {', '.join(MAKERS)})")
+        VERIFIERS.get(name)
 
 
 def make_verifiers(
@@ -51,6 +60,17 @@ def make_verifiers(
 
     Raises:
         NotFound: a name is unknown.
+        BadConfig: the verifier's plug-in cannot be used.
     """
-    check_verifier_names(names)
-    return tuple(MAKERS[name](sites, sessions) for name in names)
+    return tuple(_make(name, sites, sessions) for name in names)
+
+
+def _make(name: str, sites: Mapping[str, Site], sessions: Sessions) -> Verifier:
+    make = VERIFIERS.get(name)
+    with plugin_errors(f"the verifier '{name}'", "it is not made"):
+        made = make(sites, sessions)
+    if made.name != name:  # its verdicts would be another's
+        raise BadConfig(
+            f"the verifier '{name}' calls itself '{made.name}': its name should be '{name}'"
+        )
+    return made

@@ -5,6 +5,7 @@ import contextlib
 import pickle
 import time
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NoReturn
@@ -21,7 +22,7 @@ from generators.policy.protocol import Decision, PolicyCard, PolicyInput
 from generators.policy.scripted import ScriptedPolicy
 from generators.rollout.limits import make_limits
 from generators.rollout.rollout import ENVIRONMENT_TRIES
-from generators.sites.protocol import Outcome, Problem, Threshold, Visit
+from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from schemas.action import Answer, Click, NoAction
 from schemas.call import Call
 from schemas.episode import Episode, PolicyKind, StopReason, steps_sha256
@@ -282,7 +283,7 @@ class Unguarded:
     goal: str
     reward: float = 0.0
 
-    name, version, repeatable = "scripted", "1", True
+    name, version, repeatable, judge = "scripted", "1", True, Judge.PAGE
 
     def has_template(self, template_id: str) -> bool:
         return bool(template_id)
@@ -294,15 +295,20 @@ class Unguarded:
     def threshold(self, template_id: str) -> Threshold | None:
         return ScriptedSite().threshold(template_id)
 
-    async def visit(self, task: Task) -> Visit:
-        return await ScriptedSite().visit(task)
+    def open(self, task: Task) -> AbstractAsyncContextManager[Visit]:
+        return ScriptedSite().open(task)
+
+    async def state(self, problem: Problem) -> None:
+        del problem
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
         del visit, session
         return Problem.model_construct(goal=self.goal, nonce="1")
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
-        del problem, session
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
+        del problem, session, answer
         return Outcome.model_construct(reward=self.reward, done=False)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from scripted_rollouts import LIMITS, RUNNING, WON, attempt_it, clicks, pages, scripted_task
@@ -32,9 +33,11 @@ class StrictSite(ScriptedSite):
         self.problems: list[Problem] = []
         self.sessions: list[Session] = []
 
-    async def visit(self, task: Task) -> Visit:
-        self.visits.append(await super().visit(task))
-        return self.visits[-1]
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        async with super().open(task) as visit:
+            self.visits.append(visit)
+            yield visit
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
         assert visit is self.visits[-1]
@@ -42,10 +45,12 @@ class StrictSite(ScriptedSite):
         self.problems.append(await super().begin(visit, session))
         return self.problems[-1]
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
         assert problem is self.problems[-1]
         assert session is self.sessions[-1]
-        return await super().outcome(problem, session)
+        return await super().outcome(problem, session, answer=answer)
 
 
 class Specified(ScriptedSessions):
@@ -159,8 +164,10 @@ async def test_a_policy_is_shown_the_goal_the_steps_and_the_page_and_no_more(
 
 async def test_a_site_that_breaks_before_the_page_is_the_sites_failure() -> None:
     class Broken(ScriptedSite):
-        async def visit(self, task: Task) -> Visit:
+        @asynccontextmanager
+        async def open(self, task: Task) -> AsyncIterator[Visit]:
             raise OSError(f"no page for {task.template_id}")
+            yield Visit.model_construct()
 
     episode = await attempt_it(ScriptedSessions(pages(RUNNING)), site=Broken())
 

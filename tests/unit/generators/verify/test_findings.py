@@ -35,6 +35,9 @@ ELSEWHERE = {
     "a call was made before the start or after the end": "a test of its own",
     "call .* repairs a reply that can be read": "the repair quotes the reply, and does so wrongly",
     "nobody was asked for step .*": "a test of its own",
+    "of the server's state before and after and of what changed, a part is missing": "on a site that keeps state",
+    "the server's state before and after, and what changed in it, contradict each other": "likewise",
+    "an attempt that broke states what changed on the server": "likewise",
 }
 """Sentences that tests of their own hold, or that never come alone, with where or why."""
 

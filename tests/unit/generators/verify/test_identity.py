@@ -46,8 +46,8 @@ EDITS = {
     "derivation": (
         *(
             "schemas/task.py",
-            '    return content_hash(\n        {\n            "site": site,',
-            '    return content_hash(\n        {\n            "place": site,',
+            '    content: JsonObject = {\n        "site": site,',
+            '    content: JsonObject = {\n        "place": site,',
         ),
         {"structure"},
     ),

@@ -1,5 +1,8 @@
 """A replay compares every column that it can execute again, and names the one that differs."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 from damaged_episodes import (
     BUTTON,
@@ -196,8 +199,10 @@ async def test_a_capsule_without_a_part_says_what_is_missing(part: str) -> None:
 
 async def test_a_task_in_real_time_cannot_be_replayed() -> None:
     class RealTime(ScriptedSite):
-        async def visit(self, task: Task) -> Visit:
-            return (await super().visit(task)).model_copy(update={"clock": None})
+        @asynccontextmanager
+        async def open(self, task: Task) -> AsyncIterator[Visit]:
+            async with super().open(task) as visit:
+                yield visit.model_copy(update={"clock": None})
 
     found = await replayed(await recorded(), site=RealTime())
 

@@ -1,5 +1,8 @@
 """A replay compares what was in sight, and of an older episode all that its version recorded."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 from damaged_episodes import SIGHT, Damage, in_episode, in_step, on_target, recorded, replayed
 from scripted_site import ScriptedSite
@@ -10,6 +13,7 @@ from schemas.action import Click, Key
 from schemas.base import JsonObject
 from schemas.episode import Episode
 from schemas.observation import Target
+from schemas.task import Task
 
 SIGHT_LIES: dict[str, Damage] = {
     "sights[1].text: 'No' → 'OK'": in_step(
@@ -91,9 +95,10 @@ class Panelled(ScriptedSite):
         super().__init__()
         self.begun: list[bool] = []
 
-    async def visit(self, task: object) -> Visit:
-        visit = await super().visit(task)  # type: ignore[arg-type]
-        return visit.model_copy(update={"bare": True})
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        async with super().open(task) as visit:
+            yield visit.model_copy(update={"bare": True})
 
     async def begin(self, visit: Visit, session: Session) -> Problem:
         self.begun.append(visit.bare)

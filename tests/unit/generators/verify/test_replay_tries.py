@@ -46,6 +46,7 @@ async def test_a_replay_that_agrees_is_not_tried_again() -> None:
         "pictures_differ_by": [],
         "site_version": "1",
         "browser_version": "scripted",
+        "masked": None,
     }
 
 

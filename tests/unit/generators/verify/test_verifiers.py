@@ -344,5 +344,5 @@ async def test_verifiers_are_made_by_name_with_the_runs_sites_and_sessions() -> 
 
 
 def test_an_unknown_verifier_is_refused_with_the_nearest() -> None:
-    with pytest.raises(NotFound, match="unknown verifier 'replays'; did you mean 'replay'"):
+    with pytest.raises(NotFound, match="there is no verifier 'replays'; did you mean 'replay'"):
         make_verifiers(["replays"], sites={}, sessions=ScriptedSessions([]))

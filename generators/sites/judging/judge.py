@@ -1,0 +1,167 @@
+"""The judge: whether what happened on a site's server, and what was answered, is what the task expects.
+
+It sees two states, their delta and the answer; the page and its claims never reach it. Each rule is
+judged by itself, and every one gives a sentence, met or not. A rule about a table or a place that neither
+state has is a mistake of the task and no failure of the policy, so it is an error.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from generators.sites.judging.answers import answer_matches
+from generators.sites.judging.matching import describe, value_matches
+from generators.sites.judging.rules import (
+    changed_as_told,
+    find_tables,
+    fits_where,
+    mismatches,
+    row_name,
+    show,
+)
+from generators.sites.judging.side_effects import side_effects
+from generators.sites.judging.tables import Place
+from schemas.base import Record
+from schemas.delta import Change, ChangeOf, Delta
+from schemas.errors import BadExpectation
+from schemas.expectation import Expectation, Matcher, RowRule
+from schemas.json_pointer import ABSENT, find
+from schemas.truncation import truncate
+
+REASON_BYTES = 500
+"""The bound of one reason."""
+
+_MAX_SHOWN = 5
+_MAX_COMPARED = 200
+
+
+class Judgement(Record):
+    """What the judge found."""
+
+    reward: float
+    """1.0 if all that is expected is so, else 0.0."""
+    reasons: tuple[str, ...]
+    """A sentence for each thing expected, met or not: what was expected and what was found."""
+
+
+class _Finding(NamedTuple):
+    met: bool
+    reason: str
+
+
+def judge(
+    expectation: Expectation,
+    *,
+    before: JsonValue,
+    after: JsonValue,
+    delta: Delta,
+    answer: str | None,
+) -> Judgement:
+    """Return whether the end of an attempt is what its task expects.
+
+    Args:
+        expectation: what the task expects.
+        before: the state before the first action, masked.
+        after: the state after the last one, masked.
+        delta: what differs between the two.
+        answer: what the policy answered; None: nothing.
+
+    Raises:
+        BadExpectation: a rule names a table that neither state has or that several tables' names end in,
+            or a value is expected at a place that neither state has.
+    """
+    tables = find_tables(expectation, before=before, after=after)
+    findings = [
+        *(
+            _judge_rows(rule, tables[rule.table], delta.added, "added")
+            for rule in expectation.added
+        ),
+        *(_judge_changed(rule, tables[rule.table], delta) for rule in expectation.changed),
+        *(
+            _judge_rows(rule, tables[rule.table], delta.removed, "removed")
+            for rule in expectation.removed
+        ),
+        *(
+            _judge_value(at, matcher, before=before, after=after)
+            for at, matcher in expectation.values.items()
+        ),
+    ]
+    if expectation.nothing_else:
+        findings.append(_judge_rest(side_effects(expectation, tables, delta=delta, after=after)))
+    if expectation.answer is not None:
+        findings.append(_judge_answer(expectation.answer, answer))
+    return Judgement(
+        reward=float(all(finding.met for finding in findings)),
+        reasons=tuple(truncate(finding.reason, REASON_BYTES) for finding in findings),
+    )
+
+
+def _judge_rows(rule: RowRule, table: Place, changes: Sequence[Change], verb: str) -> _Finding:
+    """Judge a rule over rows that are in one of the states only."""
+    rows = [each for each in changes if each.of is ChangeOf.ROW and each.at == table.at]
+    found = [each for each in rows if fits_where(rule, each)]
+    return _count(rule, table, verb, found=len(found), others=rows)
+
+
+def _judge_changed(rule: RowRule, table: Place, delta: Delta) -> _Finding:
+    rows = [each for each in delta.changed if each.of is ChangeOf.ROW and each.at == table.at]
+    found = [each for each in rows if changed_as_told(rule, each)]
+    return _count(rule, table, "changed", found=len(found), others=rows)
+
+
+def _count(
+    rule: RowRule, table: Place, verb: str, *, found: int, others: Sequence[Change]
+) -> _Finding:
+    met = found == rule.count
+    meant = [f"{field} is {describe(matcher)}" for field, matcher in rule.where.items()]
+    if rule.key is not None:
+        meant.insert(0, f"the key is {describe(rule.key)}")
+    where = f" where {' and '.join(meant)}" if meant else ""
+    became = [f"{field} becomes {describe(matcher)}" for field, matcher in rule.set.items()]
+    so = f" so that {' and '.join(became)}" if became else ""
+    rows = "row" if rule.count == 1 else "rows"
+    text = f"expected {rule.count} {rows} {verb} in {table.at or 'the state'}{where}{so}, found {found}"
+    nearest = _nearest(rule, others, verb) if found < rule.count else ""
+    return _Finding(met, f"{text}{nearest}")
+
+
+def _nearest(rule: RowRule, rows: Sequence[Change], verb: str) -> str:
+    """Say how the row that fits best misses the rule."""
+    if not rows:
+        return f"; no row was {verb} there"
+    misses = {n: list(mismatches(rule, row)) for n, row in enumerate(rows[:_MAX_COMPARED])}
+    unfit = [n for n, missed in misses.items() if missed]
+    if not unfit:
+        return ""
+    best = min(unfit, key=lambda n: len(misses[n]))
+    return f"; of the row {row_name(rows[best])} {' and '.join(map(str, misses[best]))}"
+
+
+def _judge_value(at: str, matcher: Matcher, *, before: JsonValue, after: JsonValue) -> _Finding:
+    value = find(after, at)
+    if value is ABSENT and find(before, at) is ABSENT:
+        raise BadExpectation(
+            f"a value is expected at {at!r}, where the state has nothing, before or after"
+        )
+    met = value_matches(matcher, value)
+    return _Finding(met, f"expected {describe(matcher)} at {at}, found {show(value)}")
+
+
+def _judge_answer(matcher: Matcher, answer: str | None) -> _Finding:
+    if answer is None:
+        return _Finding(met=False, reason=f"expected {describe(matcher)} as the answer, found none")
+    met = answer_matches(matcher, answer)
+    return _Finding(met, f"expected {describe(matcher)} as the answer, found {show(answer)}")
+
+
+def _judge_rest(found: Iterator[str]) -> _Finding:
+    shown = list(islice(found, _MAX_SHOWN))
+    if not shown:
+        return _Finding(met=True, reason="expected nothing else to differ, and nothing does")
+    more = sum(1 for _ in found)
+    also = f"; and {more} more" if more else ""
+    return _Finding(
+        met=False, reason=f"expected nothing else to differ, found {'; '.join(shown)}{also}"
+    )

@@ -1,0 +1,124 @@
+"""Other values: what is like an expected value, a row's key or an answer, and is not it.
+
+Near misses are made of them. A value stays of its kind where it can, because a wrong number among numbers
+is what a policy really leaves behind.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal
+
+from pydantic import JsonValue
+
+from generators.sites.judging.answers import answers_equal, expected_values, read_number
+from generators.sites.judging.matching import values_equal
+from generators.sites.judging.tables import RowKey
+from schemas.expectation import Anything, Contains, Matcher, Matches, Number
+from schemas.json_pointer import ABSENT, Found
+
+_UNLIKE = "¬ neither this nor that"
+
+
+def fresh_key(key: JsonValue, used: Collection[RowKey]) -> JsonValue:
+    """Return a key like `key` that no row has."""
+    head, last = (key[:-1], key[-1]) if isinstance(key, list) else ([], key)
+    for number in range(1, len(used) + 2):
+        other = last + number if isinstance(last, int) else f"{last}-{number}"
+        fresh = (*head, other) if isinstance(key, list) else other
+        if fresh not in used:
+            return list(fresh) if isinstance(fresh, tuple) else fresh
+    return _UNLIKE
+
+
+def put(value: Found, parts: Sequence[str], new: Found) -> JsonValue:
+    """Return `value` with `new` at a place in it, or without what is there if `new` is absent."""
+    if not parts:
+        return None if new is ABSENT else new
+    part, rest = parts[0], parts[1:]
+    if isinstance(value, list):
+        return [put(item, rest, new) if str(n) == part else item for n, item in enumerate(value)]
+    inside = dict(value) if isinstance(value, dict) else {}
+    if new is ABSENT and not rest:
+        inside.pop(part, None)
+    else:
+        inside[part] = put(inside.get(part, ABSENT), rest, new)
+    return inside
+
+
+def unlike(value: Found, matcher: Matcher) -> JsonValue:
+    """Return a value like `value` that the matcher, as it is meant, does not expect."""
+    match matcher:
+        case Number():
+            far = _far(matcher)
+            return str(far) if isinstance(value, str) else float(far)
+        case Matches() | Contains():
+            return [] if isinstance(value, list) else _UNLIKE
+    expected = expected_values(matcher)
+    other: JsonValue = None if value is ABSENT else value
+    for _ in range(len(expected) + 1):
+        other = another(other)
+        if not any(values_equal(each, other) for each in expected):
+            return other
+    return _UNLIKE
+
+
+def _far(matcher: Number) -> Decimal:
+    return Decimal(str(matcher.number)) + 2 * Decimal(str(matcher.within)) + 1
+
+
+def another(value: JsonValue) -> JsonValue:
+    """Return another value of the same kind."""
+    match value:
+        case bool():
+            other: JsonValue = not value
+        case int() | float():
+            other = value + 1 if value + 1 != value else value / 2
+        case str():
+            other = f"{value} x"
+        case list():
+            other = [*value, _UNLIKE]
+        case dict():
+            other = {**value, _UNLIKE: True}
+        case _:
+            other = _UNLIKE
+    return other
+
+
+def wrong_answers(matcher: Matcher) -> Iterator[str | None]:
+    """Yield answers that are not what the matcher, as it is meant, expects; None: no answer."""
+    yield from (None, "")
+    match matcher:
+        case Anything():
+            return
+        case Number():
+            yield str(_far(matcher))
+        case Matches():
+            yield _UNLIKE
+        case Contains():
+            yield _UNLIKE
+            yield from _without_each(list(map(str, matcher.contains)))
+        case _:
+            expected = expected_values(matcher)
+            others = dict.fromkeys(other for value in expected for other in _other_answers(value))
+            for other in others:
+                if not any(answers_equal(value, other) for value in expected):
+                    yield other
+
+
+def _without_each(parts: Sequence[str]) -> Iterator[str]:
+    """Yield lists of all parts but one, unless another part contains that one."""
+    for n, part in enumerate(parts):
+        others = ", ".join([*parts[:n], *parts[n + 1 :]])
+        if others and part.casefold() not in others.casefold():
+            yield others
+
+
+def _other_answers(value: JsonValue) -> Iterator[str]:
+    yield _UNLIKE
+    text = str(value)
+    number = read_number(text)
+    if number is not None:
+        yield from (str(number + 1), str(number * 10), str(-number))
+        return
+    yield f"not {text}"
+    words = text.split()
+    yield from (" ".join(words[:-1]), " ".join(words[1:])) if len(words) > 1 else (f"{text}x",)

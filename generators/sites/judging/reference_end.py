@@ -1,0 +1,97 @@
+"""The end of the reference's attempt, and what it would be had something else been done.
+
+An edit leaves one of the reference's changes out or makes another one, and gives the state that would have
+followed. What to edit is for those who know what the task expects.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from pydantic import JsonValue
+
+from generators.sites.judging.compare import compare_states
+from generators.sites.judging.other_values import fresh_key, put
+from generators.sites.judging.tables import Place, Rows, places, rows_by_key, table_rows
+from schemas.base import canonical_json
+from schemas.delta import Change, ChangeOf, Delta, apply_delta
+
+
+class ReferenceEnd:
+    """The states before and after a reference's attempt, of which the later can be edited."""
+
+    def __init__(self, before: JsonValue, after: JsonValue, *, keys: Mapping[str, str]) -> None:
+        self.delta = compare_states(before, after, keys=keys)
+        """What the reference changed."""
+        self.places: Mapping[str, Place] = {each.at: each for each in places(before, after)}
+        """Every place of the two states, by its pointer."""
+        self._before = before
+        self._keys = keys
+        self._rows: dict[str, Rows | None] = {}
+
+    def edited(
+        self, *, drop: Change | None = None, add: Change | None = None, removed: bool = False
+    ) -> JsonValue:
+        """Return the later state if one change had not been made, or one more had."""
+        lists = {
+            name: [c for c in changes if c is not drop and not _depends(c, drop, add)]
+            for name, changes in (
+                ("added", self.delta.added),
+                ("changed", self.delta.changed),
+                ("removed", self.delta.removed),
+            )
+        }
+        if add is not None:
+            kind = "removed" if removed else "added" if add.before is None else "changed"
+            lists[kind].append(add)
+        return apply_delta(Delta.of(**lists), self._before)
+
+    def _rows_of(self, at: str) -> Rows | None:
+        if at not in self._rows:
+            self._rows[at] = rows_by_key(self.places[at], self._keys)
+        return self._rows[at]
+
+    def key_fields(self, change: Change) -> tuple[str, ...]:
+        """Return the members that identify the rows of a change's table; none where there are none."""
+        rows = self._rows_of(change.at)
+        return () if rows is None else rows.key_fields
+
+    def add_again(self, change: Change) -> Change:
+        """Return an added row once more, under a key that no row has."""
+        rows = self._rows_of(change.at)
+        position = None if change.position is None else change.position + 1
+        if rows is None:
+            return change.model_copy(update={"position": position})
+        key = fresh_key(change.key, {*rows.before, *rows.after})
+        row = change.after
+        for field, part in zip(rows.key_fields, key if isinstance(key, list) else [key]):  # noqa: B905 - an object has no key fields
+            row = put(row, (field,), part)
+        return change.model_copy(update={"key": key, "after": row, "position": position})
+
+    def untouched(self, at: str) -> Iterator[Change]:
+        """Yield each row of the earlier state that did not differ, as if it were removed."""
+        told = {
+            canonical_json([c.position, c.key])
+            for c in (*self.delta.changed, *self.delta.removed)
+            if c.at == at and c.of is ChangeOf.ROW
+        }
+        for row in self._earlier_rows(at):
+            if canonical_json([row.position, row.key]) not in told:
+                yield row
+
+    def _earlier_rows(self, at: str) -> Iterator[Change]:
+        rows, table = self._rows_of(at), self.places[at].before
+        if rows is None:
+            for position, row in enumerate(table_rows(table)):
+                yield Change(at=at, position=position, before=row)
+            return
+        for position, (key, row) in enumerate(rows.before.items()):
+            plain: JsonValue = [*key] if isinstance(key, tuple) else key
+            index = position if isinstance(table, list) else None
+            yield Change(at=at, key=plain, position=index, before=row)
+
+
+def _depends(change: Change, drop: Change | None, add: Change | None) -> bool:
+    """Return whether a change can no longer be made after an edit: an order of other rows, an end of a table."""
+    if change.of is ChangeOf.ORDER:
+        return any(each is not None and each.at == change.at for each in (drop, add))
+    ends = change.of is ChangeOf.CONTAINER and change.after is None
+    return ends and drop is not None and f"{drop.at}/".startswith(f"{change.at}/")

@@ -1,0 +1,154 @@
+"""Rules over rows: which table a rule means, which rows it is about, and how a row misses it.
+
+A rule of `added` is about the later row, one of `changed` and `removed` about the earlier one. A change is
+read here and never made; what the rules together amount to is for the judge.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from generators.sites.judging.compare import same
+from generators.sites.judging.matching import describe, value_matches
+from generators.sites.judging.tables import Place, places
+from schemas.base import canonical_json
+from schemas.delta import Change
+from schemas.errors import BadExpectation
+from schemas.expectation import Expectation, Matcher, RowRule
+from schemas.json_pointer import ABSENT, Found, find, split_pointer
+from schemas.truncation import truncate
+
+_MAX_SHOWN_BYTES = 160
+_MAX_TABLES_SHOWN = 20
+
+Parts = tuple[str, ...]
+"""A pointer in its parts."""
+
+
+def find_tables(
+    expectation: Expectation, *, before: JsonValue, after: JsonValue
+) -> dict[str, Place]:
+    """Return the table that each name in an expectation means.
+
+    Raises:
+        BadExpectation: a name means no table, or several.
+    """
+    names = {r.table for r in (*expectation.added, *expectation.changed, *expectation.removed)}
+    tables = _tables(before, after) if names else {}
+    found = {name: _named(name, tables) for name in sorted(names)}
+    if not all(
+        found.values()
+    ):  # one that a policy broke is in one of the states, and in no row's change
+        tables = _tables(before, before) | _tables(after, after) | tables
+    return {name: _only(name, at or _named(name, tables), tables) for name, at in found.items()}
+
+
+def _tables(before: JsonValue, after: JsonValue) -> dict[str, Place]:
+    return {place.at: place for place in places(before, after) if place.is_table}
+
+
+def _named(name: str, tables: Iterable[str]) -> list[str]:
+    """Return the pointers of the tables that a pointer or a bare name means."""
+    if not name or name.startswith("/"):
+        return [at for at in tables if at == name]
+    return [at for at in tables if split_pointer(at)[-1:] == (name,)]
+
+
+def _only(name: str, found: Sequence[str], tables: Mapping[str, Place]) -> Place:
+    if len(found) == 1:
+        return tables[found[0]]
+    if found:
+        which = ", ".join(found)
+        raise BadExpectation(f"several tables are called {name!r}: say which of {which}")
+    there = ", ".join(islice(tables, _MAX_TABLES_SHOWN)) or "none"
+    raise BadExpectation(
+        f"there is no table {name!r} in the state, before or after; its tables are: {there}"
+    )
+
+
+def fits_where(rule: RowRule, change: Change) -> bool:
+    """Return whether a row is one that `rule` is about, by its key and `where`."""
+    return next(_where_mismatches(rule, change), None) is None
+
+
+def changed_as_told(rule: RowRule, change: Change) -> bool:
+    """Return whether a row that differs fits a rule of `changed`: it is meant, and has changed as told."""
+    if next(mismatches(rule, change), None) is not None:
+        return False
+    fields = [field_parts(field) for field in rule.set]
+    return any(starts(path, field) for path in differing(change) for field in fields)
+
+
+class Mismatch(NamedTuple):
+    """What about a row is not as a rule says."""
+
+    what: str
+    """The member, or the key."""
+    value: Found
+    """What it is."""
+    matcher: Matcher
+    """What the rule expects."""
+
+    def __str__(self) -> str:
+        return f"{self.what} is {show(self.value)}, expected {describe(self.matcher)}"
+
+
+def mismatches(rule: RowRule, change: Change) -> Iterator[Mismatch]:
+    """Yield what about a row is not as the rule says."""
+    yield from _where_mismatches(rule, change)
+    for field, matcher in rule.set.items():
+        if not value_matches(matcher, value := member(change.after, field)):
+            yield Mismatch(f"the new {field}", value, matcher)
+
+
+def _where_mismatches(rule: RowRule, change: Change) -> Iterator[Mismatch]:
+    if rule.key is not None and not value_matches(rule.key, change.key):
+        yield Mismatch("the key", change.key, rule.key)
+    row = change.after if change.before is None else change.before
+    for field, matcher in rule.where.items():
+        if not value_matches(matcher, value := member(row, field)):
+            yield Mismatch(field, value, matcher)
+
+
+def member(row: JsonValue, field: str) -> Found:
+    """Return a row's member by its name, or by a pointer into the row."""
+    if field.startswith("/"):
+        return find(row, field)
+    return row.get(field, ABSENT) if isinstance(row, dict) else ABSENT
+
+
+def field_parts(field: str) -> Parts:
+    """Return where a member lies inside its row."""
+    return split_pointer(field) if field.startswith("/") else (field,)
+
+
+def starts(path: Parts, prefix: Parts) -> bool:
+    """Return whether a place is `prefix` or inside it."""
+    return path[: len(prefix)] == prefix
+
+
+def differing(change: Change) -> Iterator[Parts]:
+    """Yield the places inside a changed row that differ: members of members, arrays as a whole."""
+    return _differing(change.before, change.after, ())
+
+
+def _differing(before: Found, after: Found, path: Parts) -> Iterator[Parts]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in sorted(before.keys() | after.keys()):
+            yield from _differing(before.get(name, ABSENT), after.get(name, ABSENT), (*path, name))
+    elif not same(before, after):
+        yield path
+
+
+def row_name(change: Change) -> str:
+    """Return a row in words: its key, or all of it."""
+    if change.key is not None:
+        return show(change.key)
+    return show(change.after if change.before is None else change.before)
+
+
+def show(value: Found) -> str:
+    """Return a value as JSON, shortened."""
+    return "nothing" if value is ABSENT else truncate(canonical_json(value), _MAX_SHOWN_BYTES)

@@ -1,0 +1,119 @@
+"""Side effects: what differs between two states although the task's expectation does not speak of it.
+
+A rule speaks of the rows that fit it: of an added or removed one as a whole, of a changed one of the
+members that its `set` names. What only reordered the rows of a table that a rule is about comes
+with what the rule is about. Places that the task leaves unchecked, and those of its `values`, may differ.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from generators.sites.judging.rules import (
+    Parts,
+    changed_as_told,
+    differing,
+    field_parts,
+    fits_where,
+    row_name,
+    starts,
+)
+from generators.sites.judging.tables import Place, table_rows
+from schemas.base import canonical_json
+from schemas.delta import Change, ChangeOf, Delta
+from schemas.expectation import Expectation, RowRule
+from schemas.json_pointer import WILDCARD, covers, find, split_pointer
+
+
+def side_effects(
+    expectation: Expectation, tables: Mapping[str, Place], *, delta: Delta, after: JsonValue
+) -> Iterator[str]:
+    """Yield in words each difference that no rule speaks of and that is not left unchecked.
+
+    Args:
+        expectation: what the task expects.
+        tables: the table that each name in it means.
+        delta: what differs.
+        after: the later state.
+    """
+    free = Free((*expectation.unchecked, *expectation.values), after)
+    touched = {table.at for table in tables.values()}
+    parts: Sequence[tuple[str, Iterable[Change], Sequence[RowRule]]] = (
+        ("added", delta.added, expectation.added),
+        ("changed", delta.changed, expectation.changed),
+        ("removed", delta.removed, expectation.removed),
+    )
+    for verb, changes, rules in parts:
+        for change in changes:
+            if change.of is ChangeOf.ROW:
+                fits = changed_as_told if verb == "changed" else fits_where
+                meant = [
+                    rule
+                    for rule in rules
+                    if tables[rule.table].at == change.at and fits(rule, change)
+                ]
+                yield from _row_effects(verb, change, meant, free)
+            elif _counts(change, touched) and not free.has(split_pointer(change.at)):
+                what = "the order of " if change.of is ChangeOf.ORDER else ""
+                yield f"{what}{change.at or 'the state'} {verb}"
+
+
+def _counts(change: Change, touched: Collection[str]) -> bool:
+    """Return whether a change that is no row's is more than what its rows' changes brought along."""
+    return change.of is ChangeOf.VALUE or (change.of is ChangeOf.ORDER and change.at not in touched)
+
+
+def _row_effects(
+    verb: str, change: Change, meant: Sequence[RowRule], free: "Free"
+) -> Iterator[str]:
+    row = free.row_place(change)
+    name = f"row {row_name(change)} of {change.at or 'the state'}"
+    if verb != "changed":
+        if not meant and not free.has(row):
+            yield f"{name} {verb}"
+        return
+    told = [field_parts(field) for rule in meant for field in rule.set]
+    untold = [
+        "/".join(path)
+        for path in differing(change)
+        if not any(starts(path, field) for field in told) and not free.has((*row, *path))
+    ]
+    if untold:
+        yield f"{', '.join(untold)} of {name} changed"
+
+
+class Free:
+    """The places that may differ in any way."""
+
+    def __init__(self, patterns: Iterable[str], after: JsonValue) -> None:
+        self._patterns = [split_pointer(pattern) for pattern in patterns]
+        self._after = after
+        self._positions: dict[str, dict[str, int]] = {}
+
+    def has(self, place: Parts) -> bool:
+        """Return whether a place may differ."""
+        return any(covers(pattern, place) for pattern in self._patterns)
+
+    def row_place(self, change: Change) -> Parts:
+        """Return where a row is: of an array in the later state, or in the earlier if that alone has it."""
+        table = split_pointer(change.at)
+        if change.position is None:
+            return (*table, str(change.key))
+        position = change.position
+        if change.before is not None and change.after is not None and self._names_rows_of(table):
+            positions = self._positions_in(change.at)
+            position = positions.get(canonical_json(change.after), position)
+        return (*table, str(position))
+
+    def _names_rows_of(self, table: Parts) -> bool:
+        depth = len(table)
+        return any(
+            len(pattern) > depth and pattern[depth] != WILDCARD and covers(pattern[:depth], table)
+            for pattern in self._patterns
+        )
+
+    def _positions_in(self, at: str) -> dict[str, int]:
+        if at not in self._positions:
+            rows = table_rows(find(self._after, at))
+            self._positions[at] = {canonical_json(row): n for n, row in enumerate(rows)}
+        return self._positions[at]

@@ -1,0 +1,84 @@
+"""The state that a site's server keeps, what an attempt did to it, and whether that was its task.
+
+States are compared away from the event loop, because a large one takes seconds.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from generators.sites.judging.compare import compare_states
+from generators.sites.judging.judge import Judgement, judge
+from generators.sites.judging.state import state_digest
+from schemas.base import Record
+from schemas.delta import Delta
+from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
+from schemas.expectation import Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class ServerState:
+    """What a server holds at one moment, without what is masked."""
+
+    value: JsonValue
+    """The state: any JSON value, in which arrays of objects are tables."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """The members that identify the rows of tables, by table, several joined by commas, where the server says
+    so; those of other tables are found."""
+
+
+class StateChange(Record):
+    """A server's state before the first action and after the last."""
+
+    before_sha256: str
+    """Of the canonical JSON of the state before."""
+    after_sha256: str
+    """The same after."""
+    delta: Delta
+    """What was added, changed and removed."""
+
+    @classmethod
+    async def between(cls, before: ServerState, after: ServerState) -> "StateChange":
+        """Compare two states.
+
+        Raises:
+            RolloutFailure: more changed than a row can hold, which is the policy's doing.
+        """
+        with boundary(FailureKind.SITE, "comparing the server's state"):
+            try:
+                return await asyncio.to_thread(_compare, before, after)
+            except BadState as error:
+                raise RolloutFailure(FailureKind.POLICY, str(error)) from error
+
+
+async def judge_states(
+    expectation: Expectation, *, before: ServerState, after: ServerState, answer: str | None
+) -> Judgement:
+    """Return whether the end of an attempt is what its task expects, given the states and the answer.
+
+    An attempt that changed more than a row can hold is not.
+
+    Raises:
+        BadExpectation: it names a table or a place that neither state has.
+    """
+
+    def compare_and_judge() -> Judgement:
+        try:
+            delta = compare_states(before.value, after.value, keys=before.keys)
+        except BadState as error:
+            return Judgement(reward=0.0, reasons=(str(error),))
+        return judge(
+            expectation, before=before.value, after=after.value, delta=delta, answer=answer
+        )
+
+    return await asyncio.to_thread(compare_and_judge)
+
+
+def _compare(before: ServerState, after: ServerState) -> StateChange:
+    return StateChange(
+        before_sha256=state_digest(before.value),
+        after_sha256=state_digest(after.value),
+        delta=compare_states(before.value, after.value, keys=before.keys),
+    )
