@@ -8,25 +8,35 @@ import platform
 import subprocess
 from pathlib import Path
 
+from flows.job.plugins import acting_plugins, used_plugins
 from flows.version import version_of
 from generators.browser.launch import exposure, launch_options
 from generators.child_environment import SYSTEM, inherit
 from schemas.base import JsonObject
+from schemas.config import RunConfig
 
 _PACKAGES = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
 _GIT_SECONDS = 5
 _SHA_CHARS = 12
 
 
-def code_version() -> str:
-    """Return the program's version, with its commit where it runs from a checkout."""
+def code_version(config: RunConfig) -> str:
+    """Return the program's version, with its commit where it runs from a checkout.
+
+    After it stands each plug-in that an episode of the run may depend on, with its version.
+    """
     sha = git_sha()
     version = version_of()
-    return f"{version}+{sha[:_SHA_CHARS]}" if sha else version
+    own = f"{version}+{sha[:_SHA_CHARS]}" if sha else version
+    return ", ".join([own, *sorted({plugin.origin for plugin in acting_plugins(config)})])
 
 
-def provenance() -> JsonObject:
-    """Return the versions and browser settings that decide how the program behaves."""
+def provenance(config: RunConfig) -> JsonObject:
+    """Return the versions and browser settings that decide how the program behaves.
+
+    The plug-ins that the run names are among them, if there are any.
+    """
+    plugins: JsonObject = {**used_plugins(config)}
     left = exposure(launch_options())
     return {
         "version": version_of(),
@@ -34,6 +44,7 @@ def provenance() -> JsonObject:
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": {name: version_of(name) for name in _PACKAGES},
+        **({"plugins": plugins} if plugins else {}),
         "browser": {"sandbox": left.sandbox, "devtools": left.devtools},
     }
 

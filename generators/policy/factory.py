@@ -11,18 +11,18 @@ from pathlib import Path
 
 from generators.policy.model.localizer import ROLE as LOCALIZER
 from generators.policy.model.model_config import ModelConfig
-from generators.policy.model.policy import ModelPolicy
-from generators.policy.model.setup import EngineSet, ModelConfigs, dialect_of
-from generators.policy.model.surfer import SurferPolicy
+from generators.policy.model.setup import EngineSet, ModelConfigs, PolicyModels, dialect_of
 from generators.policy.model.try_account import Account
 from generators.policy.model.validator import ROLE as VALIDATOR
-from generators.policy.noisy import NoisyPolicy
 from generators.policy.protocol import Policy
-from generators.policy.scripted import ScriptedPolicy, load_script
+from generators.policy.registry import POLICIES, PolicyParts, read_policy_options
+from generators.policy.scripted import load_script
 from generators.policy.teacher.policy import TeacherPolicy
 from generators.policy.teacher_replies import RoleReplies, TeacherDrivenPolicy
+from registries.registry import plugin_errors
 from schemas.config import RunConfig
-from schemas.errors import BadConfig, BadTasks
+from schemas.episode import PolicyKind
+from schemas.errors import BadConfig
 from schemas.sections import ENGINE_POLICIES, EngineKind, PolicyName, PolicySection
 from schemas.task import Task
 from schemas.viewport import Viewport
@@ -35,22 +35,23 @@ def check_policy(section: PolicySection, config: RunConfig) -> None:
     """Refuse a section from which no policy can be made, before any work.
 
     Raises:
-        BadConfig: it needs an engine and the run has none, an option is unknown, or a script is
-            missing or not allowed.
+        NotFound: there is no such policy.
+        BadConfig: its plug-in cannot be used, it needs an engine and the run has none, an option is
+            unknown, or a script is not allowed.
         BadTasks: the script is unreadable or has an item that is not an action.
     """
-    if section.name in ENGINE_POLICIES:
-        if config.engine.kind is EngineKind.NONE:
-            raise BadConfig(
-                f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
-                "engine.urls), vllm (with engine.model) or scripted"
-            )
+    read_policy_options(section)
+    if section.name in ENGINE_POLICIES and config.engine.kind is EngineKind.NONE:
+        raise BadConfig(
+            f"policy.name: '{section.name}' needs an engine; set engine.kind to openai (with "
+            "engine.urls), vllm (with engine.model) or scripted"
+        )
+    if config.asks_engine(section):
         dialect_of(section)
     _check_roles(section)
-    if section.name is PolicyName.SCRIPTED:
-        if section.script is None:
-            raise BadConfig("policy.script: 'scripted' needs a JSON file of actions by template")
-        load_script(Path(section.script))
+    if section.name == PolicyName.SCRIPTED:
+        if section.script is not None:
+            load_script(Path(section.script))
     elif section.script is not None:
         raise BadConfig(f"policy.script: '{section.name}' reads no script; leave it out")
 
@@ -59,7 +60,7 @@ def _check_roles(section: PolicySection) -> None:
     for name, role in ((LOCALIZER, section.localizer), (VALIDATOR, section.validator)):
         if role is None:
             continue
-        if section.name is not PolicyName.SURFER:
+        if section.name != PolicyName.SURFER:
             raise BadConfig(
                 f"policy.{name}: '{section.name}' has no roles; leave it out, or set policy.name "
                 f"to '{PolicyName.SURFER}'"
@@ -92,6 +93,7 @@ class PolicyFactory:
         Raises:
             BadConfig: a section needs an engine and there is none, or its context is too small.
         """
+        self._config = config
         self._queue_reply = queue_reply
         self._model_configs = ModelConfigs(config, engines) if engines is not None else None
 
@@ -115,40 +117,58 @@ class PolicyFactory:
         is what it will see; None: the largest that the run may have.
 
         Raises:
-            BadConfig: it needs an engine and there is none.
+            BadConfig: it needs an engine and there is none, or a plug-in's is not what it says.
             BadTasks: the script is unreadable or has no list for the task's template.
         """
-        match section.name:
-            case PolicyName.TEACHER:
-                return TeacherPolicy()
-            case PolicyName.CLUMSY:
-                return NoisyPolicy(TeacherPolicy(), seed=seed)
-            case PolicyName.SCRIPTED:
-                path = Path(section.script or "")
-                scripts = load_script(path)
-                if task.template_id not in scripts:
-                    raise BadTasks(f"{path}: there is no list of actions for '{task.template_id}'")
-                return ScriptedPolicy(scripts[task.template_id])
-            case _:
-                return self._make_model_policy(section, viewport, seed=seed, account=account)
-
-    def _make_model_policy(
-        self, section: PolicySection, viewport: Viewport | None, *, seed: str, account: Account
-    ) -> Policy:
-        if self._model_configs is None:
-            raise BadConfig(f"policy.name: '{section.name}' needs an engine")
-        models = self._model_configs.of(section, viewport)
-        model, roles, budget = models.model, models.roles, models.budget
-        policy: Policy
-        if roles is None:
-            policy = ModelPolicy(model, account, budget=budget, session=seed)
-        else:
-            policy = SurferPolicy(model, roles, account, budget=budget, session=seed)
-        if self._queue_reply is None:
-            return policy
-        queue, replies = self._queue_reply, None
-        if roles is not None:
-            replies = RoleReplies(model, roles, session=seed, queue=queue)
-        return TeacherDrivenPolicy(
-            policy, TeacherPolicy(), model, queue=partial(queue, seed), role_replies=replies
+        models = None
+        if self._config.asks_engine(section) and self._model_configs is not None:
+            models = self._model_configs.of(section, viewport)
+        parts = PolicyParts(
+            section=section,
+            options=read_policy_options(section),
+            seed=seed,
+            task=task,
+            account=account,
+            models=models,
         )
+        if section.name not in set(PolicyName):
+            return _made_by_plugin(parts)
+        policy = POLICIES.get(section.name, key="policy.name").make(parts)
+        if models is not None and self._queue_reply is not None:
+            return _teacher_driven(policy, models, session=seed, queue=self._queue_reply)
+        return policy
+
+
+def _teacher_driven(
+    policy: Policy, models: PolicyModels, *, session: str, queue: QueueReply
+) -> Policy:
+    """Return a policy of a model whose replies are the teacher's."""
+    replies = None
+    if models.roles is not None:
+        replies = RoleReplies(models.model, models.roles, session=session, queue=queue)
+    return TeacherDrivenPolicy(
+        policy,
+        TeacherPolicy(),
+        models.model,
+        queue=partial(queue, session),
+        role_replies=replies,
+    )
+
+
+def _made_by_plugin(parts: PolicyParts) -> Policy:
+    """Return a plug-in's policy.
+
+    Raises:
+        BadConfig: it is not made, goes by another name, or says that it is of a kind that ships.
+    """
+    name, kinds = parts.section.name, (PolicyKind.PLUGIN, PolicyKind.MODEL)
+    make = POLICIES.get(name, key="policy.name").make
+    with plugin_errors(f"policy.name: '{name}'", "it is not made"):
+        policy = make(parts)
+        card = policy.card
+    if card.name != name or card.kind not in kinds:
+        raise BadConfig(
+            f"policy.name: the card of the plug-in's policy '{name}' says '{card.name}', {card.kind}; "
+            f"expected '{name}', and {' or '.join(kinds)}"
+        )
+    return policy

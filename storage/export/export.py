@@ -10,15 +10,10 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from pydantic import JsonValue
-
 from schemas.acceptance import AcceptanceStatus
 from schemas.base import JsonObject, Record
-from schemas.errors import BadConfig
-from schemas.sections import AcceptSection, RowKind
-from storage.export.atif import Atif
-from storage.export.chat import Chat
-from storage.export.openenv import OpenEnv
+from schemas.sections import AcceptSection
+from storage.export.formats import FORMATS
 from storage.export.output_folder import OutputFolder
 from storage.export.protocol import (
     Format,
@@ -27,41 +22,12 @@ from storage.export.protocol import (
     GroupFormat,
     Piece,
 )
-from storage.export.registry import (
-    RENDERED,
-    FormatName,
-    MessageShape,
-    Pictures,
-    Spelling,
-    StepChoice,
-)
-from storage.export.training import Grounding, Preference, TrainingRows
-from storage.export.verifiers import Verifiers
 from storage.publish.plan.episode_reader import EpisodeReader
 from storage.publish.plan.rows import Tables, table_errors
 from storage.publish.plan.selection import select
-from storage.publish.training.options import SystemPrompt
-from storage.publish.training.preference import PairMaker
-from storage.publish.training.rows import RowMaker
-from storage.publish.training.source import Renderer
 
 LAYOUT = 5
 """Incremented when the same episodes are written differently."""
-
-_OPTIONS: dict[FormatName, frozenset[str]] = {
-    FormatName.CHAT: frozenset({"dialect", "shape", "pictures", "steps"}),
-    FormatName.VERIFIERS: frozenset({"pictures"}),
-    FormatName.SFT: frozenset({"dialect", "steps", "system", "spelling"}),
-    FormatName.PREFERENCE: frozenset({"dialect", "system"}),
-    FormatName.KTO: frozenset({"dialect", "system"}),
-    FormatName.STEP_LABELS: frozenset({"dialect", "system"}),
-    FormatName.OPENENV: frozenset({"pictures"}),
-}
-"""The options of each format that has any."""
-
-
-NEEDS_REJECTED = (FormatName.PREFERENCE, FormatName.KTO)
-"""Formats whose rows are made of rejected attempts too."""
 
 
 class ExportReport(Record):
@@ -89,62 +55,6 @@ class ExportReport(Record):
     """Whether it was written now; False if it was complete already."""
 
 
-def check_options(name: FormatName, given: dict[str, JsonValue]) -> None:
-    """Refuse options that a format does not have, before any work.
-
-    Raises:
-        BadConfig: the caller gave an option that the format does not have.
-    """
-    options = _OPTIONS.get(name, frozenset())
-    for option, value in given.items():
-        if value is not None and option not in options:
-            formats = " and ".join(str(other) for other, has in _OPTIONS.items() if option in has)
-            raise BadConfig(f"--{option}: '{name}' has no such option; it is for {formats}")
-
-
-def check_rejected(name: FormatName, *, include_rejected: bool) -> None:
-    """Refuse a format that is made of rejected attempts where these are left out, before any work.
-
-    Raises:
-        BadConfig: they are left out.
-    """
-    if name in NEEDS_REJECTED and not include_rejected:
-        raise BadConfig(
-            f"--format {name}: its rows tell good replies from bad ones, and rejected attempts, which "
-            "have most of the bad ones, are left out; add --include-rejected, or "
-            "--set publish.include_rejected=true"
-        )
-
-
-def make_format(
-    name: FormatName,
-    *,
-    renderer: Renderer | None = None,
-    shape: MessageShape = MessageShape.OPENAI,
-    pictures: Pictures = Pictures.FILES,
-    steps: StepChoice = StepChoice.ALL,
-    system: SystemPrompt = SystemPrompt.ROW,
-    spelling: Spelling = Spelling.COLUMNS,
-) -> Format | GroupFormat:
-    """Return the format of that name; those of `RENDERED` need a renderer."""
-    match name:
-        case FormatName.ATIF:
-            return Atif()
-        case FormatName.GROUNDING:
-            return Grounding()
-        case FormatName.VERIFIERS | FormatName.OPENENV:
-            traces = Verifiers if name is FormatName.VERIFIERS else OpenEnv
-            return traces(pictures=pictures)
-    if renderer is None:
-        raise ValueError(f"{name} needs a renderer, as {RENDERED} do")
-    if name is FormatName.CHAT:
-        return Chat(renderer, shape=shape, pictures=pictures, steps=steps)
-    if name is FormatName.PREFERENCE:
-        return Preference(PairMaker(renderer, system))
-    maker = RowMaker(RowKind(name.value), renderer, system, only_good=steps is StepChoice.GOOD)
-    return TrainingRows(maker, spelling=spelling)
-
-
 def export(
     tables: Tables,
     format_: Format | GroupFormat,
@@ -163,14 +73,17 @@ def export(
         Unwritable: the folder holds something else, or cannot be written.
         Damaged: the run's tables are not complete.
     """
+    name = str(format_.name)
+    plugin = FORMATS.plugin(name)
     made_of: JsonObject = {
-        "format": format_.name.value,
+        "format": name,
         "options": format_.options,
         "run": run_id,
         "version": tables.version,
         "rule": rule.model_dump(mode="json"),
         "include_rejected": include_rejected,
         "layout": LAYOUT,
+        **({"plugin": plugin.origin} if plugin else {}),
     }
     folder = OutputFolder(to, made_of)
     manifest = folder.existing()
@@ -188,7 +101,7 @@ def export(
             manifest = folder.finish(episodes=episodes, counts=dict(sorted(counts.items())))
     return ExportReport(
         to=str(to),
-        format=format_.name.value,
+        format=name,
         version=tables.version,
         episodes=manifest.episodes,
         unjudged=selection.count(AcceptanceStatus.UNJUDGED),

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from schemas.base import JsonObject
 from schemas.tables import Row
-from storage.export.registry import FormatName
 from storage.publish.training.source import FullEpisode
 
 __all__ = [
@@ -69,7 +68,7 @@ class Format(Protocol):
     """Turns episodes into what another program reads, one after another."""
 
     @property
-    def name(self) -> FormatName:
+    def name(self) -> str:
         """Its name on the command line."""
         ...
 
@@ -88,7 +87,7 @@ class GroupFormat(Protocol):
     """Turns all exported attempts at one task into what another program reads."""
 
     @property
-    def name(self) -> FormatName:
+    def name(self) -> str:
         """Its name on the command line."""
         ...
 

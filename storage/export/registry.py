@@ -1,7 +1,7 @@
 """The formats by name, with what the help shows of each; nothing heavy is imported here.
 
 Each page says which files the folder has afterwards and which program reads them. A new format needs a
-member and a page here, and a case in `storage.export.export.make_format`.
+member and a page here, and a row in `storage.export.formats.FORMATS`.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,15 @@
-"""From a dialect's name and options to the dialect."""
+"""From a dialect's name and options to the dialect: those that ship, and those of plug-ins.
+
+A plug-in offers a class or a function that takes the options and returns a `Dialect` of the entry point's
+name. Its class `Options`, a pydantic model, says which keys `policy.dialect_options` may have; without one
+these are the keys of `TextSettings`.
+"""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar, cast
 
-from pydantic import JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
 from generators.policy.dialects.claude import Claude
 from generators.policy.dialects.computer_use import ComputerUse
@@ -12,74 +18,99 @@ from generators.policy.dialects.holotron import holotron
 from generators.policy.dialects.protocol import Dialect
 from generators.policy.dialects.settings import HoloSettings, HolotronSettings, TextSettings
 from generators.policy.dialects.ui_tars import UITars
-from schemas.base import Record
-from schemas.errors import BadConfig
+from registries.entry_points import Group
+from registries.options import options_of, read_options
+from registries.registry import Registry, callable_part, plugin_errors
+from schemas.errors import BadConfig, NotFound
 
 DEFAULT = "holotron"
 """The dialect where none is named."""
 
-DIALECTS: Mapping[str, type[Record]] = {
-    "holotron": HolotronSettings,
-    "holo1_5": HoloSettings,
-    "holo2": HoloSettings,
-    "holo1": TextSettings,
-    "ui_tars": TextSettings,
-    "computer_use": TextSettings,
-    "claude": TextSettings,
+Options = TypeVar("Options", bound=BaseModel)
+
+
+class DialectPart(Protocol):
+    """How the dialect of one name is made."""
+
+    @property
+    def settings(self) -> type[BaseModel]:
+        """The model of its settings."""
+        ...
+
+    def make(self, name: str, options: Mapping[str, JsonValue]) -> Dialect:
+        """Return the dialect with these options.
+
+        Raises:
+            BadConfig: an option is unknown or invalid.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Part(Generic[Options]):
+    settings: type[Options]
+    maker: Callable[[Options], Dialect]
+
+    def make(self, name: str, options: Mapping[str, JsonValue]) -> Dialect:
+        read = read_options(self.settings, options, key="policy.dialect_options", name=name)
+        with plugin_errors(f"policy.dialect: '{name}'", "it is not made"):
+            return self.maker(read)
+
+
+def _part(settings: type[Options], maker: Callable[[Options], Dialect]) -> DialectPart:
+    return _Part(settings, maker)
+
+
+def _adapt(found: object) -> DialectPart:
+    maker = cast("Callable[[BaseModel], Dialect]", callable_part(found))
+    return _part(options_of(found) or TextSettings, maker)
+
+
+PARTS = Registry[DialectPart](
+    Group.DIALECTS,
+    {
+        "holotron": _part(HolotronSettings, holotron),
+        "holo1_5": _part(HoloSettings, holo1_5),
+        "holo2": _part(HoloSettings, holo2),
+        "holo1": _part(TextSettings, Holo1),
+        "ui_tars": _part(TextSettings, UITars),
+        "computer_use": _part(TextSettings, ComputerUse),
+        "claude": _part(TextSettings, Claude),
+    },
+    adapt=_adapt,
+)
+"""Every dialect by name."""
+
+DIALECTS: Mapping[str, type[BaseModel]] = {
+    name: part.settings for name, part in PARTS.built_in.items()
 }
-"""Every dialect by name, and the record of its settings."""
+"""Every dialect that ships by name, and the record of its settings."""
+
+
+def settings_of(name: str) -> type[BaseModel] | None:
+    """Return the model of a dialect's settings; None: there is no such dialect.
+
+    Raises:
+        BadConfig: the dialect's plug-in cannot be used.
+    """
+    return PARTS.get(name).settings if name in PARTS.names else None
 
 
 def make_dialect(name: str | None, options: Mapping[str, JsonValue] | None = None) -> Dialect:
     """Return the dialect of that name with these options; None: the default dialect.
 
     Raises:
-        BadConfig: there is no such dialect, or an option is unknown or invalid.
+        BadConfig: there is no such dialect, its plug-in cannot be used, or an option is unknown or
+            invalid.
     """
     name = name or DEFAULT
-    if name not in DIALECTS:
-        raise BadConfig(
-            f"policy.dialect: there is no dialect '{name}'{_nearest(name, list(DIALECTS))}; "
-            f"there are {', '.join(DIALECTS)}"
-        )
-    settings = _settings(name, options or {})
-    made: Dialect
-    match settings:
-        case HolotronSettings():
-            made = holotron(settings)
-        case HoloSettings():
-            made = holo1_5(settings) if name == "holo1_5" else holo2(settings)
-        case TextSettings():
-            made = _TEXT_DIALECTS[name](settings)
-        case _:  # pragma: no cover - the table above names no other
-            raise AssertionError(name)
-    return made
-
-
-_TEXT_DIALECTS: Mapping[str, Callable[[TextSettings], Dialect]] = {
-    dialect.name: dialect for dialect in (Holo1, UITars, ComputerUse, Claude)
-}
-
-
-def _settings(name: str, options: Mapping[str, JsonValue]) -> Record:
-    kind = DIALECTS[name]
-    known = list(kind.model_fields)
-    for key in options:
-        if key not in known:
-            raise BadConfig(
-                f"policy.dialect_options: '{name}' has no option '{key}'{_nearest(key, known)}; "
-                f"it has {', '.join(known)}"
-            )
     try:
-        return kind.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        part = PARTS.get(name, key="policy.dialect")
+    except NotFound as error:
+        raise BadConfig(str(error)) from error
+    made = part.make(name, options or {})
+    if made.name != name:  # rows would name another
         raise BadConfig(
-            f"policy.dialect_options.{key}: {first['msg']}, but is {first['input']!r:.80}"
-        ) from error
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    near = get_close_matches(word, known, n=1)
-    return f"; did you mean '{near[0]}'?" if near else ""
+            f"policy.dialect: the dialect '{name}' calls itself '{made.name}': its name should be '{name}'"
+        )
+    return made

@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from generators.policy.dialects.coordinates import Frame
 from generators.policy.dialects.protocol import Dialect
-from generators.policy.dialects.registry import DIALECTS, make_dialect
+from generators.policy.dialects.registry import PARTS, make_dialect, settings_of
 from generators.policy.dialects.settings import HoloSettings, HolotronSettings, Settings
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from schemas.base import JsonObject
@@ -31,7 +31,10 @@ class ForeignPrompt(ValueError):
 
 
 class EarlierPrompt(ValueError):
-    """An earlier version of the dialect wrote the prompt, and its replies cannot be read any more."""
+    """An earlier version of the dialect wrote the prompt, and its replies cannot be read any more.
+
+    The same holds where a plug-in's dialect wrote it with options that do not show in it.
+    """
 
 
 def stored_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -> Dialect:
@@ -49,7 +52,7 @@ def stored_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -> 
     try:
         return _made(prompt, options, frame)
     except ForeignPrompt as error:
-        for name in DIALECTS if prompt.dialect in DIALECTS else ():
+        for name in PARTS.built_in if prompt.dialect in PARTS.built_in else ():
             with contextlib.suppress(ForeignPrompt):
                 return _made(prompt.model_copy(update={"dialect": name}), options, frame)
         raise error from None
@@ -60,10 +63,20 @@ def deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -
 
     Raises:
         ForeignPrompt: as `stored_dialect`, or the dialect does not write such words or such a schema.
-        EarlierPrompt: an earlier version wrote it.
+        EarlierPrompt: an earlier version wrote it, or a plug-in's dialect did, with other options than are
+            known here.
     """
+    try:
+        return _deciding_dialect(prompt, coordinates=coordinates, frame=frame)
+    except ForeignPrompt as error:
+        if PARTS.plugin(prompt.dialect) is None:
+            raise
+        raise EarlierPrompt(str(error)) from error
+
+
+def _deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -> Dialect:
     options: JsonObject = {} if coordinates is None else {"convention": coordinates}
-    if prompt.dialect in DIALECTS and isinstance(prompt.tools, dict):
+    if settings_of(prompt.dialect) is not None and isinstance(prompt.tools, dict):
         try:
             options |= dict(_options(prompt, prompt.tools))
         except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -80,7 +93,7 @@ def deciding_dialect(prompt: Prompt, *, coordinates: str | None, frame: Frame) -
 
 def _made(prompt: Prompt, options: JsonObject, frame: Frame) -> Dialect:
     """Return the dialect, its pictures of the size that was sent."""
-    known = DIALECTS.get(prompt.dialect)
+    known = settings_of(prompt.dialect)
     if known is None:
         raise ForeignPrompt(f"there is no dialect '{prompt.dialect:.80}'")
     picture = (frame.picture_width, frame.picture_height)

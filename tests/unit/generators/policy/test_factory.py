@@ -3,12 +3,15 @@ from pathlib import Path
 import pytest
 from factories import make_task
 
+from generators.engine.stopwatch import Stopwatch
 from generators.policy.factory import PolicyFactory, check_policy
 from generators.policy.model.try_account import Account
 from generators.policy.protocol import Policy
+from generators.policy.reference import ReferencePolicy
 from schemas.config import RunConfig
 from schemas.episode import PolicyKind
 from schemas.errors import BadConfig, BadTasks
+from schemas.reference import REFERENCE
 from schemas.sections import PolicyName, PolicySection, RoleSection
 from schemas.task import Task
 
@@ -51,9 +54,22 @@ def test_policies_that_ask_an_engine_are_refused(name: PolicyName) -> None:
         check_policy(PolicySection(name=name), RunConfig())
 
 
-def test_a_scripted_policy_needs_a_script() -> None:
-    with pytest.raises(BadConfig, match=r"policy\.script: 'scripted' needs a JSON file"):
-        check_policy(PolicySection(name=PolicyName.SCRIPTED), RunConfig())
+def test_a_scripted_policy_without_a_script_carries_out_the_tasks_reference() -> None:
+    section = PolicySection(name=PolicyName.SCRIPTED)
+    check_policy(section, RunConfig())
+    factory = PolicyFactory(RunConfig(policy=section))
+    task = make_task(0)
+    (step,) = REFERENCE.validate_python([{"do": "click", "on": "Add"}])
+
+    with pytest.raises(BadTasks, match="has no reference to carry out"):
+        factory.make(section, seed="1", task=task, account=Account(Stopwatch()))
+    policy = factory.make(
+        section,
+        seed="1",
+        task=task.model_copy(update={"reference": (step,)}),
+        account=Account(Stopwatch()),
+    )
+    assert isinstance(policy, ReferencePolicy)
 
 
 def test_only_a_scripted_policy_reads_a_script(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from trainer_rules import llama_factory, trl
 from schemas.episode import Actor, Episode, StopReason
 from schemas.errors import BadConfig
 from schemas.verdict import Status
-from storage.export.export import ExportReport, check_rejected, make_format
+from storage.export.export import ExportReport
+from storage.export.formats import FormatParts, check_rejected, make_format
 from storage.export.registry import FormatName
 from storage.export.training import Preference
 from storage.publish.training.options import SystemPrompt
@@ -167,5 +168,5 @@ def test_without_rejected_attempts_it_is_refused_with_what_to_do(name: FormatNam
 
 
 def test_a_format_of_a_dialect_asks_for_a_renderer() -> None:
-    with pytest.raises(ValueError, match="preference needs a renderer"):
-        make_format(FormatName.PREFERENCE)
+    with pytest.raises(ValueError, match="this format needs a renderer"):
+        make_format(FormatName.PREFERENCE, FormatParts())

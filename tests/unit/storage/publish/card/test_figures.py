@@ -26,6 +26,8 @@ Rows = list[dict[str, Any]]
 SPLITS = ("train", "validation", "test")
 OTHER = "other-template"
 CONSTANTS = (
+    "`state_before_sha256`",
+    "`state_after_sha256`",
     "95 % interval",
     "at most 0.01 % of its cells of 4 × 4 px and 2 of 255 levels in the mean",
     "size and SHA-256",

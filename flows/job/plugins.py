@@ -1,0 +1,40 @@
+"""Which plug-ins there are, and which a run uses: what decides what is made, beside this program."""
+
+from collections.abc import Iterator
+
+from generators.policy.dialects.registry import PARTS
+from generators.policy.registry import POLICIES
+from generators.sites.registry import SITES
+from generators.verify.verifiers import VERIFIERS
+from registries.entry_points import Plugin, find_plugins
+from schemas.config import RunConfig
+from storage.export.formats import FORMATS
+
+REGISTRIES = (SITES, POLICIES, VERIFIERS, PARTS, FORMATS)
+"""The registries of all kinds of part."""
+
+
+def plugin_problems() -> Iterator[tuple[Plugin, str]]:
+    """Yield every plug-in that is installed, and why it cannot be used; empty if it can. All are imported."""
+    for registry in REGISTRIES:
+        for plugin in find_plugins(registry.group):
+            yield plugin, registry.problem(plugin)
+
+
+def acting_plugins(config: RunConfig) -> Iterator[Plugin]:
+    """Yield the plug-ins that an episode of the run may depend on."""
+    for section in config.mix:
+        roles = (section, section.localizer, section.validator)
+        dialects = (PARTS.plugin(role.dialect) for role in roles if role and role.dialect)
+        yield from filter(None, (POLICIES.plugin(section.name), *dialects))
+
+
+def used_plugins(config: RunConfig) -> dict[str, str]:
+    """Return the distribution and version behind every part of a plug-in that the run names.
+
+    The keys are the group and the name, as `stepmill.policies:centre`.
+    """
+    found = [VERIFIERS.plugin(name) for name in config.verify.verifiers]
+    found += [PARTS.plugin(config.publish.dialect)] if config.publish.dialect else []
+    plugins = [*acting_plugins(config), *filter(None, found)]
+    return {f"{one.group}:{one.name}": one.origin for one in plugins}

@@ -1,0 +1,129 @@
+"""Every policy by name: those that ship and those of plug-ins, each made for one episode of its parts.
+
+A plug-in offers a class or a function that takes `PolicyParts` and returns a `Policy`. Its class
+`Options`, a pydantic model, says which keys `policy.options` may have; without one it may have any.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from pydantic import BaseModel
+
+from generators.policy.model.policy import ModelPolicy
+from generators.policy.model.setup import PolicyModels
+from generators.policy.model.surfer import SurferPolicy
+from generators.policy.model.try_account import Account
+from generators.policy.noisy import NoisyPolicy
+from generators.policy.protocol import Policy
+from generators.policy.reference import ReferencePolicy
+from generators.policy.scripted import ScriptedPolicy, load_script
+from generators.policy.teacher.policy import TeacherPolicy
+from registries.entry_points import Group
+from registries.options import options_of, read_options
+from registries.registry import Registry, callable_part
+from schemas.base import JsonObject, Record
+from schemas.errors import BadConfig, BadTasks
+from schemas.sections import PolicyName, PolicySection
+from schemas.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyParts:
+    """What a policy of one episode is made of."""
+
+    section: PolicySection
+    """Its section of the configuration."""
+    options: JsonObject
+    """`policy.options`, with the defaults of the plug-in's `Options`."""
+    seed: str
+    """Of its random draws, and the name of its conversation with the engine."""
+    task: Task
+    """What it attempts."""
+    account: Account
+    """Where it records its calls."""
+    models: PolicyModels | None
+    """The engine's models and how to ask them; None if the policy asks none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPart:
+    """How policies of one name are made."""
+
+    make: Callable[[PolicyParts], Policy]
+    """Makes the policy of an episode."""
+    options: type[BaseModel] | None
+    """The model of `policy.options`; None: any keys."""
+
+
+class _NoOptions(Record):
+    pass
+
+
+def _script(parts: PolicyParts) -> Policy:
+    if parts.section.script is None:
+        if parts.task.reference is None:
+            raise BadTasks(f"the task {parts.task.task_id} has no reference to carry out")
+        return ReferencePolicy(parts.task.reference)
+    path = Path(parts.section.script)
+    scripts = load_script(path)
+    template = parts.task.template_id
+    if template not in scripts:
+        raise BadTasks(f"{path}: there is no list of actions for '{template}'")
+    return ScriptedPolicy(scripts[template])
+
+
+def _model(parts: PolicyParts) -> Policy:
+    models = _models(parts)
+    return ModelPolicy(models.model, parts.account, budget=models.budget, session=parts.seed)
+
+
+def _surfer(parts: PolicyParts) -> Policy:
+    models = _models(parts)
+    if models.roles is None:  # pragma: no cover - a surfer's models have roles
+        raise AssertionError
+    return SurferPolicy(
+        models.model, models.roles, parts.account, budget=models.budget, session=parts.seed
+    )
+
+
+def _models(parts: PolicyParts) -> PolicyModels:
+    if parts.models is None:
+        raise BadConfig(f"policy.name: '{parts.section.name}' needs an engine")
+    return parts.models
+
+
+def _adapt(found: object) -> PolicyPart:
+    make = cast("Callable[[PolicyParts], Policy]", callable_part(found))
+    return PolicyPart(make, options_of(found))
+
+
+POLICIES = Registry[PolicyPart](
+    Group.POLICIES,
+    {
+        PolicyName.TEACHER: PolicyPart(lambda _: TeacherPolicy(), _NoOptions),
+        PolicyName.CLUMSY: PolicyPart(
+            lambda parts: NoisyPolicy(TeacherPolicy(), seed=parts.seed), _NoOptions
+        ),
+        PolicyName.SCRIPTED: PolicyPart(_script, _NoOptions),
+        PolicyName.MODEL: PolicyPart(_model, _NoOptions),
+        PolicyName.SURFER: PolicyPart(_surfer, _NoOptions),
+    },
+    adapt=_adapt,
+)
+"""Every policy by the name that configurations use."""
+
+
+def read_policy_options(section: PolicySection) -> JsonObject:
+    """Return the options of a section's policy, with their defaults.
+
+    Raises:
+        NotFound: there is no such policy.
+        BadConfig: the policy's plug-in cannot be used, or an option is unknown or invalid.
+    """
+    model = POLICIES.get(section.name, key="policy.name").options
+    if model is None:
+        return dict(section.options)
+    read = read_options(model, section.options, key="policy.options", name=section.name)
+    return read.model_dump(mode="json")

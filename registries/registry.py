@@ -1,0 +1,174 @@
+"""The parts of one kind by name: those that ship, and those that other distributions offer.
+
+A distribution offers a part by an entry point (`registries.entry_points`), and the part says for which
+version of this seam it was written (`stepmill_api`). Nothing of a plug-in is imported before it is asked
+for by its name; so one that is broken stops the runs that name it and no others. A name belongs to one
+part: where a plug-in takes that of another, the name is refused and neither is chosen.
+"""
+
+import difflib
+import importlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from registries.entry_points import Group, Plugin, find_plugins
+from schemas.errors import BadConfig, FailureKind, NotFound, Refusal, RolloutFailure, boundary
+from schemas.sections import PART_NAME
+
+STEPMILL_API = 1
+"""The version of what a plug-in is called with and what it returns; raised when an old one would break."""
+
+Part = TypeVar("Part")
+"""What a registry returns for a name."""
+
+
+class Registry(Generic[Part]):
+    """The parts of one kind: built-in ones, and those of plug-ins."""
+
+    def __init__(
+        self, group: Group, built_in: Mapping[str, Part], *, adapt: Callable[[object], Part]
+    ) -> None:
+        """`adapt` makes a part of what a plug-in's entry point names, or raises TypeError with the reason."""
+        self.group = group
+        """What kind of parts it has."""
+        self.built_in = built_in
+        """The parts that ship."""
+        self._adapt = adapt
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all parts, the built-in ones first; a plug-in's may be unusable."""
+        return _names(self.group, self.built_in)
+
+    def get(self, name: str, *, key: str = "") -> Part:
+        """Return the part of that name, of a plug-in if need be; `key` is who asks, for messages.
+
+        Raises:
+            NotFound: there is none, with the nearest name.
+            BadConfig: a plug-in takes a name that is taken, cannot be imported, is of another API or no
+                such part.
+        """
+        where = f"{key}: " if key else ""
+        check_known(self.group, name, self.built_in, key=key)
+        plugin = self.plugin(name)
+        if plugin is None:
+            self._check_name(name, where)
+            return self.built_in[name]
+        return self._load(plugin, where)
+
+    def plugin(self, name: str) -> Plugin | None:
+        """Return the first plug-in of that name; None if there is none or the part is built in."""
+        return None if name in self.built_in else next(iter(self._called(name)), None)
+
+    def problem(self, plugin: Plugin) -> str:
+        """Return why a plug-in of the group cannot be used; empty if it can. It is imported."""
+        try:
+            self._load(plugin, "")
+        except BadConfig as error:
+            return str(error)
+        return ""
+
+    def _called(self, name: str) -> list[Plugin]:
+        return [plugin for plugin in find_plugins(self.group) if plugin.name == name]
+
+    def _check_name(self, name: str, where: str) -> None:
+        """Refuse a name that is no name, or that more than one part has.
+
+        Raises:
+            BadConfig: naming who has it, and what to do.
+        """
+        called = self._called(name)
+        if called and not re.fullmatch(PART_NAME, name):
+            raise BadConfig(
+                f"{where}{called[0]} has no name that a configuration can give: rename its entry point "
+                "to letters, digits, '_', '.' and '-'"
+            )
+        if called and name in self.built_in:
+            raise BadConfig(
+                f"{where}{called[0]} takes the name of a built-in {self.group.noun}: rename its entry "
+                "point, or uninstall the distribution"
+            )
+        if len(called) > 1:
+            raise BadConfig(
+                f"{where}{called[0]} has the same name as {called[1]}: uninstall one of them"
+            )
+
+    def _load(self, plugin: Plugin, where: str) -> Part:
+        self._check_name(plugin.name, where)
+        with plugin_errors(f"{where}{plugin}", "its import fails"):
+            found: object = plugin.entry.load()
+        _check_api(plugin, found, where)
+        try:
+            return self._adapt(found)
+        except TypeError as error:
+            raise BadConfig(f"{where}{plugin} is no {self.group.noun}: {error}") from error
+
+
+@contextmanager
+def plugin_errors(what: str, doing: str) -> Iterator[None]:
+    """Turn whatever a plug-in raises while it is imported or made into a refusal that names it.
+
+    Raises:
+        BadConfig: with `what` it is, and what it was `doing`.
+    """
+    try:
+        with boundary(FailureKind.INTERNAL, doing):
+            yield
+    except (RolloutFailure, Refusal) as error:
+        raise BadConfig(f"{what} cannot be used: {error}") from error
+    except SystemExit as error:
+        raise BadConfig(f"{what} cannot be used: {doing}: it ends the program") from error
+
+
+def _check_api(plugin: Plugin, found: object, where: str) -> None:
+    module = importlib.import_module(plugin.entry.module)
+    api = getattr(found, "stepmill_api", getattr(module, "stepmill_api", None))
+    if api is None:
+        raise BadConfig(
+            f"{where}{plugin} does not say for which API it is written: set `stepmill_api = "
+            f"{STEPMILL_API}` in it or in its module"
+        )
+    if type(api) is not int or api != STEPMILL_API:
+        raise BadConfig(
+            f"{where}{plugin} is written for API {api!r:.40}, and this Stepmill has API {STEPMILL_API}: "
+            "install the version of it that was written for this one"
+        )
+
+
+def check_known(group: Group, name: str, built_in: Iterable[str], *, key: str = "") -> None:
+    """Refuse a name that neither a `built_in` part of the group nor a plug-in has; nothing is imported.
+
+    Raises:
+        NotFound: with the nearest name and all there are, after the `key` that asks.
+    """
+    known = _names(group, built_in)
+    if name not in known:
+        where = f"{key}: " if key else ""
+        hint = nearest(name, known)
+        raise NotFound(
+            f"{where}there is no {group.noun} '{name}'{hint}; there are {', '.join(known)}"
+        )
+
+
+def _names(group: Group, built_in: Iterable[str]) -> tuple[str, ...]:
+    plugins = (plugin.name for plugin in find_plugins(group))
+    return tuple(dict.fromkeys([*built_in, *plugins]))
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a hint at the name nearest to `name`; empty if none is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def callable_part(found: object) -> Callable[..., object]:
+    """Return what a plug-in names if it can be called, as a class or a function.
+
+    Raises:
+        TypeError: it cannot.
+    """
+    if not callable(found):
+        raise TypeError(f"a class or a function is expected, and it is a {type(found).__name__}")
+    return found

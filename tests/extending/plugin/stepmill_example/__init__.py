@@ -1,0 +1,1 @@
+"""A part of each kind for Stepmill, as a distribution of its own."""

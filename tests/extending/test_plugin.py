@@ -1,0 +1,273 @@
+"""A distribution with a part of each kind, built to a wheel, installed beside Stepmill, and used by its commands.
+
+It is the one that `docs/extending.md` shows: the blocks of the page are its files.
+"""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from commands import SMALL, Said, called, stepmill
+from example_plugin import DISTRIBUTION, SOURCE, build_plugin, install_plugin
+from exports import lines
+from factories import make_task
+from locations import Place
+from offered_parts import offer
+from scripted_rollouts import RUNNING, attempt_it, pages
+from scripted_session import ScriptedSessions
+from source_tree import ROOT
+
+from flows.job.provenance import code_version, provenance
+from generators.policy.factory import PolicyFactory
+from schemas.action import Answer, Click
+from schemas.config import RunConfig, resolve
+from schemas.episode import PolicyKind
+
+Command = Callable[..., Said]
+
+PAGE = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+FILE_LINES = 60
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder in which the wheel is installed."""
+    work = tmp_path_factory.mktemp("plugin")
+    install_plugin(build_plugin(work), "--target", work / "home")
+    return work / "home"
+
+
+@pytest.fixture
+def command(home: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Return what runs a command with the plug-in installed, and with what else is installed `beside` it."""
+
+    def run(*args: str, beside: Path | None = None) -> Said:
+        with monkeypatch.context() as path:
+            for folder in filter(None, (home, beside)):
+                path.syspath_prepend(folder)
+            return called(*args)
+
+    return run
+
+
+@pytest.fixture
+def config(home: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
+    """Return a configuration that names the plug-in's parts; this process has it installed."""
+    monkeypatch.syspath_prepend(home)
+    return resolve(
+        [
+            (
+                "the test",
+                {
+                    "policy": {"name": "centre", "options": {"clicks": 2}, "dialect": "shouting"},
+                    "verify": {"verifiers": ["structure", "short"]},
+                },
+            )
+        ]
+    )
+
+
+def _shown() -> Iterator[tuple[str, str]]:
+    """Yield the name and text of each file on the page."""
+    section = PAGE[PAGE.index("## A package of your own") :]
+    for found in re.finditer(r"^```\w+ file (\S+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
+        yield found[1], found[2]
+
+
+def test_the_page_shows_the_files_byte_for_byte() -> None:
+    files = {
+        path.relative_to(SOURCE).as_posix(): path.read_text(encoding="utf-8")
+        for path in SOURCE.rglob("*")
+        if path.suffix in {".py", ".toml"}
+    }
+
+    assert dict(_shown()) == files
+    assert all(len(text.splitlines()) < FILE_LINES for text in files.values())
+
+
+def _commands() -> Iterator[list[str]]:
+    """Yield the words of each command on the page that its package is used by."""
+    section = PAGE[PAGE.index("## A package of your own") : PAGE.index("## One that ships")]
+    section = section[: section.index("### A site")]  # its commands start a browser
+    for block in re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
+        yield from (shlex.split(line)[1:] for line in block.splitlines())
+
+
+def test_the_commands_on_the_page_run_as_they_stand(
+    run: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(run, tmp_path / "runs" / "demo")
+    monkeypatch.chdir(tmp_path)
+    asked = [words for words in _commands() if words[0] != "tasks"]  # that one starts a browser
+
+    assert [words[0] for words in asked] == ["doctor", "generate", "verify", "export", "export"]
+    for words in asked:
+        said = command(*words)
+        assert said.code == 0 or words == ["doctor"], said
+
+
+def test_its_verifier_judges_a_stored_run(run: Path, command: Command) -> None:
+    said = command(
+        *("verify", str(run), "--no-prefect", "--json"),
+        '--set=verify.verifiers=["structure", "short"]',
+        '--set=accept.passed=["structure", "short"]',
+    )
+
+    assert said.code == 0, said.err
+    verdicts = Place(str(run)).table("verdicts")
+    assert verdicts is not None
+    rows = [row for row in verdicts.to_table().to_pylist() if row["verifier"] == "short"]
+    assert {(row["status"], row["verifier_version"]) for row in rows} == {("passed", "1")}
+    assert len(rows) == command("show", str(run), "--json").answer["episodes"]
+
+
+def test_its_dialect_renders_a_stored_run(run: Path, tmp_path: Path, command: Command) -> None:
+    said = command(
+        *("export", str(run), "--format=chat", "--dialect=shouting", "--json"),
+        *(f"--to={tmp_path / 'to'}", "--include-rejected"),
+    )
+
+    assert said.code == 0, said.err
+    written = list(lines(tmp_path / "to"))
+    assert written
+    assert all("TASK: " in json.dumps(line["messages"]) for line in written)
+
+
+def test_its_format_writes_a_line_for_each_episode(
+    run: Path, tmp_path: Path, command: Command
+) -> None:
+    asked = ("export", str(run), "--format=goals", f"--to={tmp_path / 'to'}", "--json")
+    said = command(*asked, "--include-rejected")
+
+    assert said.code == 0, said.err
+    written = list(lines(tmp_path / "to"))
+    assert len(written) == said.answer["episodes"] != 0
+    assert all(line.keys() == {"goal", "reward"} for line in written)
+    manifest = json.loads((tmp_path / "to" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["made_of"]["plugin"] == DISTRIBUTION
+    assert DISTRIBUTION in command("export", "--format=goals", "--help").out
+
+
+def test_a_format_of_a_plugin_has_the_flags_it_says(run: Path, command: Command) -> None:
+    said = command("export", str(run), "--format=goals", "--pictures=data", "--to=to")
+
+    assert said.code == 2
+    assert "--pictures: 'goals' has no such option" in said.err
+
+
+def test_its_policy_is_planned_and_its_options_are_checked(
+    tmp_path: Path, command: Command
+) -> None:
+    asked = ("generate", "--dry-run", "--json", f"--run={tmp_path / 'run'}", *SMALL)
+    named = "--set=policy.name=centre"
+    planned = command(*asked, named, "--set=policy.options={clicks=2}")
+    misspelt = command(*asked, named, "--set=policy.options={click=2}")
+    foreign = command(*asked, "--set=policy.options={clicks=2}")
+
+    assert planned.code == 0, planned.err
+    assert "centre" in planned.out
+    assert (misspelt.code, foreign.code) == (2, 2)
+    assert "policy.options: 'centre' has no option 'click'; did you mean 'clicks'?" in misspelt.err
+    assert "policy.options: 'teacher' has no option 'clicks'; it has none" in foreign.err
+
+
+async def test_its_policy_acts_as_its_options_say(config: RunConfig) -> None:
+    sessions = ScriptedSessions(pages(RUNNING, RUNNING, RUNNING, RUNNING))
+    factory = PolicyFactory(config)
+
+    episode = await attempt_it(
+        sessions,
+        make_policy=lambda account: factory.make(
+            config.policy, seed="1", task=make_task(), account=account
+        ),
+    )
+
+    assert (episode.policy, episode.policy_kind) == ("centre", PolicyKind.PLUGIN)
+    taken = [step.action for step in episode.steps[: episode.n_steps]]
+    assert [type(action) for action in taken] == [Click, Click, Answer]
+
+
+def test_the_distribution_is_in_a_runs_provenance(config: RunConfig) -> None:
+    names = {"stepmill.policies:centre", "stepmill.dialects:shouting", "stepmill.verifiers:short"}
+
+    assert provenance(config)["plugins"] == dict.fromkeys(names, DISTRIBUTION)
+    assert code_version(config).endswith(f", {DISTRIBUTION}")
+    assert "plugins" not in provenance(RunConfig())
+    assert "," not in code_version(RunConfig())
+
+
+def test_the_doctor_names_every_part_and_what_is_broken(tmp_path: Path, command: Command) -> None:
+    broken = {"stepmill.sites:shop": "broken_shop:Shop"}
+    offer(tmp_path, "broken-shop", broken, modules={"broken_shop": "raise OSError('no shop')"})
+    lines = command("doctor", "--json", beside=tmp_path).answer["lines"]
+
+    assert isinstance(lines, list)
+    found = {str(line["found"]): line for line in lines if isinstance(line, dict)}
+    parts = ("policy 'centre'", "verifier 'short'", "dialect 'shouting'", "format 'goals'")
+    for part in (*parts, "site 'button'"):
+        assert found[f"{part} of {DISTRIBUTION}"]["health"] == "good"
+    shop = found["site 'shop' of broken-shop 1.0"]
+    assert shop["health"] == "poor"
+    assert "its import fails: OSError: no shop" in str(shop["remedy"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "part"),
+    [
+        (("generate", "--dry-run", "--set=policy.name=odd"), "stepmill.policies:odd"),
+        (("generate", "--dry-run", "--set=verify.verifiers=['odd']"), "stepmill.verifiers:odd"),
+        (("export", "RUN", "--format=odd", "--to=odd"), "stepmill.formats:odd"),
+        (("export", "RUN", "--format=chat", "--dialect=odd", "--to=odd"), "stepmill.dialects:odd"),
+    ],
+)
+def test_a_broken_plugin_is_refused_by_name_and_by_nobody_else(
+    asked: tuple[str, ...], part: str, run: Path, tmp_path: Path, command: Command
+) -> None:
+    offer(tmp_path, "odd-parts", {part: "odd:Part"}, modules={"odd": "raise OSError('odd')"})
+    words = tuple(str(run) if word == "RUN" else word for word in asked)
+    said = command(*words, beside=tmp_path)
+
+    assert (said.code, said.out) == (2, ""), said
+    assert (
+        "'odd' of odd-parts 1.0 (odd:Part) cannot be used: its import fails: OSError: odd"
+        in said.err
+    )
+    assert "Traceback" not in said.err
+    assert command("generate", "--dry-run", *SMALL, beside=tmp_path).code == 0
+
+
+@pytest.mark.browser
+def test_its_site_is_attempted_judged_and_replayed(home: Path, tmp_path: Path) -> None:
+    """By the commands of the page, as they stand."""
+    section = PAGE[PAGE.index("### A site") : PAGE.index("## One that ships")]
+    (block,) = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    row, line = block.splitlines()
+    subprocess.run(["/bin/sh", "-c", row], cwd=tmp_path, check=True)
+
+    said = stepmill(
+        *shlex.split(line)[1:],
+        "--no-prefect",
+        "--json",
+        cwd=tmp_path,
+        env={"PYTHONPATH": f"{ROOT}:{home}"},
+    )
+
+    assert said.code == 0, said.err
+    assert (said.answer["episodes"], said.answer["accepted"]) == (1, 1)
+
+
+@pytest.mark.browser
+def test_its_policy_attempts_tasks_in_a_browser(home: Path) -> None:
+    said = stepmill(
+        *("tasks", "check", "--include=click-test", "--policy=centre", "--seeds=1", "--json"),
+        "--set=policy.options={clicks=1}",
+        env={"PYTHONPATH": f"{ROOT}:{home}"},
+    )
+
+    assert said.code in (0, 1), said.err
+    assert (said.answer["policies"], said.answer["episodes"]) == (["centre"], 1)
