@@ -4,6 +4,9 @@ In place of the workshop's browsers and site stand scripted sessions and the scr
 Everything else, from the command line to the tables, is the program itself.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from scripted_rollouts import RUNNING, WON, pages
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
@@ -26,9 +29,10 @@ SCRIPT = '{"click-test": [{"type": "click", "x": 5, "y": 5}, {"type": "click", "
 class Pretender(ScriptedSite):
     """The scripted site where MiniWoB++ would be."""
 
-    async def visit(self, task: Task) -> Visit:
-        visit = await super().visit(task)
-        return visit.model_copy(update={"allowed_origins": ("http://miniwob.localhost",)})
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        async with super().open(task) as visit:
+            yield visit.model_copy(update={"allowed_origins": ("http://miniwob.localhost",)})
 
 
 class ScriptedWorkshop(RunResources):

@@ -4,9 +4,11 @@ It goes with `ScriptedSession`, whose pages carry `[reward, done]` as their valu
 """
 
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from generators.browser.protocol import ClockSpec, Session
-from generators.sites.protocol import Outcome, Problem, Threshold, Visit
+from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 
@@ -20,6 +22,7 @@ class ScriptedSite:
     name = "scripted"
     version = "1"
     repeatable = True
+    judge = Judge.PAGE
 
     def __init__(self) -> None:
         self._ended: dict[str, Outcome] = {}
@@ -38,11 +41,12 @@ class ScriptedSite:
         del template_id
         return None
 
-    async def visit(self, task: Task) -> Visit:
-        """Return a visit in virtual time."""
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        """Lease a visit in virtual time."""
         if not self.has_template(task.template_id):
             raise RolloutFailure(FailureKind.SITE, f"no template '{task.template_id}' here")
-        return Visit(
+        yield Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
             clock=ClockSpec(),
@@ -56,8 +60,15 @@ class ScriptedSite:
             raise RolloutFailure(FailureKind.PAGE, "the page has no value")
         return Problem(goal=f"Do number {visit.seed}.", nonce=secrets.token_hex(16))
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+    async def state(self, problem: Problem) -> None:
+        """Return None: the page is the judge."""
+        del problem
+
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
         """Return the page's value as the outcome; that of the problem's first end, once it ended."""
+        del answer
         match await session.evaluate("outcome"):
             case "left":
                 return self._ended.setdefault(problem.nonce, Outcome(reward=0.0, done=True))

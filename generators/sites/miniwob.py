@@ -18,6 +18,8 @@ problem was left. A page may run no code but its own, so that nothing typed into
 import asyncio
 import mimetypes
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
 from importlib.metadata import distribution
 from pathlib import Path
@@ -25,10 +27,10 @@ from pathlib import Path
 from aiohttp import web
 
 from generators.browser.protocol import ClockSpec, Session
-from generators.sites.catalogue import catalogue
 from generators.sites.gateway import Gateway
+from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.own_code import own_code_policy
-from generators.sites.protocol import Outcome, Problem, Threshold, Visit
+from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
 from schemas.action import Wait
 from schemas.base import canonical_json
 from schemas.errors import FailureKind, RolloutFailure, boundary
@@ -204,6 +206,7 @@ class MiniWob:
 
     name = NAME
     repeatable = True
+    judge = Judge.PAGE
 
     def __init__(self, gateway: Gateway) -> None:
         self._cache: dict[str, tuple[bytes, dict[str, str]]] = {}
@@ -227,13 +230,14 @@ class MiniWob:
         entry = catalogue().get(template_id)
         return AREA if entry is None or entry.area is None else entry.area
 
-    async def visit(self, task: Task) -> Visit:
-        """Return how to visit `task`: its page, in virtual time, with its seed."""
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        """Lease a visit of `task`: its page, in virtual time, with its seed."""
         if not self.has_template(task.template_id):
             raise RolloutFailure(
                 FailureKind.SITE, f"MiniWoB++ has no template '{task.template_id}'"
             )
-        return Visit(
+        yield Visit(
             start_url=task.start_url,
             allowed_origins=(ORIGIN,),
             allowed_paths=(_allowed_path(task.template_id),),
@@ -260,8 +264,15 @@ class MiniWob:
             FailureKind.PAGE, f"the page was not ready after {READY_WAITS * READY_MS / 1_000:g} s"
         )
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
-        """Return the raw reward of the problem's end, or that it has not ended."""
+    async def state(self, problem: Problem) -> None:
+        """Return None: the page is all there is."""
+        del problem
+
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
+        """Return the raw reward of the problem's end, or that it has not ended, whatever was answered."""
+        del answer
         least, greatest = REWARDS
         with boundary(FailureKind.PAGE, "reading the outcome"):
             value = await session.evaluate(_OUTCOME % (canonical_json(problem.nonce), _LEFT))

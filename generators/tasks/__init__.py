@@ -1,1 +1,1 @@
-"""Where tasks come from: templates and seeds, task files, and the selection of either."""
+"""Where tasks come from: templates and seeds, task files, and the selection and the sample of either."""

@@ -1,14 +1,13 @@
-"""A task file: JSON Lines or Parquet, one task a row, columns as those of the `tasks` table.
+"""A row of a task file: what it may state, and the task that it gives.
 
-A row's id, its split, its site's version and its template's start are computed; a row that states
-other values is refused, so that a table written by one run can be read by another or not at all.
-Every mistake is reported with its row, and a file with a mistake gives no tasks.
+Columns are those of the `tasks` table. A row's id, its split, its site's version and its template's
+start are computed; a row that states other values is refused, so that a table written by one run can be
+read by another or not at all. `generators/tasks/reader.py` reads the file around it.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -18,19 +17,25 @@ from pydantic_core import ErrorDetails
 from generators.tasks.site_templates import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
 from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks
+from schemas.expectation import Expectation, parse_expectation
+from schemas.reference import Reference
 from schemas.task import MAX_SEED, Task, task_id
 
-JSON_COLUMNS = ("parameters", "rubric")
+JSON_COLUMNS = ("parameters", "rubric", "expect", "reference")
 """Columns that may be JSON values or, as in tables, strings of JSON."""
 
 FREE_COLUMNS = (
     *("source", "max_steps", "difficulty", "tags"),
-    *("feasible", "answer_kind", "rubric", "expires_at", "split"),
+    *("feasible", "answer_kind", "rubric", "reference", "expires_at", "split"),
 )
 """Columns that are no part of a task's identity and are taken from the row as they are."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 _MAX_SHOWN = 60
+
+
+RawRow = bytes | Mapping[str, object]
+"""A line of JSON, or a row of a table."""
 
 
 class BadRow(Exception):
@@ -64,6 +69,10 @@ class TaskRow(Record):
     """The form of the answer."""
     rubric: JsonObject | None = None
     """Criteria for a judge."""
+    expect: JsonObject | None = None
+    """What the server's state and the answer are to be in the end; only for sites that judge by it."""
+    reference: Reference | None = None
+    """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
     """From then on the task is not valid."""
     source: str | None = Field(default=None, min_length=1)
@@ -77,14 +86,14 @@ class TaskRow(Record):
     template."""
 
 
-def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
+def parse_row(raw: RawRow) -> TaskRow:
     """Return what a line of JSON, or a row of a table, states.
 
     Raises:
         BadRow: it is not an object, has an unknown column or a wrong value.
     """
     try:
-        stated = _parse_line(raw) if isinstance(raw, bytes) else dict(raw)
+        stated = parse_object(raw) if isinstance(raw, bytes) else dict(raw)
         for column in JSON_COLUMNS:
             if isinstance(value := stated.get(column), str):
                 stated[column] = json.loads(value)
@@ -98,7 +107,14 @@ def parse_row(raw: bytes | Mapping[str, object]) -> TaskRow:
         raise BadRow(f"is not a row of JSON values: {error}") from None
 
 
-def _parse_line(line: bytes) -> dict[str, object]:
+def parse_object(line: bytes) -> dict[str, object]:
+    """Return the JSON object that bytes hold.
+
+    Raises:
+        BadRow: they hold another value, or an object with a key twice.
+        ValueError: they hold no JSON, or no text.
+        RecursionError: they hold brackets nested too deep.
+    """
     value: object = json.loads(line.decode(), object_pairs_hook=_to_dict)
     if not isinstance(value, dict):
         raise BadRow(f"is not a JSON object: {_shorten(value)}; a task file has one object a line")
@@ -133,11 +149,15 @@ def make_task(row: TaskRow, *, sites: Mapping[str, SiteOffer], source: str) -> T
     if offer is None:
         hint = did_you_mean(row.site, sites)
         raise BadRow(f"unknown site '{row.site}' (there are: {', '.join(sites)}){hint}")
+    if row.expect is None and offer.judges_state:
+        raise BadRow(f"expect is missing: {offer.name} is judged by its state and the answer")
+    if row.expect is not None and not offer.judges_state:
+        raise BadRow(f"expect: {offer.name} judges its tasks itself")
     make = _make_template_task if offer.templates else _make_instruction_task
     task = make(row, offer, source)
     computed: dict[str, tuple[str | None, str | None]] = {
         "site_version": (row.site_version, offer.version),
-        "start_url": (row.start_url, task.start_url),
+        "start_url": (None if offer.origin else row.start_url, task.start_url),
         "task_id": (row.task_id, task.task_id),
     }
     for column, (stated, actual) in computed.items():
@@ -165,16 +185,21 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         raise BadRow(
             f"{lacks} is missing: a task of {offer.name} is an instruction and a start_url"
         )
-    _check_start(row.start_url)
+    start_url = row.start_url
+    if offer.origin is not None and start_url.startswith("/"):
+        start_url = offer.origin + start_url
+    _check_start(start_url, offer)
     parameters: dict[str, JsonValue] = row.parameters or {}
+    expect = _read_expectation(row.expect)
     identity = task_id(
         site=offer.name,
         site_version=offer.version,
         template_id=None,
         seed=row.seed or 0,
-        start_url=row.start_url,
+        start_url=start_url,
         instruction=row.instruction,
         parameters=parameters,
+        expect=expect,
     )
     template_id = row.template_id or identity
     return Task(
@@ -183,15 +208,28 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
         source=source,
         site=offer.name,
         site_version=offer.version,
-        start_url=row.start_url,
+        start_url=start_url,
         instruction=row.instruction,
         parameters=parameters,
         seed=row.seed or 0,
         max_steps=MAX_STEPS,
+        expect=expect,
     )
 
 
-def _check_start(url: str) -> None:
+def _read_expectation(stated: JsonObject | None) -> Expectation | None:
+    """Return what a row expects; None if it expects nothing."""
+    if stated is None:
+        return None
+    try:
+        return parse_expectation(stated, "")
+    except BadTasks as error:
+        raise BadRow(
+            "\n".join(line.removeprefix(": ") for line in str(error).splitlines())
+        ) from None
+
+
+def _check_start(url: str, offer: SiteOffer) -> None:
     try:
         parts = urlsplit(url)
         host, user = parts.hostname, parts.username or parts.password
@@ -201,105 +239,20 @@ def _check_start(url: str) -> None:
         raise BadRow(f"start_url = {_shorten(url)}: expected an http or https address")
     if user:
         raise BadRow("start_url holds a user name or password; they would be published")
+    if offer.origin is not None and origin_of(url) != offer.origin:
+        raise BadRow(f"start_url = {_shorten(url)}: tasks of {offer.name} start on {offer.origin}")
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port of an address, in lower case, as origins are written.
+
+    Raises:
+        ValueError: it is no address.
+    """
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
-
-
-MAX_MISTAKES = 10
-"""Reading stops after so many mistakes."""
-
-RawRow = bytes | Mapping[str, object]
-"""A line of JSON, or a row of a table."""
-
-_PARQUET, _BYTE_ORDER_MARK = b"PAR1", b"\xef\xbb\xbf"
-
-
-def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int) -> list[Task]:
-    """Return the tasks of a file in its order.
-
-    Raises:
-        BadTasks: it cannot be read, has no task or too many, or has invalid rows, which are listed.
-    """
-    try:
-        with path.open("rb") as file:
-            is_parquet = file.read(len(_PARQUET)) == _PARQUET
-        unit, rows = ("row", _parquet_rows(path)) if is_parquet else ("line", _json_lines(path))
-        tasks = _tasks(rows, sites=sites, path=path, unit=unit, max_tasks=max_tasks)
-    except OSError as error:
-        raise BadTasks(f"{path}: cannot be read: {error.strerror or error}") from error
-    if not tasks:
-        raise BadTasks(f"{path}: holds no task")
-    return tasks
-
-
-def _json_lines(path: Path) -> Iterator[tuple[int, RawRow]]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            bare = line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line
-            if bare.strip():
-                yield number, bare
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, RawRow]]:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, and few runs read Parquet tasks
-
-    try:
-        with pq.ParquetFile(path) as file:
-            _check_columns(path, file.schema_arrow.names)
-            rows = (row for batch in file.iter_batches() for row in batch.to_pylist())
-            for number, row in enumerate(rows, start=1):
-                times = {k: v.isoformat() for k, v in row.items() if isinstance(v, datetime)}
-                yield number, row | times
-    except (ValueError, OverflowError) as error:
-        raise BadTasks(f"{path}: not a readable Parquet file: {error}") from error
-
-
-def _check_columns(path: Path, names: list[str]) -> None:
-    for name in names:
-        if name not in TaskRow.model_fields:
-            hint = did_you_mean(name, TaskRow.model_fields)
-            raise BadTasks(f"{path}: unknown column '{name}'{hint}")
-        if names.count(name) > 1:
-            raise BadTasks(f"{path}: two columns are called '{name}'")
-
-
-def _tasks(
-    rows: Iterable[tuple[int, RawRow]],
-    *,
-    sites: Mapping[str, SiteOffer],
-    path: Path,
-    unit: str,
-    max_tasks: int,
-) -> list[Task]:
-    tasks: list[Task] = []
-    first_at: dict[str, int] = {}
-    splits: dict[str, str] = {}
-    mistakes: list[str] = []
-    for number, raw in rows:
-        problems: list[str] = []
-        try:
-            task = make_task(parse_row(raw), sites=sites, source=path.name)
-            first = first_at.setdefault(task.task_id, number)
-            if first != number:
-                problems = [f"is the same task as {unit} {first}"]
-            elif (split := splits.setdefault(task.template_id, task.split)) != task.split:
-                stated = f"split = {task.split or None!r}"
-                problems = [
-                    f"{stated}, but an earlier {unit} of the template has {split or None!r}"
-                ]
-            else:
-                tasks.append(task)
-        except BadRow as error:
-            problems = str(error).splitlines()
-        mistakes += [f"{path}: {unit} {number}: {problem}" for problem in problems]
-        if len(mistakes) >= MAX_MISTAKES:
-            mistakes.append(f"{path}: what follows {unit} {number} was not read")
-            break
-        if len(tasks) > max_tasks:
-            raise BadTasks(f"{path}: more than {max_tasks:,} tasks; split them over several files")
-    if mistakes:
-        raise BadTasks("\n".join(mistakes))
-    return tasks

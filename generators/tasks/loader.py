@@ -1,15 +1,23 @@
 """From a configuration's `[tasks]` to the tasks themselves, in one order.
 
 A source is a task file, or the name of a site with templates: then the tasks are every chosen
-template with every seed of a range. The same section gives the same tasks with the same ids, in the
-same order, on every machine. A mistake in it is an error before any work.
+template with every seed of a range. All of them are taken, or a sample that is even over sites and
+templates. The same section gives the same tasks with the same ids, in the same order, on every machine.
+A mistake in it is an error before any work. Tasks of a site that cannot be attempted yet are planned
+and set apart, with the reason.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from generators.tasks.files import read_task_file
+from generators.tasks.reader import TaskFile, read_task_file
+from generators.tasks.sampling import Stratum, draw_tasks
 from generators.tasks.selection import select
-from generators.tasks.site_templates import SiteOffer, did_you_mean, make_template_task, site_offers
+from generators.tasks.site_templates import SiteOffer, did_you_mean, site_offers
+from schemas.application import Application
+from schemas.config import seed_range
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import Task
@@ -17,64 +25,139 @@ from schemas.task import Task
 MAX_TASKS = 1_000_000
 """Tasks in one plan; they stay in memory, 1.5 kB each."""
 
-_RESERVED_SOURCES = ("apps",)
+
+@dataclass(frozen=True, slots=True)
+class TaskPlan:
+    """What a section gives."""
+
+    tasks: tuple[Task, ...]
+    """The tasks to attempt, sorted by site, template and seed."""
+    refused: tuple[Task, ...]
+    """The tasks that cannot be attempted, in the same order; `refusal_of` says why."""
+    unmapped: tuple[str, ...]
+    """Rows of other programs' files that give no task, each in a line with its place and the reason."""
+    available: int
+    """How many tasks there were to draw from."""
 
 
-def load_tasks(section: TasksSection) -> list[Task]:
-    """Return the tasks of a source, sorted by site, template and seed.
+def load_tasks(
+    section: TasksSection, *, seed: int = 0, applications: Mapping[str, Application] | None = None
+) -> list[Task]:
+    """Return the tasks of a section that can be attempted, sorted by site, template and seed.
+
+    `seed` is the run's, and decides a sample; `applications` are its own sites.
 
     Raises:
-        BadTasks: the source is unreadable, has an unknown name, or selects nothing.
+        BadConfig: an application has the name of a site that ships.
+        BadTasks: a source is unreadable, has an unknown name, or selects nothing.
     """
-    sites = site_offers()
-    if section.source in _RESERVED_SOURCES:
-        raise BadTasks(f"tasks.source: this version has no {section.source} site")
-    if section.source in sites:
-        return _read_templates(sites[section.source], section)
-    return _read_file(Path(section.source), section, sites)
+    return list(plan_tasks(section, seed=seed, applications=applications).tasks)
 
 
-def _read_templates(offer: SiteOffer, section: TasksSection) -> list[Task]:
-    chosen = select(
-        offer.templates, include=section.include, exclude=section.exclude, where=offer.name
+def plan_tasks(
+    section: TasksSection, *, seed: int = 0, applications: Mapping[str, Application] | None = None
+) -> TaskPlan:
+    """Return everything that a section gives; `seed` is the run's, and decides a sample.
+
+    Raises:
+        BadConfig: an application has the name of a site that ships.
+        BadTasks: a source is unreadable, has an unknown name, or selects nothing.
+    """
+    sites = site_offers(applications)
+    sources = list(dict.fromkeys(section.sources or (section.source,)))
+    files = [_read_file(Path(name), sites) for name in sources if not _is_site(name, sites)]
+    offers = [sites[name] for name in sources if _is_site(name, sites)]
+    strata = _strata(offers, files, section=section, sites=sites)
+    ready = [stratum for stratum in strata if stratum.offer.refusal is None]
+    available = sum(stratum.size for stratum in ready)
+    _check_count(available, section, templates=len(ready))
+    drawn = (
+        (task for stratum in ready for task in stratum)
+        if section.sample is None
+        else draw_tasks(ready, count=section.sample, seed=seed)
     )
-    first, last = section.seeds
-    count = len(chosen) * (last - first + 1)
-    if count > MAX_TASKS:
+    refused = (task for one in strata if one.offer.refusal is not None for task in one)
+    return TaskPlan(
+        tasks=tuple(sorted(drawn, key=_place)),
+        refused=tuple(sorted(refused, key=_place)),
+        unmapped=tuple(line for file in files for line in file.unmapped),
+        available=available,
+    )
+
+
+def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
+    """Return why a task cannot be attempted; None if it can."""
+    return sites[task.site].refusal
+
+
+def _place(task: Task) -> tuple[str, str, int, str]:
+    return task.site, task.template_id, task.seed, task.task_id
+
+
+def _is_site(name: str, sites: Mapping[str, SiteOffer]) -> bool:
+    return name in sites and bool(sites[name].templates)
+
+
+def _check_count(count: int, section: TasksSection, *, templates: int) -> None:
+    if section.sample is None and count > MAX_TASKS:
+        first, last = seed_range(section)
         raise BadTasks(
-            f"tasks.seeds = [{first}, {last}] × {len(chosen)} templates: {count:,} tasks are more "
-            f"than one run plans ({MAX_TASKS:,}); split them over several runs"
+            f"tasks.seeds = [{first}, {last}] × {templates} templates: {count:,} tasks are more "
+            f"than one run plans ({MAX_TASKS:,}); split them over several runs, or draw some with "
+            "tasks.sample"
         )
-    return [
-        make_template_task(offer, name, seed=seed, source=offer.name)
-        for name in chosen
-        for seed in range(first, last + 1)
-    ]
 
 
-def _read_file(path: Path, section: TasksSection, sites: dict[str, SiteOffer]) -> list[Task]:
+def _read_file(path: Path, sites: Mapping[str, SiteOffer]) -> TaskFile:
     try:
         is_file, is_folder = path.is_file(), path.is_dir()
     except OSError as error:
         raise BadTasks(f"tasks.source: '{path}' cannot be opened: {error.strerror}") from None
     if not is_file:
         what = "is a folder" if is_folder else "is no such file"
-        builtin = [*sites, *_RESERVED_SOURCES]
+        builtin = [name for name in sites if _is_site(name, sites)]
         raise BadTasks(
             f"tasks.source: '{path}' {what}, and there is no built-in source of that name "
-            f"(there are: {', '.join(sites)}){did_you_mean(str(path), builtin)}"
+            f"(there are: {', '.join(builtin)}){did_you_mean(str(path), builtin)}"
         )
-    tasks = read_task_file(path, sites, max_tasks=MAX_TASKS)
+    return read_task_file(path, sites, max_tasks=MAX_TASKS)
+
+
+def _strata(
+    offers: Sequence[SiteOffer],
+    files: Sequence[TaskFile],
+    *,
+    section: TasksSection,
+    sites: Mapping[str, SiteOffer],
+) -> list[Stratum]:
+    """Return the tasks of the chosen templates of all sources."""
+    stated: defaultdict[tuple[str, str], dict[str, Task]] = defaultdict(dict)
+    for file in files:
+        for task in file.tasks:
+            stated[task.site, task.template_id].setdefault(task.task_id, task)
+    whole = {(offer.name, template) for offer in offers for template in offer.templates}
     kept = set(
         select(
-            {task.template_id for task in tasks},
+            {template for _, template in (*whole, *stated)},
             include=section.include,
             exclude=section.exclude,
-            where=str(path),
+            where=", ".join([*(offer.name for offer in offers), *(str(one.path) for one in files)]),
             known={name for offer in sites.values() for name in offer.templates},
         )
     )
-    return sorted(
-        (task for task in tasks if task.template_id in kept),
-        key=lambda task: (task.site, task.template_id, task.seed, task.task_id),
-    )
+    first, last = seed_range(section)
+    seeds = range(first, last + 1)
+    return [
+        _stratum(
+            sites[site], template, tuple(stated[key].values()), seeds if key in whole else range(0)
+        )
+        for key in sorted(whole | stated.keys())
+        for site, template in [key]
+        if template in kept
+    ]
+
+
+def _stratum(offer: SiteOffer, template: str, tasks: Sequence[Task], seeds: range) -> Stratum:
+    among = {one.seed: one for one in tasks if one.seed in seeds and not one.parameters}
+    others = (one for one in tasks if among.get(one.seed) is not one)
+    return Stratum(offer, template, seeds, among, tuple(sorted(others, key=_place)))

@@ -9,8 +9,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from generators.sites import miniwob
-from generators.sites.catalogue import catalogue
+from generators.sites.miniwob_catalogue import catalogue
+from generators.sites.registry import SITES
+from schemas.application import Application
 from schemas.base import JsonObject
+from schemas.errors import BadConfig
 from schemas.task import Task, task_id
 
 MAX_STEPS = 100
@@ -39,10 +42,45 @@ class SiteOffer:
     """Of its pages; None if unknown."""
     templates: Mapping[str, Template] = field(default_factory=dict)
     """By name; empty where a task is an instruction and a start URL."""
+    origin: str | None = None
+    """Where all its tasks start, as `http://shop.test`; None: its templates say it, or anywhere."""
+    judges_state: bool = False
+    """Whether a task says what its server's state is to be in the end."""
+    refusal: str | None = None
+    """Why none of its tasks can be attempted; None if they can."""
 
 
-def site_offers() -> dict[str, SiteOffer]:
-    """Return every site by name."""
+LIVE = SiteOffer(
+    "live",
+    refusal="live origins are not supported yet, because no page there can be put back to a known state",
+)
+"""The web itself: its tasks are planned and refused."""
+
+
+def site_offers(applications: Mapping[str, Application] | None = None) -> dict[str, SiteOffer]:
+    """Return every site by name: those that ship, those of plug-ins and a run's applications.
+
+    Raises:
+        BadConfig: an application has the name of another site.
+    """
+    shipped, own = _shipped_sites(), applications or {}
+    offered = {name: SiteOffer(name) for name in SITES.names if name not in shipped}
+    for name in own:
+        if name in shipped:
+            raise BadConfig(f"sites.{name}: a site that ships has this name; choose another")
+        if name in offered:
+            raise BadConfig(f"sites.{name}: a plug-in's site has this name; choose another")
+    return (
+        shipped
+        | offered
+        | {
+            name: SiteOffer(name, one.version, origin=one.origin, judges_state=True)
+            for name, one in own.items()
+        }
+    )
+
+
+def _shipped_sites() -> dict[str, SiteOffer]:
     known = catalogue()
     templates = {
         name: Template(
@@ -52,7 +90,8 @@ def site_offers() -> dict[str, SiteOffer]:
         )
         for name in miniwob.template_paths()
     }
-    return {miniwob.NAME: SiteOffer(miniwob.NAME, miniwob.site_version(), templates)}
+    offer = SiteOffer(miniwob.NAME, miniwob.site_version(), templates)
+    return {miniwob.NAME: offer, LIVE.name: LIVE}
 
 
 def make_template_task(

@@ -25,7 +25,7 @@ from generators.policy.model.surfer import Roles
 from schemas.base import JsonObject, canonical_json
 from schemas.config import RunConfig
 from schemas.errors import BadConfig, NoEngine, RolloutFailure
-from schemas.sections import ENGINE_POLICIES, PolicyName, PolicySection, RoleSection
+from schemas.sections import PolicyName, PolicySection, RoleSection
 from schemas.viewport import Viewport, largest_viewport
 
 RESERVED_TOKENS = 1_000
@@ -97,7 +97,7 @@ class ModelConfigs:
         """
         self._config, self._engines = config, engines
         largest = _Maker(config, engines, largest_viewport(config))
-        asking = [section for section in config.mix if section.name in ENGINE_POLICIES]
+        asking = [section for section in config.mix if config.asks_engine(section)]
         self._models = {_key(section): largest.models(section) for section in asking}
         self._drawn: dict[tuple[str, Viewport], PolicyModels] = {}
 
@@ -135,7 +135,7 @@ class _Maker:
         text, schema = dialect.system_prompt(frame), dialect.reply_schema(frame)
         model = self._model_config(section, None, text=text, schema=schema)
         budget = _budget(section, model)
-        roles = self._roles(section) if section.name is PolicyName.SURFER else None
+        roles = self._roles(section) if section.name == PolicyName.SURFER else None
         return PolicyModels(model, budget, roles)
 
     def _roles(self, section: PolicySection) -> Roles:

@@ -12,10 +12,10 @@ import pytest
 from factories import make_task
 from pydantic import JsonValue
 from scripted_session import Page, ScriptedSession
+from visits import visit_to
 
 from generators.browser.protocol import ClockSpec
 from generators.sites import miniwob
-from generators.sites.catalogue import catalogue
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import (
     AREA,
@@ -26,6 +26,7 @@ from generators.sites.miniwob import (
     site_version,
     start_url,
 )
+from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.own_code import own_code_policy
 from generators.sites.protocol import Outcome, Problem, Visit
 from schemas.action import Action, Wait
@@ -73,7 +74,7 @@ def site() -> MiniWob:
 async def test_a_visit_leads_to_the_tasks_page_alone_in_virtual_time(site: MiniWob) -> None:
     task = make_task(2**53 + 1).model_copy(update={"parameters": {"level": 2}})
 
-    assert await site.visit(task) == Visit(
+    assert await visit_to(site, task) == Visit(
         start_url="http://miniwob.localhost/miniwob/click-test.html",
         allowed_origins=("http://miniwob.localhost",),
         allowed_paths=("/miniwob/click-test.html",),
@@ -87,13 +88,13 @@ async def test_a_visit_leads_to_the_tasks_page_alone_in_virtual_time(site: MiniW
 async def test_a_flights_frame_is_below_its_own_folder(site: MiniWob) -> None:
     task = make_task(template="flight.Alaska")
 
-    assert (await site.visit(task)).allowed_paths == ("/flight/Alaska/",)
+    assert (await visit_to(site, task)).allowed_paths == ("/flight/Alaska/",)
     assert start_url("flight.Alaska") == "http://miniwob.localhost/flight/Alaska/wrapper.html"
 
 
 async def test_a_template_that_is_none_is_refused_by_name(site: MiniWob) -> None:
     with pytest.raises(RolloutFailure, match="no template 'no-such'") as caught:
-        await site.visit(make_task(template="no-such"))
+        await visit_to(site, make_task(template="no-such"))
 
     assert caught.value.kind is FailureKind.SITE
     assert not site.has_template("no-such")

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from generators.tasks.files import MAX_MISTAKES, TaskRow, read_task_file
+from generators.tasks.files import TaskRow
+from generators.tasks.reader import MAX_MISTAKES, read_task_file
 from generators.tasks.site_templates import SiteOffer, make_template_task, site_offers
 from schemas.errors import BadTasks
 from schemas.tables import arrow_schema, to_row
@@ -30,7 +31,7 @@ MOST = 100
 
 
 def read(path: Path) -> list[Task]:
-    return read_task_file(path, SITES, max_tasks=MOST)
+    return read_task_file(path, SITES, max_tasks=MOST).tasks
 
 
 def from_lines(folder: Path, *lines: str | Stated) -> list[Task]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from generators.sites.miniwob import template_paths
-from generators.tasks.loader import MAX_TASKS, load_tasks
+from generators.tasks.loader import MAX_TASKS, load_tasks, plan_tasks, refusal_of
+from generators.tasks.site_templates import site_offers
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
@@ -95,10 +96,6 @@ def test_a_plan_of_too_many_tasks_is_refused_before_it_is_made() -> None:
     assert f"tasks.seeds = [0, {MAX_SEED}]" in said
 
 
-def test_a_site_that_this_version_lacks_is_named() -> None:
-    assert "this version has no apps site" in refusal(TasksSection(source="apps"))
-
-
 def test_a_source_that_is_nothing_is_refused_with_a_name_like_it(tmp_path: Path) -> None:
     said = refusal(TasksSection(source="minwob"))
     assert "'minwob' is no such file" in said
@@ -144,3 +141,125 @@ def test_planning_from_templates_imports_neither_browser_nor_arrow() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert shown.stdout.strip() == "[]"
+
+
+LIVE_FILE = """\
+{"web_name": "Shop", "id": "Shop--0", "ques": "Find a kettle.", "web": "https://www.shop.com/"}
+{"web_name": "Shop", "id": "Shop--1", "ques": "", "web": "https://www.shop.com/"}
+"""
+
+
+@pytest.fixture
+def live_file(tmp_path: Path) -> str:
+    path = tmp_path / "WebVoyager_data.jsonl"
+    path.write_text(LIVE_FILE)
+    return str(path)
+
+
+def test_several_sources_are_one_plan(task_file: str) -> None:
+    section = TasksSection(
+        sources=("miniwob", task_file), include=("click-test", "enter-text"), seeds=(0, 1)
+    )
+    assert places(section) == [
+        *(("click-test", seed) for seed in (0, 1, 2, 7)),
+        *(("enter-text", seed) for seed in (0, 1)),
+    ]
+
+
+def test_a_task_of_several_sources_is_planned_once_as_the_first_file_states_it(
+    tmp_path: Path, task_file: str
+) -> None:
+    row = '{"site": "miniwob", "template_id": "click-test", "seed": 7, "difficulty": "%s"}'
+    for name in ("easy", "hard"):
+        (tmp_path / name).write_text(row % name)
+    easy, hard = str(tmp_path / "easy"), str(tmp_path / "hard")
+    for sources, difficulty in (
+        (("miniwob", hard, easy), "hard"),
+        (("miniwob", easy, hard), "easy"),
+        ((easy, task_file), "easy"),
+        ((task_file, easy), None),
+    ):
+        section = TasksSection(sources=sources, include=("click-test",), seeds=(7, 7))
+        found = [task for task in load_tasks(section) if task.seed == 7]
+        assert [task.difficulty for task in found] == [difficulty]
+
+
+def test_a_row_with_parameters_is_another_task_than_its_seeds_own(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(
+        '{"site": "miniwob", "template_id": "click-test", "seed": 7, "parameters": {"a": 1}}'
+    )
+    section = TasksSection(sources=("miniwob", str(path)), include=("click-test",), seeds=(7, 7))
+    assert places(section) == [("click-test", 7)] * 2
+
+
+def test_a_glob_may_match_a_template_of_any_source(task_file: str) -> None:
+    section = TasksSection(sources=("miniwob", task_file), include=("click-bottom",))
+    assert "matches no template of miniwob, " in refusal(section)
+
+
+def test_each_source_is_looked_for(task_file: str) -> None:
+    said = refusal(TasksSection(sources=(task_file, "minwob")))
+    assert "'minwob' is no such file" in said
+
+
+def test_a_site_without_templates_is_no_source() -> None:
+    assert "'live' is no such file" in refusal(TasksSection(source="live"))
+
+
+def test_a_sample_is_even_over_templates_and_a_function_of_the_runs_seed(task_file: str) -> None:
+    section = TasksSection(sources=("miniwob", task_file), sample=300)
+    tasks = load_tasks(section, seed=1)
+    counts = {task.template_id: 0 for task in tasks}
+    for task in tasks:
+        counts[task.template_id] += 1
+    assert len(tasks) == 300
+    assert set(counts) == set(template_paths())
+    assert set(counts.values()) == {2, 3}
+    assert tasks == load_tasks(section, seed=1)
+    assert tasks != load_tasks(section, seed=2)
+
+
+def test_a_sample_of_more_than_there_are_is_everything(task_file: str) -> None:
+    section = TasksSection(source=task_file)
+    plan = plan_tasks(section.model_copy(update={"sample": 100}))
+    assert list(plan.tasks) == load_tasks(section)
+    assert plan.available == 4
+
+
+def test_a_sample_draws_among_the_seeds_that_are_named() -> None:
+    section = TasksSection(include=("click-test",), seeds=(5, 9), sample=3)
+    seeds = [seed for _, seed in places(section)]
+    assert len(set(seeds)) == 3
+    assert set(seeds) <= set(range(5, 10))
+
+
+def test_tasks_on_live_origins_are_planned_and_set_apart_with_the_reason(
+    live_file: str, task_file: str
+) -> None:
+    plan = plan_tasks(TasksSection(sources=(task_file, live_file)))
+    assert len(plan.tasks) == 4
+    (live,) = plan.refused
+    assert live.instruction == "Find a kettle."
+    assert "live origins are not supported yet" in (refusal_of(live, site_offers()) or "")
+    assert refusal_of(plan.tasks[0], site_offers()) is None
+    assert plan.unmapped == (f"{live_file}: line 2: ques is missing",)
+
+
+def test_no_place_of_a_sample_goes_to_a_task_that_cannot_be_attempted(
+    live_file: str, task_file: str
+) -> None:
+    plan = plan_tasks(TasksSection(sources=(task_file, live_file), sample=4))
+    assert {task.site for task in plan.tasks} == {"miniwob"}
+    assert len(plan.tasks) == 4
+
+
+def test_a_sample_does_not_depend_on_the_order_of_a_files_rows(tmp_path: Path) -> None:
+    rows = [
+        f'{{"site": "miniwob", "template_id": "click-test", "seed": {seed}}}' for seed in range(40)
+    ]
+    found = []
+    for order in (rows, rows[::-1]):
+        (tmp_path / "tasks.jsonl").write_text("\n".join(order))
+        found.append(places(TasksSection(source=str(tmp_path / "tasks.jsonl"), sample=5)))
+    assert found[0] == found[1]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from generators.sites import catalogue as module
-from generators.sites.catalogue import Need, catalogue
+from generators.sites import miniwob_catalogue as module
 from generators.sites.miniwob import template_paths
+from generators.sites.miniwob_catalogue import Need, catalogue
 from generators.tasks.site_templates import site_offers
 from schemas.errors import Damaged
 

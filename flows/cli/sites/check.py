@@ -1,0 +1,61 @@
+"""`stepmill sites check`: try an application on its own tasks, and say what to mend or mask."""
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+
+from flows import signals
+from flows.job.config_loader import Sources, load
+from flows.job.site_check import SiteCheck, SiteTrial, choose_tasks
+from flows.job.validate import ValidConfig, validate
+from flows.resources.browsers import open_browsers
+from flows.terminal import (
+    ExitCode,
+    log_to_stderr,
+    print_lines,
+    print_note,
+    print_result,
+    strip_control_chars,
+)
+from schemas.errors import BadConfig
+from schemas.task import Task
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    sources = Sources(config=args.config, settings=tuple(args.settings))
+    prepared = validate(load(sources, os.environ))
+    if args.site not in prepared.config.sites:
+        known = ", ".join(prepared.config.sites) or "none"
+        raise BadConfig(f"sites.{args.site}: there is no such application (there are: {known})")
+    tasks = choose_tasks(prepared.tasks, args.site)
+    log_to_stderr()
+    checks = signals.run(_check(prepared, tasks))
+    if args.json:
+        print_result(
+            {"site": args.site, "checks": [check.model_dump(mode="json") for check in checks]}
+        )
+    else:
+        print_lines(_lines(args.site, checks))
+    return ExitCode.DONE if all(check.ok for check in checks) else ExitCode.SHORT
+
+
+async def _check(prepared: ValidConfig, tasks: Sequence[Task]) -> list[SiteCheck]:
+    config, checks = prepared.config, list[SiteCheck]()
+    async with open_browsers(config.sites) as browsers:
+        trial = SiteTrial(config, browsers)
+        for task in tasks:
+            print_note(f"trying {task.template_id} with seed {task.seed}")
+            checks += await trial.try_task(task)
+    return checks
+
+
+def _lines(site: str, checks: Sequence[SiteCheck]) -> Iterator[str]:
+    for one in checks:
+        text = strip_control_chars(one.because).replace("\n", " ")
+        yield f"{'ok' if one.ok else 'FAILS':5}  {one.name:9}  {one.task}: {text}"
+    wrong = sum(not check.ok for check in checks)
+    yield ""
+    yield (
+        f"{site} is fit for runs" if not wrong else f"{site}: {wrong} of {len(checks)} checks fail"
+    )

@@ -1,0 +1,108 @@
+"""The way from a session's browser to the server of its visit.
+
+Browsers reach an application by its stable origin, behind which there may be many servers. A session's
+browser has a cookie that names its visit, which no page can read and no server gets; each request goes on
+to that visit's server, with the visit's own id where the server tells visits apart by it. The server finds
+its origin's name as the host; addresses of its own port in what it answers become those of the origin.
+"""
+
+from http import HTTPStatus
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from generators.sites.application.lease import Lease
+from schemas.application import Application, Carrier, SharedVisits
+
+COOKIE = "stepmill-visit"
+"""The cookie that names a session's visit."""
+
+_HOP_BY_HOP = frozenset(
+    {
+        *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te"),
+        *("trailer", "transfer-encoding", "upgrade", "content-length"),
+    }
+)
+_CHUNK_BYTES = 64 * 1024
+
+
+def visit_of(request: web.BaseRequest) -> str:
+    """Return the visit that a request belongs to; empty if it says none."""
+    return request.cookies.get(COOKIE, "")
+
+
+async def forward(
+    request: web.BaseRequest, lease: Lease, application: Application
+) -> web.StreamResponse:
+    """Have the visit's server answer a request; a server that does not is given up."""
+    with lease.request():
+        try:
+            return await _forward(request, lease, application)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if not lease.server.broken:
+                reason = str(error) or type(error).__name__
+                lease.server.broken = f"{request.method} {request.path}: {reason}"
+            return web.Response(status=HTTPStatus.BAD_GATEWAY, text="the server does not answer")
+
+
+async def _forward(
+    request: web.BaseRequest, lease: Lease, application: Application
+) -> web.StreamResponse:
+    base, origin = lease.server.url, application.origin
+    url = URL(base + request.raw_path, encoded=True)
+    headers = _request_headers(request, origin)
+    if isinstance(application.visits, SharedVisits):
+        url = _identify(application.visits, lease.session, url, headers)
+    async with lease.server.http.request(
+        request.method,
+        url,
+        headers=headers,
+        data=await request.read() if request.can_read_body else None,
+        allow_redirects=False,
+    ) as answer:
+        if request.path == lease.start_path and lease.start_status is None:
+            lease.start_status = answer.status
+        response = web.StreamResponse(status=answer.status, reason=answer.reason)
+        for name, value in answer.headers.items():
+            if name.lower() not in _HOP_BY_HOP:
+                response.headers.add(name, value.replace(base, origin))
+        await response.prepare(request)
+        async for chunk in answer.content.iter_chunked(_CHUNK_BYTES):
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+
+
+def _request_headers(request: web.BaseRequest, origin: str) -> CIMultiDict[str]:
+    headers = CIMultiDict[str]()
+    for name, value in request.headers.items():
+        if name.lower() not in _HOP_BY_HOP | {"cookie"}:
+            headers.add(name, value)
+    headers["Host"] = URL(origin).host or ""
+    cookies = [
+        part
+        for part in (one.strip() for one in request.headers.get("Cookie", "").split(";"))
+        if part and not part.startswith(f"{COOKIE}=")
+    ]
+    if cookies:
+        headers["Cookie"] = "; ".join(cookies)
+    return headers
+
+
+def _identify(visits: SharedVisits, session: str, url: URL, headers: CIMultiDict[str]) -> URL:
+    """Add a visit's id to a request, over whatever the page says."""
+    if visits.carrier is Carrier.HEADER:
+        headers[visits.name] = session
+    elif visits.carrier is Carrier.COOKIE:
+        own = f"{visits.name}={session}"
+        others = [
+            one
+            for one in headers.get("Cookie", "").split("; ")
+            if one and not one.startswith(f"{visits.name}=")
+        ]
+        headers["Cookie"] = "; ".join([*others, own])
+    else:
+        return url.update_query({visits.name: session})
+    return url

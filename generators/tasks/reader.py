@@ -1,0 +1,212 @@
+"""Reads a task file: JSON Lines, one JSON array, or Parquet; Stepmill's own columns or a benchmark's.
+
+Every mistake is reported with its place. A file of Stepmill's own with a mistake gives no tasks, because
+whoever wrote it can correct it. A row of a benchmark's file that gives no task is left out and reported,
+because a benchmark is taken as it is published.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from generators.tasks.benchmarks import FileFormat, fields_left_out, map_row, recognise
+from generators.tasks.files import BadRow, RawRow, TaskRow, make_task, parse_object, parse_row
+from generators.tasks.site_templates import SiteOffer, did_you_mean
+from schemas.errors import BadTasks
+from schemas.task import Task
+
+MAX_MISTAKES = 10
+"""A run's reading stops after so many mistakes."""
+
+_PARQUET, _BYTE_ORDER_MARK = b"PAR1", b"\xef\xbb\xbf"
+_SPACE = " \t\r\n"
+
+
+@dataclass(slots=True)
+class TaskFile:
+    """What a task file holds."""
+
+    path: Path
+    """The file."""
+    unit: str = "line"
+    """What the numbers of its rows count: `line`, or `row` in Parquet."""
+    format: FileFormat = FileFormat.STEPMILL
+    """Whose columns it has."""
+    tasks: list[Task] = field(default_factory=list)
+    """The tasks in their order."""
+    mistakes: list[str] = field(default_factory=list)
+    """What is wrong in it, each in a line with its place."""
+    unmapped: list[str] = field(default_factory=list)
+    """Rows of a benchmark's file that give no task, each in a line with its place and the reason."""
+    fields_left_out: Counter[str] = field(default_factory=Counter)
+    """Fields of a benchmark's file that nothing is made of, and in how many rows they are."""
+    _first_at: dict[str, int] = field(default_factory=dict)
+    _splits: dict[str, str] = field(default_factory=dict)
+
+    def add(self, number: int, raw: RawRow, sites: Mapping[str, SiteOffer]) -> None:
+        """Read the row at `number`: it gives a task, or says why not."""
+        try:
+            task = make_task(self._parse(raw, sites), sites=sites, source=self.path.name)
+            self._check_beside_others(task, number)
+            self.tasks.append(task)
+        except BadRow as error:
+            found = self.mistakes if self.format is FileFormat.STEPMILL else self.unmapped
+            found += [
+                f"{self.path}: {self.unit} {number}: {line}" for line in str(error).splitlines()
+            ]
+
+    def _parse(self, raw: RawRow, sites: Mapping[str, SiteOffer]) -> TaskRow:
+        if self.format is FileFormat.STEPMILL:
+            return parse_row(raw)
+        try:
+            row = parse_object(raw) if isinstance(raw, bytes) else raw
+        except (ValueError, RecursionError):
+            return parse_row(raw)  # which says what is wrong with it
+        self.fields_left_out.update(fields_left_out(row, self.format))
+        return parse_row(map_row(row, self.format, sites))
+
+    def _check_beside_others(self, task: Task, number: int) -> None:
+        first = self._first_at.setdefault(task.task_id, number)
+        if first != number:
+            raise BadRow(f"is the same task as {self.unit} {first}")
+        split = self._splits.setdefault(task.template_id, task.split)
+        if split != task.split:
+            raise BadRow(
+                f"split = {task.split or None!r}, but an earlier {self.unit} of the template has "
+                f"{split or None!r}"
+            )
+
+
+def read_task_file(path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int) -> TaskFile:
+    """Return what a file holds, for a run.
+
+    Raises:
+        BadTasks: it cannot be read, has no task or too many, or has mistakes, which are listed.
+    """
+    file = examine_task_file(path, sites, max_tasks=max_tasks, max_mistakes=MAX_MISTAKES)
+    if file.mistakes:
+        raise BadTasks("\n".join(file.mistakes))
+    if not file.tasks:
+        more = "".join(f"\n{line}" for line in file.unmapped[:MAX_MISTAKES])
+        raise BadTasks(f"{path}: holds no task{more}")
+    return file
+
+
+def examine_task_file(
+    path: Path, sites: Mapping[str, SiteOffer], *, max_tasks: int, max_mistakes: int | None = None
+) -> TaskFile:
+    """Return what a file holds, its mistakes too: the first `max_mistakes` of them; None: all.
+
+    Raises:
+        BadTasks: it cannot be read at all, or has too many tasks.
+    """
+    file = TaskFile(path)
+    try:
+        for number, raw in _rows(file):
+            file.add(number, raw, sites)
+            if max_mistakes is not None and len(file.mistakes) >= max_mistakes:
+                file.mistakes.append(f"{path}: what follows {file.unit} {number} was not read")
+                break
+            if len(file.tasks) > max_tasks:
+                raise BadTasks(
+                    f"{path}: more than {max_tasks:,} tasks; split them over several files"
+                )
+    except OSError as error:
+        raise BadTasks(f"{path}: cannot be read: {error.strerror or error}") from error
+    return file
+
+
+def _rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
+    """Yield every row with its number, once it is known whose columns the file has."""
+    with file.path.open("rb") as opened:
+        head = opened.read(len(_PARQUET))
+    if head == _PARQUET:
+        file.unit = "row"
+        yield from _parquet_rows(file)
+        return
+    keys = (_keys(raw) for _, raw in _json_rows(file.path))
+    file.format = recognise(next((found for found in keys if found), ()))
+    yield from _json_rows(file.path)
+
+
+def _keys(raw: bytes) -> Sequence[str]:
+    try:
+        return list(parse_object(raw))
+    except (ValueError, RecursionError, BadRow):
+        return ()
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, bytes]]:
+    with path.open("rb") as opened:
+        for number, line in enumerate(opened, start=1):
+            bare = (line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line).strip()
+            if bare == b"[" or bare.startswith((b"[{", b"[ {")):
+                opened.seek(0)
+                yield from _array_rows(path, opened.read())
+                return
+            if bare:
+                yield number, bare
+
+
+def _array_rows(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield each item of one JSON array, with the line on which it begins.
+
+    Raises:
+        BadTasks: it is no array of JSON values to its end.
+    """
+    try:
+        text = data.removeprefix(_BYTE_ORDER_MARK).decode()
+        at, line, counted = _skip(text, text.index("[") + 1), 1, 0
+        while text[at : at + 1] != "]":
+            _, end = json.JSONDecoder().raw_decode(text, at)
+            line, counted = line + text.count("\n", counted, at), at
+            yield line, text[at:end].encode()
+            at = _skip(text, end)
+            if text[at : at + 1] == ",":
+                at = _skip(text, at + 1)
+            elif text[at : at + 1] != "]":
+                raise json.JSONDecodeError("Expecting ',' or ']'", text, at)
+        if rest := text[at + 1 :].strip():
+            raise json.JSONDecodeError(f"Expecting nothing after ']', not {rest[:20]!r}", text, at)
+    except (ValueError, RecursionError) as error:
+        raise BadTasks(f"{path}: is not one JSON array: {error}") from None
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACE and at < len(text):
+        at += 1
+    return at
+
+
+def _parquet_rows(file: TaskFile) -> Iterator[tuple[int, RawRow]]:
+    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, and few runs read Parquet tasks
+
+    try:
+        with pq.ParquetFile(file.path) as table:
+            names = table.schema_arrow.names
+            file.format = recognise(names)
+            _check_columns(file, names)
+            rows = (row for batch in table.iter_batches() for row in batch.to_pylist())
+            for number, row in enumerate(rows, start=1):
+                times = {k: v.isoformat() for k, v in row.items() if isinstance(v, datetime)}
+                yield number, row | times
+    except (ValueError, OverflowError) as error:
+        raise BadTasks(f"{file.path}: not a readable Parquet file: {error}") from error
+
+
+def _check_columns(file: TaskFile, names: Sequence[str]) -> None:
+    """Refuse a table's columns: a run is told the first that is wrong, an examination all."""
+    known = TaskRow.model_fields
+    strange = names if file.format is FileFormat.STEPMILL else ()
+    wrong = [
+        f"{file.path}: unknown column '{name}'{did_you_mean(name, known)}"
+        for name in strange
+        if name not in known
+    ]
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    wrong += [f"{file.path}: two columns are called '{name}'" for name in twice]
+    if wrong:
+        raise BadTasks("\n".join(wrong))

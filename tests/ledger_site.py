@@ -1,0 +1,93 @@
+"""The ledger of `tests/sites/ledger.py` as an application, its tasks, and a browser's part without one."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from pydantic import JsonValue
+
+from generators.sites.application.site import ApplicationSite
+from generators.sites.gateway import Gateway
+from generators.sites.protocol import Visit
+from schemas.action import Action
+from schemas.application import Application
+from schemas.expectation import parse_expectation
+from schemas.observation import Effect
+from schemas.task import Task
+
+ORIGIN = "http://ledger.localhost"
+SCRIPT = Path(__file__).parent / "sites" / "ledger.py"
+
+
+def command(*faults: str) -> list[str]:
+    """Return what starts a ledger."""
+    return [sys.executable, str(SCRIPT), "{port}", *faults]
+
+
+def ledger(*faults: str, **more: Any) -> Application:
+    """Return the application, with `more` of its keys set."""
+    shared = more.get("visits", "one") != "one"
+    headers = {"X-Session": "{session}"} if shared else {}
+    table: dict[str, Any] = {
+        "origin": ORIGIN,
+        "start": {"command": command(*faults), "seconds": 20},
+        "reset": {"request": {"path": "/reset?seed={seed}", "headers": headers}},
+        "state": {"request": {"method": "GET", "path": "/state", "headers": headers}},
+    }
+    return Application.model_validate(table | more)
+
+
+SHARED = {"carrier": "header", "name": "X-Session"}
+"""`visits` of a ledger that many share."""
+
+
+def ledger_task(
+    seed: int = 1, *, path: str = "/", expect: Mapping[str, JsonValue] | None = None
+) -> Task:
+    """Return a task: to add one entry."""
+    wanted = expect or {"added": [{"table": "entries", "where": {"text": "Rope"}}]}
+    return Task(
+        task_id=f"add {seed}",
+        template_id="add",
+        source="test",
+        site="ledger",
+        start_url=ORIGIN + path,
+        instruction="Add Rope to the ledger.",
+        seed=seed,
+        expect=parse_expectation(dict(wanted), "a test"),
+    )
+
+
+class Hands:
+    """What a session does to a site: requests with the cookies of its visit. Waiting takes no time."""
+
+    def __init__(self, gateway: Gateway, visit: Visit) -> None:
+        assert visit.sign_in is not None
+        self.cookies = {one.name: one.value for one in visit.sign_in.cookies}
+        self._gateway = gateway
+
+    async def ask(self, method: str, path: str, **form: str) -> tuple[int, str, Mapping[str, str]]:
+        """Return the status, the text and the header of an answer."""
+        async with (
+            aiohttp.ClientSession(cookies=self.cookies) as http,
+            http.request(
+                method,
+                f"http://127.0.0.1:{self._gateway.port}{path}",
+                headers={"Host": ORIGIN.removeprefix("http://")},
+                data=form or None,
+                allow_redirects=False,
+            ) as answer,
+        ):
+            return answer.status, await answer.text(), dict(answer.headers)
+
+    async def act(self, action: Action) -> Effect:
+        """Do nothing."""
+        del action
+        return Effect(act_ms=0.0)
+
+
+def mounted(gateway: Gateway, application: Application) -> ApplicationSite:
+    """Return the site of an application; its user enters it."""
+    return ApplicationSite("ledger", application, gateway)

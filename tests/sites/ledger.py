@@ -1,0 +1,114 @@
+"""A ledger over HTTP for tests of applications: one list of entries a session, and faults on demand.
+
+`python ledger.py PORT FAULT…`: `POST /reset?seed=` empties the entries, `POST /add` adds one, `GET /state`
+gives them as JSON and `GET /` shows them. A request with `X-Session` has that session's entries.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+PORT, *FAULTS = sys.argv[1:]
+ENTRIES: dict[str, list[str]] = {}
+SEEDS: dict[str, str] = {}
+LARGE_BYTES = 100 * 2**20
+
+
+class Ledger(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    protocol_version = "HTTP/1.1"
+
+    @property
+    def session(self) -> str:
+        """The session of the request; where it leaks, one for all."""
+        return "" if "leaks" in FAULTS else self.headers.get("X-Session", "")
+
+    def do_GET(self) -> None:
+        """Show the entries, or give the state."""
+        path = urlsplit(self.path).path
+        entries = ENTRIES.get(self.session, [])
+        if path == "/state":
+            self.give_state(entries)
+        elif path == "/away":
+            self.answer(302, "", Location=f"http://127.0.0.1:{PORT}/")
+        elif path != "/":
+            self.answer(404, "nothing here")
+        elif "page-500" in FAULTS:
+            self.answer(500, "the page broke")
+        else:
+            token = time.time_ns() if "token" in FAULTS else 1
+            shown = "".join(f"<li>{entry}" for entry in entries)
+            self.answer(
+                200,
+                f"<h3>Ledger of {self.headers.get('Host')}</h3><ul>{shown}</ul>"
+                f"<form method=post action=/add><input type=hidden name=csrf value={token}>"
+                "<label>Entry <input name=entry></label><button>Add</button></form>"
+                f"<p>{self.headers.get('Cookie', 'no cookie')}</p>",
+            )
+
+    def give_state(self, entries: list[str]) -> None:
+        """Give the state, or what the faults make of it."""
+        if "hangs" in FAULTS:
+            threading.Event().wait(60)
+        if "state-500" in FAULTS:
+            self.answer(500, "no state today")
+        elif "no-json" in FAULTS:
+            self.answer(200, "<p>a page</p>")
+        elif "large" in FAULTS:
+            self.answer(200, json.dumps({"text": "x" * LARGE_BYTES}))
+        else:
+            state: dict[str, object] = {
+                "seed": SEEDS.get(self.session),
+                "entries": [{"id": n, "text": text} for n, text in enumerate(entries, start=1)],
+            }
+            if "clock" in FAULTS:
+                state["now"] = time.time_ns()
+            self.answer(200, json.dumps(state))
+
+    def do_POST(self) -> None:
+        """Reset the entries, log in, or add one."""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        url = urlsplit(self.path)
+        if url.path == "/reset":
+            if "reset-500" in FAULTS:
+                self.answer(500, "cannot reset")
+                return
+            SEEDS[self.session] = parse_qs(url.query)["seed"][0]
+            if "half-reset" not in FAULTS:
+                ENTRIES[self.session] = []
+            self.answer(200, "{}")
+        elif url.path == "/login":
+            key = os.environ.get("LEDGER_KEY", "")
+            right = parse_qs(body).get("key") == [key]
+            self.answer(200 if right else 403, "", **{"Set-Cookie": "user=mia; Path=/"})
+        else:
+            if "dies" in FAULTS:
+                os._exit(3)
+            ENTRIES.setdefault(self.session, []).append(parse_qs(body)["entry"][0])
+            self.answer(303, "", Location="/")
+
+    def answer(self, status: int, text: str, **headers: str) -> None:
+        """Send an answer."""
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(text.encode())))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
+
+
+if __name__ == "__main__":
+    if "ends" in FAULTS:
+        sys.exit("no room in the harbour")
+    if "silent" in FAULTS:
+        threading.Event().wait()
+    ThreadingHTTPServer(("127.0.0.1", int(PORT)), Ledger).serve_forever()

@@ -1,0 +1,366 @@
+"""The site of an application, over a real server and without a browser."""
+
+import asyncio
+import re
+import socket
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+from ledger_site import ORIGIN, SHARED, Hands, command, ledger, ledger_task, mounted
+
+from generators.sites.application import server as server_module
+from generators.sites.application.site import ApplicationSite
+from generators.sites.gateway import Gateway
+from generators.sites.protocol import Outcome, Problem, Visit
+from schemas.application import Application
+from schemas.errors import BadConfig, FailureKind, RolloutFailure
+from schemas.task import Task
+
+
+@asynccontextmanager
+async def serving(application: Application) -> AsyncIterator[tuple[ApplicationSite, Gateway]]:
+    async with Gateway() as gateway, mounted(gateway, application) as site:
+        yield site, gateway
+
+
+@asynccontextmanager
+async def visiting(
+    site: ApplicationSite, gateway: Gateway, task: Task
+) -> AsyncIterator[tuple[Visit, Problem, Hands]]:
+    """A visit whose start page was loaded and whose problem has begun."""
+    async with site.open(task) as visit:
+        hands = Hands(gateway, visit)
+        await hands.ask("GET", task.start_url.removeprefix(ORIGIN))
+        yield visit, await site.begin(visit, hands), hands  # type: ignore[arg-type]
+
+
+async def answered(
+    site: ApplicationSite, problem: Problem, hands: Hands, text: str = ""
+) -> Outcome:
+    return await site.outcome(problem, hands, answer=text)  # type: ignore[arg-type]
+
+
+async def test_a_task_is_judged_by_the_servers_state_when_the_policy_answers() -> None:
+    async with (
+        serving(ledger()) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (visit, problem, hands),
+    ):
+        assert problem.goal == "Add Rope to the ledger."
+        assert (await site.state(problem)).value == {"seed": "1", "entries": []}
+        before = await site.outcome(problem, hands)  # type: ignore[arg-type]
+        await hands.ask("POST", "/add", entry="Rope")
+        going_on = await site.outcome(problem, hands)  # type: ignore[arg-type]
+        end = await answered(site, problem, hands)
+        await hands.ask("POST", "/add", entry="Tar")
+        later = await answered(site, problem, hands)
+
+    assert (before.reward, before.done) == (going_on.reward, going_on.done) == (0.0, False)
+    assert (end.reward, end.done) == (1.0, True)
+    assert later == end
+    assert visit.allowed_origins == (ORIGIN,)
+    assert "found 1" in end.because
+
+
+@pytest.mark.parametrize("entries", [[], ["Tar"], ["Rope", "Tar"], ["Rope", "Rope"]])
+async def test_anything_else_than_what_is_expected_is_not_rewarded(entries: list[str]) -> None:
+    async with (
+        serving(ledger()) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (_, problem, hands),
+    ):
+        for entry in entries:
+            await hands.ask("POST", "/add", entry=entry)
+
+        end = await answered(site, problem, hands)
+        assert (end.reward, end.done) == (0.0, True)
+
+
+async def test_a_visit_finds_the_state_of_its_seed_whatever_was_done_before() -> None:
+    async with serving(ledger()) as (site, gateway):
+        for seed in (1, 2):
+            async with visiting(site, gateway, ledger_task(seed)) as (_, problem, hands):
+                assert (await site.state(problem)).value == {"seed": str(seed), "entries": []}
+                await hands.ask("POST", "/add", entry="Rope")
+
+
+@pytest.mark.parametrize("visits", ["one", SHARED])
+async def test_visits_at_the_same_time_do_not_see_one_another(visits: object) -> None:
+    async with (
+        serving(ledger(visits=visits)) as (site, gateway),
+        visiting(site, gateway, ledger_task(1)) as (_, one, hands),
+        visiting(site, gateway, ledger_task(2)) as (_, other, _),
+    ):
+        await hands.ask("POST", "/add", entry="Rope")
+        assert (await site.state(one)).value == {
+            "seed": "1",
+            "entries": [{"id": 1, "text": "Rope"}],
+        }
+        assert (await site.state(other)).value == {"seed": "2", "entries": []}
+
+
+@pytest.mark.parametrize(("carrier", "name"), [("cookie", "sid"), ("query", "sid")])
+async def test_a_visits_id_goes_by_cookie_or_query_too(carrier: str, name: str) -> None:
+    application = ledger(visits={"carrier": carrier, "name": name})
+    async with (
+        serving(application) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (_, _, hands),
+    ):
+        hands.cookies |= {"sid": "forged", "mine": "1"}
+        _, page, _ = await hands.ask("GET", "/?sid=forged")
+
+    assert "stepmill-visit" not in page
+    assert "mine=1" in page
+    if carrier == "cookie":
+        assert re.search(r"sid=[0-9a-f]{32}", page)
+        assert "forged" not in page
+
+
+async def test_a_server_is_found_under_its_origin_and_never_under_its_port() -> None:
+    async with (
+        serving(ledger()) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (_, _, hands),
+    ):
+        _, page, _ = await hands.ask("GET", "/")
+        status, _, headers = await hands.ask("GET", "/away")
+
+    assert "Ledger of ledger.localhost<" in page
+    assert "no cookie" in page
+    assert (status, headers["Location"]) == (302, f"{ORIGIN}/")
+
+
+async def test_a_session_without_a_visit_reaches_no_server() -> None:
+    async with serving(ledger()) as (site, gateway):
+        async with visiting(site, gateway, ledger_task()) as (_, problem, hands):
+            pass
+        status, text, _ = await hands.ask("GET", "/")
+        with pytest.raises(RolloutFailure, match="the visit has ended"):
+            await site.state(problem)
+
+    assert (status, text) == (403, "this session has no visit here")
+
+
+async def test_a_login_is_in_the_browser_and_in_no_record() -> None:
+    application = ledger(
+        start={"command": command(), "secrets": ["LEDGER_KEY"]},
+        login={
+            "request": {"path": "/login", "form": {"key": "$LEDGER_KEY"}},
+            "storage": {"theme": "dark"},
+        },
+    )
+    async with (
+        serving(application) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (visit, _, hands),
+    ):
+        _, page, _ = await hands.ask("GET", "/")
+
+    assert "user=mia" in page
+    assert visit.sign_in is not None
+    assert visit.sign_in.storage == {ORIGIN: {"theme": "dark"}}
+    assert "sign_in" not in visit.model_dump()
+    assert "lease" not in visit.model_dump()
+    assert "mia" not in visit.model_dump_json() + repr(visit)
+
+
+async def test_what_is_masked_is_no_part_of_the_state() -> None:
+    async with (
+        serving(ledger("clock", masks={"state": ["/now"]})) as (site, gateway),
+        visiting(site, gateway, ledger_task()) as (visit, problem, hands),
+    ):
+        assert (await site.state(problem)).value == {"seed": "1", "entries": []}
+        await hands.ask("POST", "/add", entry="Rope")
+        end = await answered(site, problem, hands)
+
+    assert end.reward == 1.0
+    assert visit.masks is not None
+    assert visit.masks.state == ("/now",)
+
+
+@pytest.mark.parametrize(
+    ("application", "because"),
+    [
+        (ledger("ends"), "the server ended before it answered.*no room in the harbour"),
+        (ledger("silent", start={"command": command("silent"), "seconds": 1}), "within 1 s"),
+        (ledger(start={"command": ["no-such-program"]}), "no command 'no-such-program'"),
+        (ledger(start={"command": ["/etc/hostname"]}), "'/etc/hostname' cannot be run|ended"),
+        (
+            ledger(start={"command": command(), "environment": {"KEY": "$NOT_SET_ANYWHERE"}}),
+            "environment variable NOT_SET_ANYWHERE is not set",
+        ),
+    ],
+)
+async def test_a_server_that_does_not_start_is_refused_before_any_work(
+    application: Application, because: str
+) -> None:
+    async with Gateway() as gateway:
+        with pytest.raises(BadConfig, match=f"^sites.ledger: .*{because}") as caught:
+            await mounted(gateway, application).__aenter__()
+
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_port_that_nobody_listens_on_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        async with Gateway() as gateway:
+            with pytest.raises(BadConfig, match=f"{url} does not answer within 1 s"):
+                await mounted(gateway, ledger(start={"url": url, "seconds": 1})).__aenter__()
+
+
+@pytest.mark.parametrize(
+    ("fault", "because"),
+    [
+        ("reset-500", "reset: POST /reset.* answered 500: cannot reset"),
+        ("page-500", "the start page / answered 500"),
+        ("state-500", "state: GET /state: answered 500: no state today"),
+        ("no-json", "the state .*JSON"),
+        ("large", "more than 67,108,864 bytes"),
+    ],
+)
+async def test_a_server_that_breaks_is_the_sites_failure_and_says_how(
+    fault: str, because: str
+) -> None:
+    async with serving(ledger(fault)) as (site, gateway):
+        with pytest.raises(RolloutFailure, match=because) as caught:
+            async with visiting(site, gateway, ledger_task()):
+                pass
+
+    assert caught.value.kind is FailureKind.SITE
+
+
+async def test_a_state_that_does_not_come_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "ASK_SECONDS", 0.5)
+    async with serving(ledger("hangs")) as (site, gateway):
+        with pytest.raises(RolloutFailure, match=r"GET /state: no answer within 0\.5 s"):
+            async with visiting(site, gateway, ledger_task()):
+                pass
+
+
+async def test_a_start_page_that_is_not_there_is_named() -> None:
+    async with serving(ledger()) as (site, gateway):
+        with pytest.raises(RolloutFailure, match="the start page /attic answered 404"):
+            async with visiting(site, gateway, ledger_task(path="/attic")):
+                pass
+
+
+@pytest.mark.parametrize("visits", ["one", SHARED])
+async def test_a_server_that_ends_in_the_middle_fails_its_visit_and_is_replaced(
+    visits: object,
+) -> None:
+    async with serving(ledger("dies", visits=visits)) as (site, gateway):
+        async with visiting(site, gateway, ledger_task()) as (_, problem, hands):
+            status, _, _ = await hands.ask("POST", "/add", entry="Rope")
+            with pytest.raises(RolloutFailure, match="ledger: POST /add: ") as caught:
+                await answered(site, problem, hands)
+        async with visiting(site, gateway, ledger_task()) as (_, problem, _):
+            assert (await site.state(problem)).value == {"seed": "1", "entries": []}
+
+    assert status == 502
+    assert caught.value.kind is FailureKind.SITE
+
+
+async def test_visits_to_what_runs_already_wait_for_each_other() -> None:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+    script = [part.replace("{port}", str(port)) for part in command()]
+    process = await asyncio.create_subprocess_exec(*script)
+    try:
+        async with serving(ledger(start={"url": f"http://127.0.0.1:{port}"})) as (site, gateway):
+            order = list[str]()
+
+            async def visit(seed: int) -> None:
+                async with visiting(site, gateway, ledger_task(seed)) as (_, problem, hands):
+                    order.append(f"begins {seed}")
+                    await hands.ask("POST", "/add", entry="Rope")
+                    assert (await answered(site, problem, hands)).reward == 1.0
+                    order.append(f"ends {seed}")
+
+            async with asyncio.TaskGroup() as group:
+                for seed in (1, 2, 3):
+                    group.create_task(visit(seed))
+    finally:
+        process.kill()
+        await process.wait()
+
+    assert order == [f"{what} {seed}" for seed in (1, 2, 3) for what in ("begins", "ends")]
+
+
+async def test_a_task_that_expects_nothing_is_not_visited() -> None:
+    task = ledger_task().model_copy(update={"expect": None})
+    async with serving(ledger()) as (site, gateway):
+        with pytest.raises(RolloutFailure, match="expects nothing"):
+            async with visiting(site, gateway, task):
+                pass
+
+
+async def test_an_expectation_about_a_table_that_is_not_there_is_the_sites_failure() -> None:
+    task = ledger_task(expect={"added": [{"table": "orders"}]})
+    async with (
+        serving(ledger()) as (site, gateway),
+        visiting(site, gateway, task) as (_, problem, hands),
+    ):
+        with pytest.raises(RolloutFailure, match="orders") as caught:
+            await answered(site, problem, hands)
+
+    assert caught.value.kind is FailureKind.SITE
+
+
+async def test_nothing_of_a_server_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = list[Path]()
+    start = server_module.Server.start
+
+    async def noting(server: server_module.Server) -> None:
+        await start(server)
+        assert server.folder is not None
+        folders.append(server.folder)
+
+    monkeypatch.setattr(server_module.Server, "start", noting)
+    async with serving(ledger()) as (site, gateway), visiting(site, gateway, ledger_task()):
+        assert all(folder.is_dir() for folder in folders)
+
+    assert folders
+    assert not any(folder.exists() for folder in folders)
+
+
+async def test_the_folder_of_a_killed_program_goes_with_the_next_start(tmp_path: Path) -> None:
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
+    await killed.wait()
+    old = (server_module._memory() or tmp_path) / f"stepmill-site-{killed.pid}-abc"
+    old.mkdir()
+
+    async with serving(ledger()):
+        assert not old.exists()
+
+
+async def test_files_of_a_seed_take_the_place_of_those_of_a_server_and_views_are_its_state(
+    tmp_path: Path,
+) -> None:
+    for seed in (1, 2):
+        (tmp_path / "worlds" / str(seed)).mkdir(parents=True)
+        with closing(sqlite3.connect(tmp_path / "worlds" / str(seed) / "ledger.db")) as database:
+            database.execute("create table entry (id integer primary key, text text, at real)")
+            database.execute("insert into entry (text, at) values (?, 0.5)", (f"Rope {seed}",))
+            database.commit()
+    application = ledger(
+        reset={"files": "worlds/{seed}"},
+        state={
+            "sqlite": "{folder}/ledger.db",
+            "views": {"entries": "select id, text from entry"},
+        },
+        home=str(tmp_path),
+    )
+    async with serving(application) as (site, gateway):
+        for seed in (1, 2, 1):
+            async with visiting(site, gateway, ledger_task(seed)) as (_, problem, _):
+                assert (await site.state(problem)).value == {
+                    "entries": [{"id": 1, "text": f"Rope {seed}"}]
+                }
+        with pytest.raises(RolloutFailure, match=r"reset: .*there is no folder .*worlds/3"):
+            async with visiting(site, gateway, ledger_task(3)):
+                pass

@@ -1,0 +1,173 @@
+"""Tasks of both applications, without the applications."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from generators.sites.installable.application import Application
+from generators.sites.installable.application_task import WORLDS, Move, draft
+from generators.sites.installable.fossil.world import draw_world as draw_repository
+from generators.sites.installable.mediawiki.world import draw_world as draw_wiki
+from generators.sites.installable.registry import APPLICATIONS, find_application
+from schemas.errors import NotFound
+
+SEEDS = range(12)
+
+
+@pytest.fixture(params=list(APPLICATIONS))
+def application(request: pytest.FixtureRequest) -> Application:
+    return find_application(str(request.param))
+
+
+def test_each_application_has_a_dozen_templates_and_more(application: Application) -> None:
+    assert len({task.template_id for task in application.draw_tasks(0)}) >= 12
+
+
+def test_each_template_is_worded_in_two_ways_and_both_occur(application: Application) -> None:
+    drawn = [task for seed in SEEDS for task in application.draw_tasks(seed)]
+    for name in {task.template_id for task in drawn}:
+        tasks = [task for task in drawn if task.template_id == name]
+        rows = [task.row(site="a", origin="http://a.localhost") for task in tasks]
+        used = {
+            task.instructions.index(str(row["instruction"]))
+            for task, row in zip(tasks, rows, strict=True)
+        }
+
+        assert all(len(set(task.instructions)) >= 2 for task in tasks)
+        assert used == {0, 1}, name
+
+
+def test_a_template_asks_for_something_else_with_another_seed(application: Application) -> None:
+    drawn = [task for seed in SEEDS for task in application.draw_tasks(seed)]
+    asked = Counter(
+        (task.template_id, json.dumps(task.parameters, sort_keys=True)) for task in drawn
+    )
+    names = {task.template_id for task in drawn}
+
+    for name in names:
+        assert sum(template == name for template, _ in asked) >= len(SEEDS) / 3, name
+
+
+def test_each_task_expects_something_and_its_reference_says_the_answer(
+    application: Application,
+) -> None:
+    for task in (task for seed in SEEDS for task in application.draw_tasks(seed)):
+        last = task.reference[-1]
+        stated = task.expect.get("answer", {"equals": ""})
+
+        assert task.expect
+        assert last.do == "answer"
+        assert stated == {"equals": last.text}
+
+
+def test_no_answer_stands_in_its_question(application: Application) -> None:
+    for task in (task for seed in SEEDS for task in application.draw_tasks(seed)):
+        answer = task.reference[-1].text
+        if answer and task.feasible:
+            words = " ".join(task.instructions).replace("'Pier 3'", "").replace("?", " ").split()
+            assert answer not in words, task
+
+
+def test_the_tasks_of_a_seed_are_set_in_one_of_few_worlds(application: Application) -> None:
+    assert {task.world for task in application.draw_tasks(WORLDS + 1)} == {1}
+
+
+def test_only_a_task_that_cannot_be_done_is_answered_by_impossible(
+    application: Application,
+) -> None:
+    for task in application.draw_tasks(0):
+        assert (task.reference[-1].text == "impossible") == (not task.feasible)
+
+
+def test_the_same_seed_gives_the_same_rows_in_another_process(
+    application: Application, tmp_path: Path
+) -> None:
+    command = (sys.executable, "-m", "generators.sites.installable", "tasks", application.name)
+    files = [tmp_path / hashes for hashes in ("1", "2")]
+    for file in files:
+        environ = {"PYTHONHASHSEED": file.name, "PATH": "/bin"}
+        subprocess.run((*command, "--seeds", "3", "--out", str(file)), check=True, env=environ)
+    rows = [json.loads(line) for line in files[0].read_text().splitlines()]
+
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert len(rows) == 3 * len(application.draw_tasks(0))
+    assert {row["start_url"] for row in rows} == {application.origin + application.start}
+    assert {row["site"] for row in rows} == {application.name}
+
+
+@given(seed=st.integers(min_value=0, max_value=2**63 - 1))
+def test_names_are_unique_in_a_repository(seed: int) -> None:
+    world = draw_repository(seed)
+
+    assert world == draw_repository(seed)
+    for names in (
+        [ticket.title for ticket in world.tickets],
+        [ticket.key for ticket in world.tickets],
+        [page.name for page in world.pages],
+        [thread.title for thread in world.threads],
+    ):
+        assert len(set(names)) == len(names)
+
+
+@given(seed=st.integers(min_value=0, max_value=2**63 - 1))
+def test_names_are_unique_in_a_wiki_and_links_lead_to_pages(seed: int) -> None:
+    world = draw_wiki(seed)
+    titles = [article.title for article in world.articles]
+    linked = {
+        value.strip("[]")
+        for article in world.articles
+        for value in article.facts.values()
+        if value.startswith("[[")
+    }
+
+    assert world == draw_wiki(seed)
+    assert len(set(titles)) == len(titles)
+    assert linked <= set(titles)
+    assert not set(world.watched) & set(world.spoilt)
+
+
+@given(seed=st.integers(min_value=0, max_value=2**63 - 1))
+def test_a_spoilt_ship_can_be_taken_back_to_what_is_so(seed: int) -> None:
+    world = draw_wiki(seed)
+
+    for ship in world.ships:
+        good = ship.versions[-2 if ship.title in world.spoilt else -1].text
+        assert all(f"* {name}: {value}" in good for name, value in ship.facts.items())
+        assert (good == ship.text) == (ship.title not in world.spoilt)
+        dates = [version.at for version in ship.versions]
+        assert dates == sorted(set(dates))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"do": "click"},
+        {"do": "click", "label": "Edit", "selector": "a"},
+        {"do": "click", "label": "Edit", "text": "x"},
+        {"do": "type", "selector": "a"},
+        {"do": "press", "text": "Tab", "label": "Edit"},
+        {"do": "fly", "text": "home"},
+        {"do": "open"},
+    ],
+    ids=str,
+)
+def test_a_move_that_nobody_could_make_is_refused(stated: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        Move.model_validate(stated)
+
+
+def test_a_task_in_one_wording_is_refused() -> None:
+    with pytest.raises(ValidationError, match="instructions"):
+        draft("Only this", start="/", parameters={}, reference=(), replies="x")
+
+
+def test_an_application_that_is_not_known_is_named_with_those_that_are() -> None:
+    with pytest.raises(NotFound, match="no application 'gitea'; there are: fossil, mediawiki"):
+        find_application("gitea")

@@ -1,0 +1,128 @@
+"""Each gate finds the task that only it rejects, and a whole task passes all of them."""
+
+from typing import Any
+
+import pytest
+from broken_tasks import BROKEN, ROPE
+from ledger_site import ledger_task
+
+from generators.sites.gates import (
+    Attempted,
+    Failing,
+    Gate,
+    expectation_gates,
+    leak_gates,
+)
+from generators.sites.state import ServerState
+from schemas.expectation import parse_expectation
+from schemas.reference import REFERENCE
+
+BEFORE = ServerState({"seed": "1", "entries": [{"id": 1, "text": "Tar"}, {"id": 2, "text": "Oar"}]})
+AFTER = ServerState(
+    {
+        "seed": "1",
+        "entries": [
+            {"id": 1, "text": "Tar"},
+            {"id": 2, "text": "Oar"},
+            {"id": 3, "text": "Rope"},
+        ],
+    }
+)
+
+
+def found(expect: Any, *, answer: str | None = "", changed: bool = True) -> list[Failing]:
+    attempted = Attempted(BEFORE, AFTER if changed else BEFORE, answer)
+    return list(expectation_gates(parse_expectation(expect, "a test"), attempted))
+
+
+def test_an_expectation_that_tells_success_from_all_else_passes() -> None:
+    assert found(ROPE) == []
+    assert found({"answer": {"number": 4_711}}, answer="4,711", changed=False) == []
+    assert found({"answer": "Bremen"}, answer="Bremen", changed=False) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "always pays",
+        "already true at the start",
+        "speaks of a table that is not there",
+        "does not see a side effect",
+        "takes any entry",
+    ],
+)
+def test_what_is_wrong_with_an_expectation_is_found(name: str) -> None:
+    row, gate, because = BROKEN[name]
+
+    failing = found(row["expect"])
+
+    assert {one.gate.value for one in failing} == {gate}
+    assert any(because in one.because for one in failing), failing
+
+
+@pytest.mark.parametrize("name", ["is answered by anybody", "can be given up"])
+def test_an_answer_that_costs_nothing_is_found(name: str) -> None:
+    row, gate, because = BROKEN[name]
+    reference = row["reference"]
+    assert isinstance(reference, list)
+    answer = reference[-1]["text"]  # type: ignore[index,call-overload]
+
+    failing = found(row["expect"], answer=str(answer), changed=False)
+
+    assert (Gate(gate), because) in failing
+
+
+def test_a_task_that_cannot_be_done_may_expect_to_be_given_up() -> None:
+    assert found({"answer": "impossible"}, answer="impossible", changed=False) == []
+
+
+def test_an_answer_that_is_accepted_in_one_spelling_alone_is_found() -> None:
+    failing = found({"answer": {"matches": "Bremen"}}, answer="Bremen", changed=False)
+
+    assert {one.gate for one in failing} == {Gate.SPELLINGS}
+    assert any("'bremen'" in one.because for one in failing)
+
+
+def leaks(
+    instruction: str, page: str, *, reference: Any = None, kind: str | None = None
+) -> list[Failing]:
+    task = ledger_task(expect={"answer": "Bremen"}).model_copy(
+        update={
+            "instruction": instruction,
+            "reference": None if reference is None else REFERENCE.validate_python(reference),
+            "answer_kind": kind,
+        }
+    )
+    return list(leak_gates(task, page))
+
+
+READS = [{"do": "answer", "text": "Bremen"}]
+LOOKS = [{"do": "click", "on": "Harbours"}, *READS]
+
+
+@pytest.mark.parametrize(
+    ("given", "because"),
+    [
+        (leaks("Say Bremen.", ""), "the instruction contains 'Bremen'"),
+        (leaks("Which harbour?", "Bremen and others", reference=LOOKS), "the start page shows"),
+        (leaks("Which harbour?", "BREMEN", reference=READS, kind="computed"), "the start page"),
+    ],
+)
+def test_an_answer_that_is_given_away_is_found(given: list[Failing], because: str) -> None:
+    ((gate, reason),) = given
+
+    assert gate is Gate.NO_SOLUTION_LEAKAGE
+    assert because in reason
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        leaks("Which harbour?", "Hamburg", reference=LOOKS),
+        leaks("Which harbour?", "Bremerhaven", reference=LOOKS),
+        leaks("Is it Bremen or Hamburg?", "", reference=LOOKS),
+        leaks("Which harbour is on this page?", "Bremen", reference=READS, kind="verbatim"),
+    ],
+)
+def test_an_answer_that_has_to_be_found_is_no_leak(given: list[Failing]) -> None:
+    assert given == []
