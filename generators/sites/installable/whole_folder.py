@@ -1,0 +1,40 @@
+"""A folder that is whole when it is there.
+
+It is filled under another name and renamed when it is complete, so a kill at any moment leaves no half of
+it, and of two processes that make the same one the faster wins. What a killed process left is removed
+by the next that makes anything beside it.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+_MAKING = "making-"
+
+
+def make_whole(folder: Path, make: Callable[[Path], None]) -> Path:
+    """Return `folder`, filled by `make` if it is not there; what `make` raises passes through."""
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(folder.parent)
+    making = Path(tempfile.mkdtemp(prefix=f"{_MAKING}{os.getpid()}-", dir=folder.parent))
+    making.chmod(0o755)
+    try:
+        make(making)
+        making.rename(folder)
+    except OSError:
+        if not folder.is_dir():  # else another process was faster, with the same content
+            raise
+    finally:
+        shutil.rmtree(making, ignore_errors=True)
+    return folder
+
+
+def _sweep(parent: Path) -> None:
+    for folder in parent.glob(f"{_MAKING}*"):
+        process = folder.name.removeprefix(_MAKING).partition("-")[0]
+        if not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)

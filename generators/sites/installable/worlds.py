@@ -1,0 +1,41 @@
+"""The worlds that an application's tasks are set in, kept as files, and how one is put back.
+
+Making a world takes from a fifth of a second to half a minute, so it is made once for each version of
+the application and each content, in a folder that gets its name when it is whole. Putting an instance
+back is then one rename of its SQLite file (`generators/sites/application/server.py`).
+"""
+
+import re
+from pathlib import Path
+
+from generators.sites.installable.application import Application, Installed, World
+from generators.sites.installable.whole_folder import make_whole
+from schemas.base import content_hash
+
+_SHOWN = 12
+
+
+def world_folder(application: Application, installed: Installed, *, data: Path, seed: int) -> Path:
+    """Return the folder with the world of `seed`, made if it is not there.
+
+    Raises:
+        Unfinished: the application failed while the world was made.
+    """
+    base = base_folder(application, installed, data=data)
+
+    def make(folder: Path) -> None:
+        application.make(installed, seed, World(folder=folder, base=base))
+
+    content = content_hash(application.draw_world(seed).model_dump(mode="json"))
+    return make_whole(base.with_name(f"{seed}-{content[:_SHOWN]}"), make)
+
+
+def base_folder(application: Application, installed: Installed, *, data: Path) -> Path:
+    """Return the folder with what all worlds have in common, made if it is not there.
+
+    Raises:
+        Unfinished: the application failed while it was made.
+    """
+    version = re.sub(r"[^\w.+~-]", "_", installed.version)
+    home = data / application.name / "worlds" / f"{version}-{application.making}"
+    return make_whole(home / "base", lambda folder: application.make_base(installed, folder))
