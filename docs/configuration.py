@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from columns import Parts, line, renew
-from configuration_keys import CHOICES, OPTIONS, Key, in_identity, modules, tables, unit
+from configuration_keys import CHOICES, MEMBERS, OPTIONS, Key, in_identity, modules, tables, unit
 from pydantic_core import to_jsonable_python
 
 from schemas.base import Record
-from schemas.sections import PolicySection
+from schemas.sections import PART_NAME, PolicySection
 from storage.publish.card.columns import kind_in, member_docs
 
 PAGE = Path(__file__).with_name("configuration.md")
@@ -29,6 +29,7 @@ _ANY_LENGTH = 2**31 - 1
 _PATTERNS = {
     r"^[a-z0-9][a-z0-9.+-]*$": "lower-case letters, digits, `.`, `+` and `-`",
     r"^[A-Za-z_][A-Za-z0-9_-]{0,39}$": "at most 40 letters, digits, `_` and `-`",
+    PART_NAME: "at most 64 letters, digits, `_`, `.` and `-`",
 }
 """What is written in words for a pattern; the first character is never `.`, `+` or `-`."""
 
@@ -43,6 +44,8 @@ def _value(schema: Mapping[str, Any], defs: Mapping[str, Any], *, plural: str = 
             kind = f"list of {len(items)} {_value(item, defs, plural='s')}"
         case {"items": item}:
             kind = f"list of {_value(item, defs, plural='s')}"
+        case {"additionalProperties": {"$ref": _}}:
+            kind = "table of paths of files"
         case {"additionalProperties": {"type": _} as item}:
             kind = f"table of {_value(item, defs, plural='s')}"
         case _:
@@ -123,8 +126,8 @@ def _entry(key: Key) -> Iterator[str]:
             value = _link("table", _title(names))
     if choices := CHOICES.get(name):
         value += ": " + _coded(choices)
-    if closed := kind_in(info.annotation, StrEnum):
-        value = "one of those above"
+    if closed := MEMBERS.get(name) or kind_in(info.annotation, StrEnum):
+        value = "one of those above" + (", or a plug-in's" if name in MEMBERS else "")
         members = member_docs(closed)
         yield from (f"* `{member.value}`: {members[member.name]}" for member in closed)
         yield ""

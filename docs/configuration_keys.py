@@ -8,15 +8,18 @@ code.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
+
+from pydantic import BaseModel
 
 from generators.policy.dialects.registry import DIALECTS, make_dialect
 from generators.policy.dialects.shared.browser_tools import EVERYTHING
 from generators.verify.verifiers import VERIFIER_NAMES
 from schemas.base import Record
 from schemas.config import RunConfig, identity
-from schemas.sections import VIEWPORT, BrowserSection, PolicySection, RoleSection
+from schemas.sections import VIEWPORT, BrowserSection, PolicyName, PolicySection, RoleSection
 from storage.publish.card.columns import kind_in
 
 OPTIONS = "policy.dialect_options"
@@ -39,6 +42,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     ),
     "flows/job/plan.py": ("run.seed", "tasks.attempts", "tasks.unit_size", "policy.share"),
     "flows/resources/resources.py": (
+        "sites",
         *("run.url", "browser.sessions", "browser.processes"),
         *("limits.live_episodes", "verify.verifiers", "verify.rejected_too"),
     ),
@@ -53,15 +57,16 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all(OPTIONS, "schema_in_prompt more_instructions thinking thinking_key text_limit"),
     "generators/policy/dialects/shared/text_dialect.py": _all(OPTIONS, "convention"),
     "generators/policy/factory.py": _all("policy", "name script"),
+    "generators/policy/registry.py": _all("policy", "name options script"),
     "generators/policy/model/model_call.py": _all("engine", "usd_per_hour usd_per_million"),
     "generators/policy/model/setup.py": _all("policy", "dialect dialect_options temperature top_p")
     + _all("policy", "max_tokens context_tokens logprobs keep_images slack_images")
     + _all("policy", "localizer validator")
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
-    "generators/tasks/loader.py": _all("tasks", "source include exclude seeds"),
+    "generators/tasks/loader.py": _all("tasks", "source sources include exclude sample"),
     "schemas/acceptance.py": _all("accept", "passed min_reward min_scores"),
-    "schemas/config.py": ("policies",),
+    "schemas/config.py": ("policies", "tasks.seeds"),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),
     "storage/publish/destinations/hub/destination.py": _all("publish", "private gated"),
@@ -96,6 +101,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "seconds": ("engine.patience_seconds", "limits.seconds", "limits.drain_seconds"),
     "sessions": ("browser.sessions",),
     "tiles": (f"{OPTIONS}.tiles",),
+    "tasks": ("tasks.sample",),
     "tokens": (*_all("policy", "max_tokens context_tokens localizer.max_tokens"), "limits.tokens"),
     "US dollars per hour": ("engine.usd_per_hour",),
     "US dollars per million tokens": _all(_PRICES, "prompt completion cached"),
@@ -114,13 +120,16 @@ CHOICES: Mapping[str, Sequence[str]] = {
 }
 """The names that a key takes, where its type does not list them."""
 
+MEMBERS: Mapping[str, type[StrEnum]] = {"policy.name": PolicyName}
+"""The names of what ships, with a sentence each, where a plug-in may add others."""
+
 
 class Key(NamedTuple):
     """A key of one table, or of several tables with the same keys."""
 
     names: tuple[str, ...]
     """Dotted; the first one stands for all in the mappings above."""
-    kind: type[Record]
+    kind: type[BaseModel]
     """The record that it is a field of."""
     dialects: tuple[str, ...] = ()
     """The dialects that have it; empty: it is no dialect's."""
@@ -144,6 +153,7 @@ def tables() -> Mapping[tuple[str, ...], tuple[Key, ...]]:
         for kind, names in found.items()
     }
     out["policy",] += (Key(("policies",), RunConfig),)
+    out["tasks",] += (Key(("sites",), RunConfig),)
     out[OPTIONS,] = tuple(_options())
     order = list(RunConfig.model_fields)
     return dict(sorted(out.items(), key=lambda item: order.index(item[0][0].split(".")[0])))
@@ -152,7 +162,10 @@ def tables() -> Mapping[tuple[str, ...], tuple[Key, ...]]:
 def _nested(record: type[Record], prefix: str = "") -> Iterator[tuple[str, type[Record]]]:
     for name, info in record.model_fields.items():
         kind = kind_in(info.annotation, Record)
-        if kind is not None and name != "policies":  # they have the keys of `policy`
+        if kind is not None and name not in {
+            "policies",
+            "sites",
+        }:  # the keys of `policy`, of a file
             yield prefix + name, kind
             yield from _nested(kind, f"{prefix}{name}.")
 
@@ -183,7 +196,9 @@ def _identity() -> frozenset[str]:
     roles = PolicySection(localizer=RoleSection(), validator=RoleSection())
     sizes = BrowserSection(), BrowserSection(viewport=VIEWPORT)
     found = [identity(RunConfig(policy=roles, browser=size)) for size in sizes]
-    return frozenset(("policies", *(key for one in found for key in leaves(one))))
+    keys = {key for one in found for key in leaves(one)}
+    # Without any, as in the runs of earlier versions, they are left out.
+    return frozenset({"policies", "policy.options", "sites", *keys})
 
 
 def in_identity(key: str) -> str:

@@ -120,7 +120,11 @@ class RememberedSite:
 
         return await session.give(f"begin {visit.model_dump_json()}", begin)
 
-    async def outcome(self, _: Problem, session: RememberedSession) -> Outcome:
+    async def outcome(
+        self, _: Problem, session: RememberedSession, *, answer: str | None = None
+    ) -> Outcome:
+        del answer
+
         async def outcome(real: Session) -> Outcome:
             assert session.problem is not None
             return await self.site.outcome(session.problem, real)

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("flows", "generators", "schemas", "storage")
+PACKAGES = ("flows", "generators", "registries", "schemas", "storage")
 
 
 @cache

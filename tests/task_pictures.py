@@ -87,9 +87,11 @@ class WatchedSite(MiniWob):
         self.panels: defaultdict[str, set[str]] = defaultdict(set)
         """Those in sight, by template's page."""
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
         """Return the outcome; the page stands still from here to the next picture."""
-        outcome = await super().outcome(problem, session)
+        outcome = await super().outcome(problem, session, answer=answer)
         shown = await session.evaluate(IN_SIGHT)
         where = await session.evaluate("location.pathname")
         assert isinstance(shown, list)

@@ -27,8 +27,8 @@ import pyarrow.dataset as ds
 from PIL import Image
 
 from bench.measuring.result import report
-from generators.sites.catalogue import catalogue
 from generators.sites.miniwob import AREA
+from generators.sites.miniwob_catalogue import catalogue
 from schemas.sections import StorageSection
 from schemas.tables import Row
 from storage.lake.lake import Lake

@@ -20,7 +20,10 @@ from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
 from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm
+from generators.sites.installable.packages import data_folder, find_installed
+from generators.sites.installable.registry import APPLICATIONS
 from generators.sites.miniwob import pages_root, template_paths
+from registries.entry_points import Group, find_plugins
 from schemas.base import Record
 from schemas.errors import NoBrowser, NoEngine
 from schemas.sections import EngineSection
@@ -87,6 +90,8 @@ def diagnose() -> Iterator[Diagnosis]:
     yield from exposure_lines(exposure(launch_options()))
     yield _pages()
     yield _packages()
+    yield from plugin_lines()
+    yield from _applications()
     yield _prefect()
     free = psutil.virtual_memory().available
     cores = f"; {os.cpu_count() or 1} cores"
@@ -94,6 +99,18 @@ def diagnose() -> Iterator[Diagnosis]:
     free = psutil.disk_usage(str(Path.cwd())).free
     yield _capacity("disk", free, MIN_DISK, " here", "make room, or give a run.url elsewhere")
     yield _engine()
+
+
+def _applications() -> Iterator[Diagnosis]:
+    """Yield which of the applications that tasks ship for are installed; a run needs none of them."""
+    for application in APPLICATIONS.values():
+        found = find_installed(application, data_folder(os.environ))
+        yield Diagnosis(
+            name="site",
+            health=Health.GOOD if found else Health.POOR,
+            found=f"{application.name} {found.version}" if found else f"no {application.name}",
+            remedy="" if found else f"'stepmill sites install {application.name}', for its tasks",
+        )
 
 
 def _python() -> Diagnosis:
@@ -174,6 +191,19 @@ def _packages() -> Diagnosis:
         lacking = "without " + ", ".join(missing)
         return Diagnosis(name="packages", health=Health.LACKING, found=lacking, remedy="make setup")
     return Diagnosis(name="packages", health=Health.GOOD, found="all installed")
+
+
+def plugin_lines() -> Iterator[Diagnosis]:
+    """Yield each part that a plug-in offers; one that is broken stops the runs that name it, and no others."""
+    if not any(find_plugins(group) for group in Group):
+        yield Diagnosis(name="plug-ins", health=Health.GOOD, found="none")
+        return
+    from flows.job.plugins import plugin_problems  # noqa: PLC0415 - heavy, and only where there are any
+
+    for plugin, problem in plugin_problems():
+        found = f"{plugin.group.noun} '{plugin.name}' of {plugin.origin}"
+        health = Health.POOR if problem else Health.GOOD
+        yield Diagnosis(name="plug-in", health=health, found=found, remedy=problem)
 
 
 def _prefect() -> Diagnosis:

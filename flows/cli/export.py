@@ -13,50 +13,44 @@ from flows.job.stored_run import StoredRun, open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.errors import BadConfig
-from storage.export.export import (
-    ExportReport,
+from storage.export.export import ExportReport, export
+from storage.export.formats import (
+    FLAGS,
+    FormatParts,
     check_options,
     check_rejected,
-    export,
+    find_format,
     make_format,
 )
-from storage.export.registry import (
-    RENDERED,
-    FormatName,
-    MessageShape,
-    Pictures,
-    Spelling,
-    StepChoice,
-)
+from storage.export.registry import MessageShape, Pictures, Spelling, StepChoice
 from storage.objects.urls import folder, is_bucket
 from storage.publish.plan.rows import Tables, open_tables
 from storage.publish.training.options import SystemPrompt
-
-OPTIONS = ("dialect", "shape", "pictures", "steps", "system", "spelling")
-"""The flags that only some formats have."""
 
 
 def run(args: Arguments) -> int:
     """Carry the command out and return its exit code."""
     log_to_stderr()
-    name = FormatName(args.format)
-    options: dict[str, JsonValue] = {option: getattr(args, option) for option in OPTIONS}
+    name: str = args.format
+    options: dict[str, JsonValue] = {option: getattr(args, option) for option in FLAGS}
     check_options(name, options)
     check_rejected(name, include_rejected=_include_rejected(args))
     if is_bucket(args.to) or args.to.startswith("hf://"):
         raise BadConfig(f"--to {args.to}: an export is written to a folder; copy it from there")
     stored, tables = asyncio.run(_open_tables(args))
-    renderer = make_renderer(stored.config, args.dialect) if name in RENDERED else None
+    rendered = "dialect" in find_format(name).flags
     report = export(  # in this thread, so that an interrupt ends it at once
         tables,
         make_format(
             name,
-            renderer=renderer,
-            shape=MessageShape(args.shape or MessageShape.OPENAI),
-            pictures=Pictures(args.pictures or Pictures.FILES),
-            steps=StepChoice(args.steps or StepChoice.ALL),
-            system=SystemPrompt(args.system or SystemPrompt.ROW),
-            spelling=Spelling(args.spelling or Spelling.COLUMNS),
+            FormatParts(
+                renderer=make_renderer(stored.config, args.dialect) if rendered else None,
+                shape=MessageShape(args.shape or MessageShape.OPENAI),
+                pictures=Pictures(args.pictures or Pictures.FILES),
+                steps=StepChoice(args.steps or StepChoice.ALL),
+                system=SystemPrompt(args.system or SystemPrompt.ROW),
+                spelling=Spelling(args.spelling or Spelling.COLUMNS),
+            ),
         ),
         folder(args.to),
         run_id=stored.run.run_id,

@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from registries.entry_points import Group, find_plugins
 from storage.export.registry import (
     PAGES,
     SUMMARIES,
@@ -84,7 +85,9 @@ def _whole_number(
     return int(text)
 
 
-_COUNT = partial(_whole_number, minimum=1)
+whole_number = partial(_whole_number, minimum=1)
+"""Reads a count, from 1."""
+
 _SEED = partial(_whole_number, minimum=0)
 _PORT = partial(_whole_number, minimum=1, maximum=65_535, what="a port, a whole number")
 
@@ -101,15 +104,19 @@ class _FormatAction(argparse.Action):
     ) -> None:
         """Store the name, or refuse it with the nearest one there is."""
         del option_string
-        names = [name.value for name in FormatName]
-        if values not in names:
-            near = difflib.get_close_matches(str(values), names, n=1, cutoff=0.4)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            parser.error(f"there is no format '{values}'{hint}; there are {', '.join(names)}")
-        setattr(namespace, self.dest, values)
-        name = FormatName(str(values))
-        parser.description = PAGES[name]
+        name = str(values)
+        setattr(namespace, self.dest, name)
         parser.epilog = f"Example: stepmill export runs/demo --format {name} --to demo-{name}"
+        if name in set(FormatName):
+            parser.description = PAGES[FormatName(name)]
+            return
+        plugins = {plugin.name: plugin for plugin in find_plugins(Group.FORMATS)}
+        if name not in plugins:
+            names = [*(name.value for name in FormatName), *plugins]
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            parser.error(f"there is no format '{name}'{hint}; there are {', '.join(names)}")
+        parser.description = f"{name}: from the plug-in {plugins[name].origin}"
 
 
 def export_flags(parser: argparse.ArgumentParser) -> None:
@@ -185,6 +192,15 @@ def _list(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _validate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        help="JSON Lines, a JSON array or Parquet; docs/tasks.md explains each",
+    )
+    json_flag(parser)
+
+
 def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("template", metavar="TEMPLATE", help="as click-test")
     parser.add_argument("--seed", type=_SEED, default=0, metavar="N", help="which task of it (0)")
@@ -196,7 +212,7 @@ def _show(parser: argparse.ArgumentParser) -> None:
 def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="NAME", help="the policy that acts (teacher)")
     parser.add_argument(
-        "--seeds", type=_COUNT, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
+        "--seeds", type=whole_number, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
     )
     parser.add_argument("--first-seed", type=_SEED, metavar="N", help="the first of them (0)")
     parser.add_argument(
@@ -205,7 +221,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exclude", action="append", metavar="GLOB", help="no templates that match any"
     )
-    parser.add_argument("--sessions", type=_COUNT, metavar="N", help="at once")
+    parser.add_argument("--sessions", type=whole_number, metavar="N", help="at once")
     parser.add_argument(
         "--sheet",
         metavar="FILE",
@@ -221,6 +237,11 @@ TASKS: Commands = {
         "list templates with what they need and an example goal, or a task file's tasks",
         "stepmill tasks list 'click-*' --tag searching",
     ),
+    "validate": (
+        _validate,
+        "name every defect of a task file with its line, and count its tasks",
+        "stepmill tasks validate tasks.jsonl",
+    ),
     "show": (
         _show,
         "open one task's real page and show its goal, address, elements and picture",
@@ -233,6 +254,37 @@ TASKS: Commands = {
     ),
 }
 """The subcommands of `tasks`."""
+
+
+def sites_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `sites`."""
+    add_commands(parser, SITES, dest="sites_command", package="flows.cli.sites")
+
+
+def _site_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("site", metavar="NAME", help="the site's name in [sites]")
+    configuration_flags(parser)
+    json_flag(parser)
+
+
+def _site_install(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="fossil or mediawiki")
+    json_flag(parser)
+
+
+SITES: Commands = {
+    "install": (
+        _site_install,
+        "bring an application that tasks ship for onto this machine, and make its worlds",
+        "stepmill sites install fossil",
+    ),
+    "check": (
+        _site_check,
+        "open an application's tasks twice, carry their references out, and say what to mend or mask",
+        "stepmill sites check shop --config run.toml",
+    ),
+}
+"""The subcommands of `sites`."""
 
 
 def engine_flags(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,9 @@ from flows.cli.flags import (
     engine_flags,
     export_flags,
     json_flag,
+    sites_flags,
     tasks_flags,
+    whole_number,
 )
 from flows.terminal import ExitCode, print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
@@ -197,6 +199,15 @@ def _compact(parser: argparse.ArgumentParser) -> None:
 def _show(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
+        "other", metavar="RUN2", nargs="?", help="another run, to compare the two by template"
+    )
+    parser.add_argument(
+        "--k",
+        type=whole_number,
+        metavar="N",
+        help="attempts of pass@k; by default as many as the run made at a task",
+    )
+    parser.add_argument(
         "--version",
         type=int,
         metavar="N",
@@ -244,13 +255,18 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "show": (
         _show,
-        "show what a run holds and lacks, by template and policy, whether it has ended or not",
+        "show what a run holds and lacks, ended or not, or compare two runs by template",
         "stepmill show runs/demo",
     ),
     "tasks": (
         tasks_flags,
         "list the tasks there are, look at one, or check a policy on many",
         "stepmill tasks check --policy teacher --seeds 20",
+    ),
+    "sites": (
+        sites_flags,
+        "try an application of one's own on its tasks",
+        "stepmill sites check shop --config run.toml",
     ),
     "engine": (
         engine_flags,

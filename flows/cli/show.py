@@ -1,47 +1,107 @@
-"""`stepmill show`: what a run holds, by template and policy; finished, under way, cancelled or killed."""
+"""`stepmill show`: what a run holds, by template and policy, or how two runs compare.
+
+A run may be finished, under way, cancelled or killed.
+"""
 
 import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from flows.cli.parser import Arguments
-from flows.cli.summary import total_lines, unjudged_lines, yield_table
+from flows.cli.summary import (
+    comparison_lines,
+    pass_rate_lines,
+    total_lines,
+    unjudged_lines,
+    yield_table,
+)
 from flows.job.config_loader import Sources
+from flows.job.judging import by_episode
+from flows.job.pass_rates import TaskAttempts, compare_runs, count_attempts, pass_rates
 from flows.job.stored_run import Completion, open_stored_run, view_run
-from flows.job.summary import Summary, summarise
+from flows.job.summary import Summary, read_episodes, read_templates, summarise
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
+from schemas.base import Record
+from schemas.errors import BadConfig
+from schemas.tables import Row
 from schemas.verdict import Verdict
 from storage.lake import readers
 from storage.lake.lake_reader import Snapshot
 
 
+class _Look(Record):
+    """What a run was found to hold."""
+
+    summary: Summary
+    """Its summary."""
+    attempts: tuple[TaskAttempts, ...]
+    """The attempts that count, by task and policy."""
+    made: Completion | None
+    """How much of it is made; None where a version of it was asked for."""
+
+
 def run(args: Arguments) -> int:
-    """Carry the command out and return its exit code."""
+    """Carry the command out and return its exit code.
+
+    Raises:
+        BadConfig: a version or a k was named beside two runs.
+    """
     log_to_stderr()
-    summary, made = asyncio.run(_summary(args))
+    if args.other is not None:
+        return _compare(args)
+    look = asyncio.run(_look(args, args.run))
+    rates = pass_rates(look.attempts, k=args.k)
     if args.json:
-        counts = made and {"complete": made.complete, **made.model_dump(mode="json")}
-        print_result({"run": args.run, **summary.model_dump(mode="json"), "made": counts})
+        counts = look.made and {"complete": look.made.complete, **look.made.model_dump(mode="json")}
+        print_result(
+            {
+                "run": args.run,
+                **look.summary.model_dump(mode="json"),
+                "made": counts,
+                "pass_rates": [rate.model_dump(mode="json") for rate in rates],
+            }
+        )
     else:
-        print_lines(_lines(args.run, summary, made))
+        print_lines(_lines(args.run, look.summary, look.made))
+        print_lines(pass_rate_lines(rates))
     return ExitCode.DONE
 
 
-async def _summary(args: Arguments) -> tuple[Summary, Completion | None]:
+def _compare(args: Arguments) -> int:
+    given = [name for name in ("version", "k") if getattr(args, name) is not None]
+    if given:
+        raise BadConfig(
+            f"--{given[0]}: is for one run; two are compared as they are now, by pass@1"
+        )
+    first, second = (asyncio.run(_look(args, url)).attempts for url in (args.run, args.other))
+    found = compare_runs(first, second)
+    if args.json:
+        templates = [one.model_dump(mode="json") for one in found]
+        print_result({"run": args.run, "other": args.other, "templates": templates})
+    else:
+        print_lines(comparison_lines(found, args.run, args.other))
+    return ExitCode.DONE
+
+
+async def _look(args: Arguments, url: str) -> _Look:
     """Return what a run holds now and how much of it is made, or what a version of it holds."""
     sources = Sources(config=args.config, settings=tuple(args.settings))
-    stored = await open_stored_run(args.run, sources, os.environ)
+    stored = await open_stored_run(url, sources, os.environ)
     rule = stored.config.accept
     try:
         if args.version is not None:
-            snapshot = await stored.lake.snapshot(args.version)
-            await warn_of_stored_thresholds(snapshot, rule)
-            return await summarise(snapshot, await _verdicts(snapshot), rule), None
-        now = await view_run(stored)
-        await warn_of_stored_thresholds(now.snapshot, rule)
-        verdicts = await _verdicts(now.snapshot)
-        return await summarise(now.snapshot, verdicts, rule, episodes=now.episodes), now.made
+            snapshot, made = await stored.lake.snapshot(args.version), None
+            episodes: Sequence[Row] = await read_episodes(snapshot)
+        else:
+            now = await view_run(stored)
+            snapshot, made, episodes = now.snapshot, now.made, now.episodes
+        await warn_of_stored_thresholds(snapshot, rule)
+        verdicts = await _verdicts(snapshot)
+        summary = await summarise(snapshot, verdicts, rule, episodes=episodes)
+        templates = await read_templates(snapshot)
+        attempts = count_attempts(episodes, templates, by_episode(verdicts), rule)
+        return _Look(summary=summary, attempts=attempts, made=made)
     finally:
         await stored.lake.close()
 

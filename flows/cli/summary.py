@@ -3,10 +3,15 @@
 from collections.abc import Iterator, Sequence
 
 from flows.job.engine_usage import EngineUsage
+from flows.job.pass_rates import Comparison, PassRate
 from flows.job.report import Report
 from flows.job.summary import GroupCount, Summary
 from flows.terminal import table
+from schemas.proportion import Estimate
 from storage.publish.publish import PublishReport
+
+_IDS = 3
+"""Tasks of one run alone that a comparison names, of each template."""
 
 
 def report_lines(report: Report) -> Iterator[str]:
@@ -113,3 +118,67 @@ def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list
             for count in counts
         ),
     )
+
+
+def pass_rate_lines(rates: Sequence[PassRate]) -> Iterator[str]:
+    """Yield how often each policy solved its tasks, over all of them and by template."""
+    if not rates:
+        return
+    most = max(rate.k for rate in rates)
+    with_k = ["pass@k", "95 %"] if most > 1 else []
+    yield from ("", "success by template, worst first, and how well it is known (over tasks)")
+    yield from table(
+        ("template", "policy", "tasks", "attempts", "pass@1", "95 %", *with_k),
+        (
+            [
+                rate.template or "all",
+                rate.policy,
+                str(rate.tasks),
+                str(rate.attempts),
+                *_estimate(rate.pass_1),
+                *(_pass_k(rate) if with_k else []),
+            ]
+            for rate in rates
+        ),
+    )
+
+
+def _pass_k(rate: PassRate) -> tuple[str, str]:
+    """Return pass@k with its k, and its interval; how many tasks have so many attempts, if not all."""
+    if rate.pass_k is None:
+        return f"@{rate.k}", f"no task has {rate.k} attempts"
+    percent, interval = _estimate(rate.pass_k)
+    fewer = "" if rate.tasks_k == rate.tasks else f" of {rate.tasks_k} tasks"
+    return f"@{rate.k} {percent}", interval + fewer
+
+
+def _estimate(found: Estimate | None, *, signed: bool = False) -> tuple[str, str]:
+    if found is None:
+        return "", ""
+    sign = "+" if signed else ""
+    ends = (f"{100 * end:{sign}.0f}" for end in (found.low, found.high))
+    return f"{100 * found.value:{sign}.1f} %", " to ".join(ends)
+
+
+def comparison_lines(found: Sequence[Comparison], first: str, second: str) -> Iterator[str]:
+    """Yield how two runs compare, over all templates and by template, and what one alone attempted."""
+    yield from (f"A        {first}", f"B        {second}", "")
+    yield "pass@1 over the tasks that both attempted (where there are none, over each run's own)"
+    head = ("template", "both", "only A", "only B", "A", "B", "B - A", "95 %")
+    yield from table(
+        head,
+        (
+            [
+                one.template or "all",
+                *(str(len(ids)) for ids in (one.shared, one.only_first, one.only_second)),
+                *(_estimate(run)[0] for run in (one.first, one.second)),
+                *_estimate(one.difference, signed=True),
+            ]
+            for one in found
+        ),
+    )
+    for one in found:
+        for name, ids in (("A", one.only_first), ("B", one.only_second)):
+            if one.template is not None and ids:
+                more = f" and {len(ids) - _IDS} more (--json has all)" if len(ids) > _IDS else ""
+                yield f"only {name}   {one.template}: task {', '.join(ids[:_IDS])}{more}"

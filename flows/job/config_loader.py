@@ -11,10 +11,13 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from registries.entry_points import Group
+from registries.registry import check_known
 from schemas.base import Record
 from schemas.config import Layer, RunConfig, resolve
 from schemas.errors import BadConfig
 from schemas.redaction import redact
+from schemas.sections import PolicyName
 
 PREFIX = "STEPMILL_"
 """What environment variables that are keys begin with; `__` stands for each dot."""
@@ -49,6 +52,12 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
     Raises:
         BadConfig: a source cannot be read.
     """
+    for name, layer in _plain_layers(sources, environ):
+        yield from _read_sites(name, layer)
+
+
+def _plain_layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, Layer]]:
+    """Yield the layers, in which applications are still the names of their files."""
     if sources.config is not None:
         yield sources.config, read_file(sources.config)
     for name in sorted(environ):
@@ -64,6 +73,31 @@ def layers(sources: Sources, environ: Mapping[str, str]) -> Iterator[tuple[str, 
         yield where, _layer_of([part.strip() for part in key.split(".")], text, where=where)
     if sources.run is not None:
         yield "--run", {"run": {"url": sources.run}}
+
+
+def _read_sites(name: str, layer: Layer) -> Iterator[tuple[str, Layer]]:
+    """Yield a layer without the applications that it names, and each application's file as one more.
+
+    Raises:
+        BadConfig: a file cannot be read.
+    """
+    sites = layer.get("sites")
+    files = (
+        {site: path for site, path in sites.items() if isinstance(path, str)}
+        if isinstance(sites, Mapping)
+        else {}
+    )
+    if not isinstance(sites, Mapping) or not files:
+        yield name, layer
+        return
+    rest = {site: table for site, table in sites.items() if site not in files}
+    yield name, {**{key: value for key, value in layer.items() if key != "sites"}, "sites": rest}
+    for site, path in files.items():
+        table = read_file(path)
+        if "home" in table:
+            raise BadConfig(f"{path}: unknown key 'home'")
+        home = str(Path(path).resolve().parent)
+        yield path, {"sites": {site: {**table, "home": home}}}
 
 
 def read_file(path: str) -> Layer:
@@ -130,3 +164,13 @@ def parse_value(text: str) -> JsonValue:
     except tomllib.TOMLDecodeError:
         return text
     return table["value"] if table.keys() == {"value"} else text
+
+
+def check_policy_names(config: RunConfig) -> None:
+    """Refuse policies that neither ship nor come from a plug-in, for commands that make none.
+
+    Raises:
+        NotFound: with the nearest name there is.
+    """
+    for section in config.mix:
+        check_known(Group.POLICIES, section.name, PolicyName, key="policy.name")

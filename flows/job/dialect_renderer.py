@@ -46,7 +46,7 @@ from schemas.config import RunConfig
 from schemas.episode import Actor, Episode, Step
 from schemas.errors import RolloutFailure
 from schemas.observation import Observation
-from schemas.sections import ENGINE_POLICIES, EngineSection, PolicySection
+from schemas.sections import EngineSection, PolicySection
 from schemas.viewport import Viewport
 from storage.publish.training.source import (
     ChatMessage,
@@ -67,9 +67,7 @@ def make_renderer(config: RunConfig, dialect: str | None) -> "DialectRenderer":
     Raises:
         BadConfig: there is no such dialect, or an option is not one of its own.
     """
-    sections = [section for section in config.mix if section.name in ENGINE_POLICIES] or list(
-        config.mix
-    )
+    sections = [section for section in config.mix if config.asks_engine(section)] or config.mix
     wanted = dialect or sections[0].dialect or DEFAULT
     using = [section for section in sections if (section.dialect or DEFAULT) == wanted]
     plain = sections[0].model_copy(update={"dialect_options": {}})

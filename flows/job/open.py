@@ -23,7 +23,7 @@ from flows.job.stored_run import open_stored_run
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
-from flows.job.validate import ValidConfig
+from flows.job.validate import ValidConfig, check_dialects
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from schemas.config import RunConfig
@@ -59,7 +59,7 @@ async def open_generation(
         runtime: PolicyRuntime | None = None
         if run_id is None:
             runtime = await _start(resources, check, rollouts=True)
-        run = await create_run(resources.store, config, provenance=provenance())
+        run = await create_run(resources.store, config, provenance=provenance(config))
         plan = plan_units(config, prepared.tasks, run_id=run.run_id)
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, plan)
         if run_id is not None and state.pending:
@@ -90,7 +90,7 @@ async def open_judging(
     """Begin to judge every committed episode of the run at `url` again.
 
     Raises:
-        BadConfig: a setting is of a key that judging does not use.
+        BadConfig: a setting is of a key that judging does not use, or a dialect is not installed.
         NotFound: there is no run, nothing is committed, or a verifier does not exist.
         Unwritable: the run cannot be written.
         NoBrowser: a browser is needed and none starts.
@@ -100,6 +100,7 @@ async def open_judging(
     stored = await open_stored_run(url, sources, environ)
     await stored.lake.close()
     config = stored.config
+    check_dialects(config)
     async with RunResources(config) as resources:
         state = await read_resume_state(resources.lake, resources.spool, resources.panel, ())
         if not state.committed:

@@ -104,7 +104,7 @@ def count_by_policy(config: RunConfig, tasks: Sequence[Task]) -> dict[str, int]:
     """Return how many episodes each policy will make."""
     return dict(
         Counter(
-            draw_policy(config, task, attempt).name.value
+            str(draw_policy(config, task, attempt).name)
             for task in tasks
             for attempt in range(config.tasks.attempts)
         )

@@ -22,7 +22,7 @@ from generators.tasks.loader import load_tasks
 from schemas.base import Record
 from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason
-from schemas.errors import BadTasks, Damaged
+from schemas.errors import BadConfig, BadTasks, Damaged
 from schemas.tables import Row
 from storage.lake.lake import Lake
 from storage.lake.lake_reader import Snapshot
@@ -147,6 +147,7 @@ def _planned_episodes(stored: StoredRun) -> int | None:
     """Return how many episodes the run's own configuration plans."""
     try:
         config = RunConfig.model_validate(stored.run.config)
-        return len(load_tasks(config.tasks)) * config.tasks.attempts
-    except (ValidationError, BadTasks):
+        tasks = load_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
+        return len(tasks) * config.tasks.attempts
+    except (ValidationError, BadConfig, BadTasks):
         return None

@@ -33,6 +33,7 @@ _EPISODES = (
     "task_id",
     "policy",
     "stop_reason",
+    "failure_kind",
     "n_steps",
     "prompt_tokens",
     "completion_tokens",
@@ -133,6 +134,12 @@ async def read_episodes(snapshot: _Snapshot) -> list[Row]:
     return await _rows(await snapshot.dataset("episodes"), _EPISODES)
 
 
+async def read_templates(snapshot: _Snapshot) -> dict[str, str]:
+    """Return the template of each task, by the task's id."""
+    tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
+    return {task["task_id"]: task["template_id"] for task in tasks}
+
+
 async def summarise(
     snapshot: _Snapshot,
     verdicts: Sequence[Verdict],
@@ -146,9 +153,8 @@ async def summarise(
     """
     if episodes is None:
         episodes = await read_episodes(snapshot)
-    tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
     known = by_episode(verdicts)
-    templates = {task["task_id"]: task["template_id"] for task in tasks}
+    templates = await read_templates(snapshot)
     judged = accept_all(
         rule,
         (

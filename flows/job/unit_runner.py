@@ -49,7 +49,7 @@ class RolloutSetup:
     run_id: str
     """The run that the episodes belong to."""
     code_version: str
-    """The program's version and commit."""
+    """The program's version and commit, and the plug-ins' versions."""
     config: RunConfig
     """What the run is configured to do; it says how large pages and pictures are."""
     limits: LimitsSection
@@ -74,7 +74,7 @@ class RolloutSetup:
         """Return the setup that a configuration asks for."""
         return cls(
             run_id=run_id,
-            code_version=code_version(),
+            code_version=code_version(config),
             config=config,
             limits=config.limits,
             sites=sites,

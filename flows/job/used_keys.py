@@ -37,6 +37,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "generate": None,
     "verify": (
         "storage",
+        "sites",
         "verify",
         "accept",
         "browser.sessions",
@@ -62,10 +63,13 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "tasks show": (*_PICTURES, *_ACTING),
     "tasks check": (
         "run.seed",
+        "sites",
         "tasks.source",
+        "tasks.sources",
         "tasks.include",
         "tasks.exclude",
         "tasks.seeds",
+        "tasks.sample",
         "tasks.attempts",
         "policy",
         "policies",
@@ -78,6 +82,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "limits.stuck_steps",
         "accept.min_reward",
     ),
+    "sites check": ("run.seed", "sites", "tasks", *_PICTURES, *_ACTING, "limits"),
     "engine serve": ("engine.model", "engine.command", "engine.args"),
     "engine plan": (*_LARGEST, *_ACTING),
 }

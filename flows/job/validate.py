@@ -2,15 +2,20 @@
 
 import logging
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flows.job.thresholds import warn_of_thresholds
 from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
-from generators.tasks.loader import load_tasks
+from generators.policy.model.setup import dialect_of
+from generators.sites.registry import SITES
+from generators.tasks.loader import TaskPlan, plan_tasks, refusal_of
+from generators.tasks.site_templates import site_offers
 from generators.verify.verifiers import check_verifier_names
 from schemas.config import RunConfig
-from schemas.errors import BadConfig
+from schemas.errors import BadConfig, BadTasks
+from schemas.sections import PolicyName
 from schemas.task import Task
 
 LOG = logging.getLogger(__name__)
@@ -31,7 +36,7 @@ def validate(config: RunConfig) -> ValidConfig:
 
     Raises:
         BadConfig: a value cannot be honoured by this version.
-        BadTasks: the task source is unreadable or selects nothing.
+        BadTasks: a task source is unreadable or selects nothing, or no task of it can be attempted.
         NotFound: a verifier does not exist.
     """
     for section in config.mix:
@@ -39,9 +44,64 @@ def validate(config: RunConfig) -> ValidConfig:
     if config.uses_engine:
         check_engine(config)
     _check_verifiers(config)
-    tasks = tuple(load_tasks(config.tasks))
+    plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
+    tasks = _attemptable(plan, config)
+    _check_references(config, tasks)
+    for name in sorted({task.site for task in tasks} - config.sites.keys()):
+        SITES.get(name, key="site")  # a plug-in that cannot be used is refused before any work
     warn_of_thresholds(config.accept, ((task.site, task.template_id) for task in tasks))
     return ValidConfig(config, tasks)
+
+
+def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
+    """Refuse tasks that a policy is to carry out by their reference and that have none."""
+    if any(one.name == PolicyName.SCRIPTED and one.script is None for one in config.mix):
+        without = [task for task in tasks if task.reference is None]
+        if without:
+            first = without[0]
+            raise BadTasks(
+                f"policy.script: 'scripted' carries out a script or the tasks' references, and "
+                f"{len(without):,} of {len(tasks):,} tasks have no reference, as {first.site} "
+                f"{first.template_id} with seed {first.seed}"
+            )
+
+
+def _attemptable(plan: TaskPlan, config: RunConfig) -> tuple[Task, ...]:
+    """Return the tasks that can be attempted, and say what is left out.
+
+    Raises:
+        BadTasks: none can be.
+    """
+    sites = site_offers(config.sites)
+    reasons = Counter(refusal_of(task, sites) for task in plan.refused)
+    if not plan.tasks:
+        lines = [f"none of {count} tasks can be attempted: {why}" for why, count in reasons.items()]
+        raise BadTasks("\n".join(f"tasks: {line}" for line in lines))
+    for why, count in reasons.items():
+        LOG.warning("%d tasks are left out: %s", count, why)
+    if plan.unmapped:
+        LOG.warning(
+            "%d rows of task files give no task; `stepmill tasks validate FILE` names each",
+            len(plan.unmapped),
+        )
+    if config.tasks.sample is not None and config.tasks.sample > plan.available:
+        LOG.warning(
+            "tasks.sample = %d, but there are only %d tasks: all are taken",
+            config.tasks.sample,
+            plan.available,
+        )
+    return plan.tasks
+
+
+def check_dialects(config: RunConfig) -> None:
+    """Refuse to judge a run whose dialects are not all here: its replies could not be read.
+
+    Raises:
+        BadConfig: a dialect's plug-in is not installed, or cannot be used.
+    """
+    for section in config.mix:
+        if config.asks_engine(section):
+            dialect_of(section)
 
 
 def _check_verifiers(config: RunConfig) -> None:

@@ -9,15 +9,16 @@ nothing with what it replays but the pages.
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.browser.slots import Slots, page_slots
-from generators.sites import miniwob
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
+from generators.sites.registry import RunSites
+from schemas.application import Application
 
 
 class BrowserPool:
@@ -79,7 +80,7 @@ class SlottedSessions:
 class Browsers:
     """The sites and browsers of a command that stores nothing."""
 
-    sites: dict[str, Site]
+    sites: Mapping[str, Site]
     """The sites by the names that tasks give them."""
     sessions: Sessions
     """Sessions of a browser that has started."""
@@ -87,16 +88,25 @@ class Browsers:
     """Sessions of another browser, which starts with its first session."""
 
 
-def make_sites(gateway: Gateway) -> dict[str, Site]:
-    """Return every site there is, mounted on `gateway`, by the name that tasks call it."""
-    return {miniwob.NAME: miniwob.MiniWob(gateway)}
+async def enter_sites(stack: contextlib.AsyncExitStack, sites: Iterable[Site]) -> None:
+    """Start the sites that have something to start; `stack` stops them.
+
+    Raises:
+        BadConfig: an application does not start.
+    """
+    for site in sites:
+        if isinstance(site, contextlib.AbstractAsyncContextManager):
+            await stack.enter_async_context(site)
 
 
 @contextlib.asynccontextmanager
-async def open_browsers() -> AsyncIterator[Browsers]:
-    """Start the gateway and a browser, and stop everything at the end.
+async def open_browsers(
+    applications: Mapping[str, Application] | None = None,
+) -> AsyncIterator[Browsers]:
+    """Start the gateway, the applications and a browser, and stop everything at the end.
 
     Raises:
+        BadConfig: an application does not start.
         NoBrowser: no usable browser is found, or it does not start.
     """
     async with contextlib.AsyncExitStack() as stack:
@@ -105,4 +115,6 @@ async def open_browsers() -> AsyncIterator[Browsers]:
         replays = Chromium(gateway_port=gateway.port, slots=slots)
         stack.push_async_exit(replays)
         chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port, slots=slots))
-        yield Browsers(sites=make_sites(gateway), sessions=chromium, replays=replays)
+        sites = RunSites(gateway, applications or {})
+        await enter_sites(stack, sites.values())
+        yield Browsers(sites=sites, sessions=chromium, replays=replays)

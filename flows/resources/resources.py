@@ -7,14 +7,17 @@ refuses the command before anything is written. Replays have a browser process o
 """
 
 import logging
+from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
-from flows.resources.browsers import BrowserPool, SlottedSessions, make_sites
+from flows.resources.browsers import BrowserPool, SlottedSessions, enter_sites
 from flows.resources.engines import PolicyRuntime, open_policies
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
+from generators.sites.protocol import Site
+from generators.sites.registry import RunSites
 from generators.verify.panel import Panel
 from generators.verify.verifiers import make_verifiers
 from schemas.config import RunConfig
@@ -53,7 +56,7 @@ class RunResources:
         """The limit on sessions that make episodes and ask the engine; replays do not count."""
         self.rollouts = BrowserPool()
         """Sessions for rollouts; a caller takes a slot first."""
-        self.sites = make_sites(self._gateway)
+        self.sites: Mapping[str, Site] = RunSites(self._gateway, config.sites)
         """The sites by the names that tasks give them."""
         self.panel = Panel(
             make_verifiers(
@@ -82,6 +85,7 @@ class RunResources:
         Without `rollouts` only replays have a browser. Call it once.
 
         Raises:
+            BadConfig: an application does not start.
             NoBrowser: no usable browser is found, or it does not start.
             NoEngine: a policy asks an engine, and it does not start or answer.
         """
@@ -89,6 +93,7 @@ class RunResources:
         if not rollouts and not replays:
             return None
         await self._stack.enter_async_context(self._gateway)
+        await enter_sites(self._stack, self.sites.values())
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self.rollouts, eager=number == 0)
         policies = open_policies(self._config)

@@ -9,6 +9,7 @@ from random import Random
 from adversarial.retelling import Told, Truth
 from remembered_sessions import RememberedSessions, RememberedSite
 from stub_engine import WrittenEngine
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.policy.factory import PolicyFactory
@@ -197,7 +198,7 @@ class Recorder:
     async def _is_true(self, told: Told) -> bool:
         """Return whether carrying out the actions shows everything as it is told."""
         episode = told.episode
-        visit = await self.site.visit(told.task)
+        visit = await visit_to(self.site, told.task)
         spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
         async with self.browser.session(spec) as session:
             await session.open(visit.start_url)

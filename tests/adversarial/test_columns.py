@@ -18,10 +18,13 @@ from scripted_rollouts import scripted_task
 
 from schemas.action import Click
 from schemas.base import Record
+from schemas.delta import Delta
 from schemas.episode import Episode, FailedTry, PolicyKind, StopReason, ThoughtSource
 from schemas.errors import FailureKind
+from schemas.expectation import Expectation
 from schemas.mistake import InjectedMistake
 from schemas.observation import Screenshot
+from schemas.reference import REFERENCE
 from schemas.tables import arrow_schema
 from schemas.task import Task
 
@@ -39,6 +42,7 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "instruction",
             "parameters",
             "seed",
+            "expect",
         ]
     ),
     "episodes": frozenset(
@@ -72,6 +76,9 @@ STRUCTURE: Mapping[str, frozenset[str]] = {
             "n_steps",
             "reward",
             "done",
+            "state_before_sha256",
+            "state_after_sha256",
+            "delta",
             "trainable",
             "prompt_tokens",
             "completion_tokens",
@@ -206,6 +213,7 @@ NOBODY: Mapping[str, Mapping[str, str]] = {
         "feasible": "a word of the task file",
         "answer_kind": "a word of the task file",
         "rubric": "a word of the task file; no verifier reads it yet",
+        "reference": "a word of the task file; `tasks check` carries it out",
         "expires_at": "a word of the task file",
         "split": "a word of the task file; publication decides where it has none",
     },
@@ -262,6 +270,9 @@ NEW: Mapping[str, object] = {
     "steps.think_ms": 60_000.0,
     "tasks.split": "test",
     "tasks.parameters": {"level": 1},
+    "tasks.expect": Expectation(answer="42"),
+    "tasks.reference": REFERENCE.validate_python([{"do": "answer", "text": "42"}]),
+    "episodes.delta": Delta(),
     "calls.prompt_token_ids": (1, 2, 3),
     "calls.image_steps": (1,),
     "calls.completion_logprobs": None,

@@ -19,7 +19,7 @@ from generators.policy.protocol import Policy
 from generators.policy.teacher.policy import TeacherPolicy
 from schemas.sections import VerifySection
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT), pytest.mark.xdist_group("lies")]
 
 TEMPLATES = (
     "click-button",

@@ -13,6 +13,7 @@ from adversarial.recorded import HEIGHT, WIDTH, Recorder, recording
 from adversarial.watched import WatchedSite
 from effort import THOROUGH, TIMEOUT
 from random_actions import Walk, walk
+from visits import visit_to
 
 from generators.sites.miniwob import NAME, start_url, template_paths
 from generators.tasks.site_templates import make_template_task, site_offers
@@ -36,7 +37,7 @@ async def walk_on(recorder: Recorder, template: str, number: int, seen: Counter[
     """Walk over one task of a template."""
     site = WatchedSite(recorder.site)
     task = make_template_task(site_offers()[NAME], template, seed=number, source=NAME)
-    visit = await recorder.site.visit(task)
+    visit = await visit_to(recorder.site, task)
     spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
     async with recorder.slots, recorder.browser.session(spec) as session:
         await session.open(visit.start_url)

@@ -8,6 +8,7 @@ from remembered_sessions import RememberedSessions, RememberedSite
 from scripted_rollouts import RUNNING, WON, clicks, pages, scripted_task
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
+from visits import visit_to
 
 from generators.browser.protocol import Sessions
 from generators.sites.protocol import Site
@@ -22,7 +23,7 @@ REMEMBERED: Site = RememberedSite(ScriptedSite())  # type: ignore[assignment]  #
 
 async def shown(sessions: Sessions, actions: Sequence[Action], site: Site = REMEMBERED) -> object:
     """Return what a session shows, the problem's nonce left out."""
-    visit = await site.visit(scripted_task())
+    visit = await visit_to(site, scripted_task())
     spec = visit.session_spec(viewport_width=100, viewport_height=80)
     async with sessions.session(spec) as session:
         await session.open(visit.start_url)

@@ -65,9 +65,11 @@ class WatchedSite:
         await watch_events(session)
         return problem
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
         """Return the site's outcome, and read what happened."""
-        outcome = await self.site.outcome(problem, session)
+        outcome = await self.site.outcome(problem, session, answer=answer)
         end = await first_end(session)
         self.true_reward = self.true_reward if end is None else end
         return outcome

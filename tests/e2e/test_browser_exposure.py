@@ -9,6 +9,7 @@ from html_site import browsing
 
 from flows.job.provenance import provenance
 from generators.browser.launch import exposure, launch_options
+from schemas.config import RunConfig
 
 NOBODY = 65_534
 ASKING = (
@@ -57,4 +58,7 @@ async def test_the_sandbox_and_the_port_of_a_running_browser_are_as_they_are_sta
     assert stated.sandboxed == ("--no-sandbox" not in argv)
     assert stated.port == ("200 OK" in answer), answer
     assert stated.port == any(argument.startswith("--remote-debugging-port=") for argument in argv)
-    assert provenance()["browser"] == {"sandbox": stated.sandbox, "devtools": stated.devtools}
+    assert provenance(RunConfig())["browser"] == {
+        "sandbox": stated.sandbox,
+        "devtools": stated.devtools,
+    }

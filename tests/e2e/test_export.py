@@ -16,7 +16,7 @@ from factories import MadeRun, make_whole_run
 from PIL import Image
 
 from generators.policy.dialects.registry import DEFAULT, DIALECTS
-from storage.export.export import NEEDS_REJECTED
+from storage.export.formats import NEEDS_REJECTED
 from storage.export.registry import FormatName
 
 FAMILIES = "['click-test','enter-text','click-checkboxes-large','choose-list']"

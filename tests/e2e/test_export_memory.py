@@ -45,7 +45,8 @@ from exports import Parrot
 from memory_run import RULE
 
 from storage.export.registry import FormatName, Pictures
-from storage.export.export import export, make_format
+from storage.export.export import export
+from storage.export.formats import FormatParts, make_format
 from storage.publish.plan import episode_reader
 from storage.publish.plan.rows import Tables
 
@@ -53,7 +54,7 @@ episode_reader.PIECE_BYTES = 2_000_000
 run, to = map(Path, sys.argv[1:3])
 tables = Tables(version=1, datasets={path.name: ds.dataset(path) for path in run.iterdir()})
 for name in sys.argv[3:]:
-    format_ = make_format(FormatName(name), renderer=Parrot(), pictures=Pictures.DATA)
+    format_ = make_format(FormatName(name), FormatParts(renderer=Parrot(), pictures=Pictures.DATA))
     export(tables, format_, to / name, run_id="r", rule=RULE)
 status = Path("/proc/self/status").read_text().splitlines()
 print(next(line for line in status if line.startswith("VmHWM")).split()[1])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 from factories import make_task
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
@@ -62,7 +63,7 @@ class Served:
     ) -> AsyncIterator[tuple[Visit, Session]]:
         """Open a template's page, and leave it to be begun; `bare` as episodes are recorded now."""
         task = make_task(3, template=template).model_copy(update={"start_url": start_url(template)})
-        visit = (await self.site.visit(task)).model_copy(update={"bare": bare})
+        visit = (await visit_to(self.site, task)).model_copy(update={"bare": bare})
         spec = visit.session_spec(viewport_width=500, viewport_height=400)
         async with self.browser.session(spec) as session:
             await session.open(visit.start_url)

@@ -9,6 +9,7 @@ from aiohttp import web
 from factories import make_task
 from html_site import ORIGIN, browsing, spec
 from PIL import Image
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import ClockSpec
@@ -42,7 +43,7 @@ async def first_look(gateway: Gateway) -> bytes:
     task = make_task(template=template).model_copy(update={"start_url": start_url(template)})
     async with gateway:
         site = MiniWob(gateway)
-        visit = await site.visit(task)
+        visit = await visit_to(site, task)
         spec = visit.session_spec(viewport_width=500, viewport_height=400)
         async with Chromium(gateway_port=gateway.port) as chromium, chromium.session(spec) as page:
             await page.open(visit.start_url)

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from html_site import HOST, handler, spec
 from html_site import ORIGIN as OUR_ORIGIN
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import SessionSpec
@@ -202,7 +203,7 @@ async def test_a_page_cannot_lie_to_the_reader(browser: Browser) -> None:
 
 async def _fingerprint(session: ChromiumSession, site: MiniWob, task: Task, *, reads: int) -> str:
     """Return a page's state after its problem was drawn, and what its randomness gives next."""
-    visit = await site.visit(task)
+    visit = await visit_to(site, task)
     await session.open(visit.start_url)
     problem = await site.begin(visit, session)
     for _ in range(reads):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from commands import LOOK, SMALL, UNREPLAYED, Said, called, contents, end, interrupt, start, until
-from factories import MadeRun, commit_whole_unit, make_episode, make_task
+from factories import MadeRun, commit_whole_unit, make_episode, make_task, make_whole_run
 from pydantic import JsonValue
 
 from schemas.config import RunConfig
@@ -209,3 +209,52 @@ def _ended(said: Said) -> int:
     assert isinstance(made, dict)
     counts = [made[name] for name in ("committed", "spooled")]
     return sum(count for count in counts if isinstance(count, int))
+
+
+def test_success_is_shown_by_template_with_its_interval(tmp_path: Path) -> None:
+    made = asyncio.run(make_whole_run(tmp_path / "run"))
+    said = called("show", made.url, "--json")
+    total, *_ = _items(said.answer["pass_rates"])
+    assert (total["template"], total["policy"], total["tasks"]) == (None, "model", 4)
+    assert (total["attempts"], total["k"]) == (8, 2)
+    assert total["pass_1"] == {"value": 1.0, "low": pytest.approx(0.510, abs=1e-3), "high": 1.0}
+    text = called("show", made.url).out
+    assert "success by template, worst first" in text
+    assert "@2 100.0 %" in text
+    assert "pass@k" not in called("show", made.url, "--k=1").out
+
+
+def test_two_runs_are_compared_template_by_template(tmp_path: Path) -> None:
+    one = asyncio.run(make_whole_run(tmp_path / "one", units=2))
+    two = asyncio.run(make_whole_run(tmp_path / "two", units=1))
+    before = contents(one.folder), contents(two.folder)
+    said = called("show", one.url, two.url, "--json")
+    assert (said.code, said.answer["run"], said.answer["other"]) == (0, one.url, two.url)
+    total, of_template = _items(said.answer["templates"])
+    assert (total["template"], of_template["template"]) == (None, "click-test")
+    assert [len(ids) for ids in _lists(of_template, "shared", "only_first", "only_second")] == [
+        2,
+        2,
+        0,
+    ]
+    text = called("show", one.url, two.url).out
+    assert f"A        {one.url}" in text
+    assert "only A   click-test: task " in text
+    assert (contents(one.folder), contents(two.folder)) == before
+
+
+@pytest.mark.parametrize("flag", ["--version=1", "--k=2"])
+def test_what_is_for_one_run_is_refused_beside_two(flag: str, tmp_path: Path) -> None:
+    said = called("show", str(tmp_path), str(tmp_path), flag)
+    assert (said.code, said.out) == (2, "")
+    assert f"{flag.partition('=')[0]}: is for one run" in said.err
+
+
+def _items(value: JsonValue) -> list[dict[str, JsonValue]]:
+    assert isinstance(value, list)
+    return [item for item in value if isinstance(item, dict)]
+
+
+def _lists(item: dict[str, JsonValue], *names: str) -> list[list[JsonValue]]:
+    found = [item[name] for name in names]
+    return [one for one in found if isinstance(one, list)]

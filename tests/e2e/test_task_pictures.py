@@ -10,6 +10,7 @@ import pytest_asyncio
 from effort import THOROUGH
 from factories import make_task
 from task_pictures import IN_SIGHT, WIDE, is_beside, is_covered, pixels
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
@@ -72,7 +73,9 @@ class Served:
         No panel may be in sight, before and after each action.
         """
         task = make_task(1, template=template, instruction="")
-        visit = await self.site.visit(task.model_copy(update={"start_url": start_url(template)}))
+        visit = await visit_to(
+            self.site, task.model_copy(update={"start_url": start_url(template)})
+        )
         area = self.site.area(template)
         viewport = draw_viewport(RunConfig(), area, seed=template)
         assert viewport.width >= area[0]
@@ -140,7 +143,7 @@ async def test_the_checks_find_what_a_page_shows_beside_its_task(
     """A page that is left as it is fails each of them, and only that page does."""
     task = make_task(1, template="click-test-2", instruction="")
     task = task.model_copy(update={"start_url": start_url(task.template_id)})
-    visit = (await served.site.visit(task)).model_copy(update={"bare": bare})
+    visit = (await visit_to(served.site, task)).model_copy(update={"bare": bare})
     width, height = WIDE
     spec = visit.session_spec(viewport_width=width, viewport_height=height)
     async with served.browser.session(spec) as session:

@@ -7,12 +7,13 @@ import asyncio
 from collections.abc import Iterable
 
 import pytest
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
-from generators.sites import catalogue as module
-from generators.sites.catalogue import TemplateEntry, catalogue
+from generators.sites import miniwob_catalogue as module
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
+from generators.sites.miniwob_catalogue import TemplateEntry, catalogue
 from generators.tasks.site_templates import make_template_task, site_offers
 from schemas.base import canonical_json
 
@@ -46,7 +47,7 @@ async def goals_of(names: Iterable[str]) -> dict[str, str]:
 
 async def goal_of(name: str, site: MiniWob, chromium: Chromium) -> str:
     task = make_template_task(site_offers()["miniwob"], name, seed=0, source="miniwob")
-    visit = await site.visit(task)
+    visit = await visit_to(site, task)
     spec = visit.session_spec(viewport_width=500, viewport_height=400)
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)

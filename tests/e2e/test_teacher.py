@@ -15,6 +15,7 @@ import pytest_asyncio
 from dialect_variants import framed
 from effort import THOROUGH
 from factories import make_step
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
@@ -154,7 +155,7 @@ async def _drive(
 
 
 async def _attempt(chromium: Chromium, site: MiniWob, template: str, seed: int) -> Attempt:
-    visit = await site.visit(_task(template, seed))
+    visit = await visit_to(site, _task(template, seed))
     spec = visit.session_spec(viewport_width=WIDTH, viewport_height=HEIGHT)
     async with chromium.session(spec) as session:
         await session.open(visit.start_url)

@@ -2,9 +2,9 @@
 
 A `python` block is run, in an empty folder; one marked `python no-run` needs a dataset or a
 network, so it is compiled and each thing it imports is looked up, and it is run where a dataset is
-published (`tests/e2e/test_published_everywhere.py`). One marked `python file NAME` is a script for a
-trainer: it is compiled here and run by `make test-trainers`, which has what it imports. A line of an `sh` block that starts with
-`stepmill` or `make` must be a command as it stands; in running text the command, the target or the
+published (`tests/e2e/test_published_everywhere.py`). One marked `python file NAME` is a file: it is
+compiled here, and run by `make test-trainers`, which has what it imports, or by
+`tests/extending/test_plugin.py`. A line of an `sh` block that starts with `stepmill` or `make` must be a command as it stands; in running text the command, the target or the
 file that is named must exist.
 """
 
@@ -21,6 +21,7 @@ from pathlib import Path
 import configuration
 import pytest
 from columns import renewed
+from offered_parts import offer
 from source_tree import ROOT
 
 from flows.cli.parser import build_parser, parse
@@ -37,10 +38,15 @@ README_LINES = 150
 TRAINING = "docs/training.md"
 """The page whose files `make test-trainers` takes."""
 
+WITH_FILES = (TRAINING, "docs/extending.md", "docs/applications.md")
+"""The pages that show whole files; other tests run them."""
+
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-_PATH = re.compile(r"^(?:flows|generators|schemas|storage|configs|bench|docs|tests|requirements)/")
+_PATH = re.compile(
+    r"^(?:flows|generators|registries|schemas|storage|configs|bench|docs|tests|requirements)/"
+)
 
 
 def _text(page: str) -> str:
@@ -71,7 +77,7 @@ def _shell_lines(word: str) -> Iterator[tuple[str, str]]:
 
 def test_python_in_the_pages_runs(tmp_path: Path) -> None:
     for page, mark, code in _blocks("python"):
-        if mark == "no-run" or (page == TRAINING and mark.startswith("file ")):
+        if mark == "no-run" or (page in WITH_FILES and mark.startswith("file ")):
             continue
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
@@ -81,7 +87,7 @@ def test_python_in_the_pages_runs(tmp_path: Path) -> None:
 
 def test_python_that_needs_data_compiles_and_imports_what_there_is() -> None:
     for page, mark, code in _blocks("python"):
-        if page == TRAINING and mark.startswith("file "):
+        if page in WITH_FILES and mark.startswith("file "):
             ast.parse(code)
             continue
         assert mark in ("", "no-run"), f"{page}: unknown mark {mark!r}"
@@ -95,7 +101,11 @@ def test_python_that_needs_data_compiles_and_imports_what_there_is() -> None:
                 assert missing == [], f"{page}: {node.module} has no {missing}"
 
 
-def test_commands_in_the_pages_are_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_in_the_pages_are_commands(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(tmp_path, "stepmill-example", {"stepmill.formats:goals": "stepmill_example.format:Goals"})
+    monkeypatch.syspath_prepend(tmp_path)
     refused = {
         line: capsys.readouterr().err
         for _, line in _shell_lines("stepmill")
@@ -198,8 +208,8 @@ def test_what_only_a_verifier_to_come_would_give_is_called_reserved() -> None:
     for column, verifiers in waiting.items():
         assert ("Reserved" in docs[column]) == verifiers.isdisjoint(VERIFIER_NAMES), column
     assert docs["assurance"] == (
-        "How sure: `replayed` or `none`. Reserved: `probed` and `judged`, as no verifier that ships "
-        "probes or judges."
+        "How sure: `replayed`; `probed`, where the site judged by its server's state and nothing was "
+        "replayed; or `none`. Reserved: `judged`, as no verifier that ships is a judge."
     )
 
 

@@ -31,11 +31,11 @@ from schemas.config import RunConfig, config_keys, resolve
 from schemas.sections import PriceSection, RoleSection
 
 PAGE = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
-FREE = ("accept.min_scores",)
+FREE = ("accept.min_scores", "sites")
 """Tables whose keys are names of the user's choice."""
 
 IDENTITY = (
-    *("run.seed", "tasks.*", "policies", "engine.model", "engine.args"),
+    *("run.seed", "tasks.*", "sites", "policies", "engine.model", "engine.args"),
     *("browser.viewport", "browser.device_scale_factor", "browser.picture_side", "browser.margin"),
     r"policy\.(?!(localizer|validator)\.urls).*",
     r"limits\.(?!drain_seconds|live_episodes).*",
@@ -55,7 +55,7 @@ def _explained() -> dict[str, str]:
 def _there_are() -> set[str]:
     """Return every key there is, those of `policies` as `policy`'s."""
     keys = {re.sub(r"^policies\.", "policy.", key) for key in config_keys() if "." in key}
-    keys |= {"policies"}
+    keys |= {"policies", "sites"}
     for role in ("policy.localizer", "policy.validator"):
         keys |= {f"{role}.{key}" for key in RoleSection.model_fields}
     keys |= {f"engine.usd_per_million.{key}" for key in PriceSection.model_fields}

@@ -1,8 +1,9 @@
-"""The four packages are ours, the wheel holds them and nothing else, and runs without the tree."""
+"""The five packages are ours, the wheel holds them and nothing else, and runs without the tree."""
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from conftest import GOLDEN
+from example_plugin import DISTRIBUTION, build_plugin, install_plugin
 from packaging.requirements import Requirement
 from source_tree import PACKAGES, ROOT, dotted, modules
 
@@ -182,7 +185,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent
 
 
-def test_the_wheel_holds_the_four_packages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_five_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
 
@@ -221,3 +224,21 @@ def test_the_doctor_runs_from_the_wheel_outside_the_tree(installed: Path, tmp_pa
 
     assert done.returncode in (0, 1), done.stderr
     assert isinstance(json.loads(done.stdout.splitlines()[-1]), dict)
+
+
+def test_a_plugin_is_used_beside_the_wheel(installed: Path, tmp_path: Path) -> None:
+    install_plugin(build_plugin(tmp_path), "--python", installed / "python")
+    shutil.copytree(GOLDEN / "run", tmp_path / "run")
+    stepmill = installed / "stepmill"
+    judged = ("verify", "run", "--no-prefect", "--verifiers", "structure,short")
+    exported = ("export", "run", "--include-rejected", "--to")
+
+    shown = _run(stepmill, "doctor", "--json", cwd=tmp_path)
+    assert shown.stdout.count(DISTRIBUTION) == 5, shown
+    for words in (
+        ("generate", "--dry-run", "--set=policy.name=centre"),
+        judged,
+        (*exported, "chat", "--format=chat", "--dialect=shouting"),
+        (*exported, "goals", "--format=goals"),
+    ):
+        _must(stepmill, *words, cwd=tmp_path)

@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from flows.job.config_loader import Sources, load
+from flows.job.config_loader import Sources, check_policy_names, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.endpoint_check.capacity_plan import CapacityPlan, PlanRow, plan
 from generators.policy.dialects.registry import make_dialect
@@ -18,6 +18,7 @@ def run(args: argparse.Namespace) -> int:
     sources = Sources(config=args.config, settings=tuple(args.settings))
     asking = "the defaults of a plan", {"policy": {"name": "model"}}
     config = load(sources, os.environ, asking)
+    check_policy_names(config)
     capacity = plan(make_dialect(args.dialect), own=largest_viewport(config).picture)
     if args.json:
         print_result(capacity.model_dump(mode="json"))

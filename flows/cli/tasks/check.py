@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,10 +16,19 @@ from flows.cli.flags import DEFAULT_SEEDS
 from flows.cli.tasks.sheet import ContactSheet, check_picture_path
 from flows.job.config_loader import Sources, layers
 from flows.job.evaluation import GOOD_YIELD, PolicyEvaluation, TemplateCheck, evaluate
+from flows.job.task_gates import GateKeeper, TaskGates, gated_tasks
 from flows.job.validate import ValidConfig, validate
 from flows.resources.browsers import open_browsers
 from flows.resources.engines import open_policies
-from flows.terminal import ExitCode, log_to_stderr, print_lines, print_note, print_result, table
+from flows.terminal import (
+    ExitCode,
+    log_to_stderr,
+    print_lines,
+    print_note,
+    print_result,
+    strip_control_chars,
+    table,
+)
 from schemas.base import JsonObject
 from schemas.config import Layer, resolve
 from schemas.episode import Episode
@@ -41,14 +50,16 @@ def run(args: argparse.Namespace) -> int:
         check_picture_path("--sheet", Path(args.sheet))
     log_to_stderr()
     sheet = ContactSheet()
-    report = signals.run(_check(prepared, sheet))
+    report, held = signals.run(_check(prepared, sheet))
     if args.sheet is not None:
         sheet.save(Path(args.sheet))
     if args.json:
-        print_result(_as_json(prepared, report))
+        gates = [one.model_dump(mode="json") for one in held]
+        print_result(_as_json(prepared, report) | {"gates": gates})
     else:
-        print_lines(_lines(report))
-    return ExitCode.SHORT if report.has_failures else ExitCode.DONE
+        print_lines([*_lines(report), *_gate_lines(held)])
+    wrong = report.has_failures or any(one.failing for one in held)
+    return ExitCode.SHORT if wrong else ExitCode.DONE
 
 
 def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
@@ -66,19 +77,27 @@ def _flags(args: argparse.Namespace) -> Iterator[tuple[str, Layer]]:
         yield f"--sessions {args.sessions}", {"browser": {"sessions": args.sessions}}
 
 
-async def _check(prepared: ValidConfig, sheet: ContactSheet) -> PolicyEvaluation:
+async def _check(
+    prepared: ValidConfig, sheet: ContactSheet
+) -> tuple[PolicyEvaluation, list[TaskGates]]:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
-    async with open_browsers() as browsers, open_policies(config) as runtime:
+    async with open_browsers(config.sites) as browsers, open_policies(config) as runtime:
         with _show_progress(episodes) as advance:
 
             def add(share: TemplateCheck, task: Task, episode: Episode) -> None:
                 advance(share)
                 sheet.add(task, episode)
 
-            return await evaluate(
+            report = await evaluate(
                 browsers, runtime.policies, config, prepared.tasks, on_episode=add
             )
+        keeper, gated = GateKeeper(config, browsers), gated_tasks(browsers, prepared.tasks)
+        held = list[TaskGates]()
+        for number, task in enumerate(gated, start=1):
+            print_note(f"gates of task {number}/{len(gated)}: {task.template_id} {task.seed}")
+            held.append(await keeper.check(task))
+        return report, held
 
 
 @contextlib.contextmanager
@@ -133,6 +152,17 @@ def _lines(report: PolicyEvaluation) -> Iterator[str]:
     yield from ["", *_totals(report)]
 
 
+def _gate_lines(held: Sequence[TaskGates]) -> Iterator[str]:
+    """Yield which tasks fail which gates, and how many pass all of them."""
+    if not held:
+        return
+    yield ""
+    for one in held:
+        for gate, because in one.failing:
+            yield f"{one.template} {one.seed}: {gate.value}: {strip_control_chars(because)}"
+    yield f"{sum(not one.failing for one in held)} of {len(held)} tasks pass all gates"
+
+
 def _problems(template: TemplateCheck) -> Iterator[str]:
     for problem in template.problems[:_MAX_PROBLEMS]:
         yield f"{template.template}: {problem}"
@@ -160,7 +190,7 @@ def _percent(share: float | None) -> str:
 def _as_json(prepared: ValidConfig, report: PolicyEvaluation) -> JsonObject:
     passed, episodes = report.total("passed"), report.total("episodes")
     return {
-        "policies": [section.name.value for section in prepared.config.mix],
+        "policies": [str(section.name) for section in prepared.config.mix],
         "families": len(report.templates),
         "mastered": report.mastered,
         "good_yield": GOOD_YIELD,

@@ -3,12 +3,13 @@
 import argparse
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from flows.terminal import ExitCode, print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
-from generators.sites.catalogue import Need, catalogue
-from generators.tasks.loader import load_tasks
+from generators.sites.miniwob_catalogue import Need, catalogue
+from generators.tasks.loader import plan_tasks, refusal_of
 from generators.tasks.selection import select
 from generators.tasks.site_templates import did_you_mean, site_offers
 from schemas.errors import BadTasks
@@ -77,10 +78,11 @@ def _parse_tag(tag: str) -> Need:
 
 def _list_tasks(args: argparse.Namespace) -> int:
     section = TasksSection(source=args.source, include=tuple(args.globs) or ("*",))
-    tasks = [task for task in load_tasks(section) if set(args.tag) <= set(task.tags)]
+    plan, sites = plan_tasks(section), site_offers()
+    tasks = [task for task in (*plan.tasks, *plan.refused) if set(args.tag) <= set(task.tags)]
     if not tasks:
         raise BadTasks(f"none of these tasks has every tag of {args.tag}")
-    listed: list[_Line] = [
+    listed: list[dict[str, object]] = [
         {
             "task_id": task.task_id,
             "template": task.template_id,
@@ -89,14 +91,22 @@ def _list_tasks(args: argparse.Namespace) -> int:
             "start_url": task.start_url,
             "tags": list(task.tags),
             "goal": task.instruction or None,
+            "refusal": refusal_of(task, sites),
         }
         for task in tasks
     ]
     if args.json:
-        print_result({"source": args.source, "tasks": listed})
+        print_result({"source": args.source, "tasks": listed, "unmapped": list(plan.unmapped)})
         return ExitCode.DONE
-    print_lines(_columns(listed, ("task_id", "template", "seed", "tags", "goal")))
+    marked = [item | {"mark": "refused" if item["refusal"] else None} for item in listed]
+    mark = ["mark"] if any(item["refusal"] for item in listed) else []
+    print_lines(_columns(marked, ("task_id", *mark, "template", "seed", "tags", "goal")))
     print_lines(["", f"{len(tasks)} tasks in {args.source}"])
+    for why, count in Counter(item["refusal"] for item in listed if item["refusal"]).items():
+        print_lines([f"{count} of them cannot be attempted: {why}"])
+    if plan.unmapped:
+        hint = f"`stepmill tasks validate {args.source}` names each"
+        print_lines([f"{len(plan.unmapped)} rows give no task; {hint}"])
     return ExitCode.DONE
 
 

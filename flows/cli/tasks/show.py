@@ -9,11 +9,11 @@ from PIL import Image
 
 from flows import signals
 from flows.cli.tasks.sheet import FORMATS, check_picture_path
-from flows.job.config_loader import Sources, load
+from flows.job.config_loader import Sources, check_policy_names, load
 from flows.resources.browsers import open_browsers
 from flows.terminal import ExitCode, print_error, print_lines, print_result, table
 from generators.sites import miniwob
-from generators.sites.catalogue import catalogue
+from generators.sites.miniwob_catalogue import catalogue
 from generators.tasks.site_templates import did_you_mean, make_template_task, site_offers
 from schemas.base import JsonObject, Record
 from schemas.config import RunConfig
@@ -37,6 +37,7 @@ class TaskPage(Record):
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
     config = load(Sources(config=args.config, settings=tuple(args.settings)), os.environ)
+    check_policy_names(config)
     offer = site_offers()[miniwob.NAME]
     if args.template not in offer.templates:
         hint = did_you_mean(args.template, offer.templates)
@@ -60,17 +61,17 @@ def run(args: argparse.Namespace) -> int:
 async def _open_page(task: Task, config: RunConfig) -> TaskPage:
     async with open_browsers() as browsers:
         site = browsers.sites[task.site]
-        visit = await site.visit(task)
         viewport = draw_viewport(config, site.area(task.template_id), seed=task.task_id)
-        spec = visit.session_spec(
-            viewport_width=viewport.width,
-            viewport_height=viewport.height,
-            device_scale_factor=viewport.scale,
-        )
-        async with browsers.sessions.session(spec) as session:
-            await session.open(visit.start_url)
-            problem = await site.begin(visit, session)
-            return TaskPage(goal=problem.goal, observation=await session.observe())
+        async with site.open(task) as visit:
+            spec = visit.session_spec(
+                viewport_width=viewport.width,
+                viewport_height=viewport.height,
+                device_scale_factor=viewport.scale,
+            )
+            async with browsers.sessions.session(spec) as session:
+                await session.open(visit.start_url)
+                problem = await site.begin(visit, session)
+                return TaskPage(goal=problem.goal, observation=await session.observe())
 
 
 def _save(observation: Observation, path: Path) -> None:

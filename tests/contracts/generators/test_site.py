@@ -16,6 +16,7 @@ from random_actions import Truth, walk
 from scripted_rollouts import RUNNING, WON, pages, scripted_task
 from scripted_session import Page, ScriptedSession
 from scripted_site import ScriptedSite
+from visits import visit_to
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
@@ -44,7 +45,7 @@ class Served:
     @contextlib.asynccontextmanager
     async def visited(self, seed: int) -> AsyncIterator[tuple[Visit, Session]]:
         """A session on the start page of a task."""
-        visit = await self.site.visit(self.task(seed))
+        visit = await visit_to(self.site, self.task(seed))
         async with self.session(spec_of(visit)) as session:
             await session.open(visit.start_url)
             yield visit, session
@@ -116,7 +117,7 @@ async def test_a_task_is_visited_where_it_starts_on_an_origin_without_a_port(
     alone: tuple[Site, MakeTask],
 ) -> None:
     site, task = alone
-    visit = await site.visit(task(7))
+    visit = await visit_to(site, task(7))
     start = urlsplit(visit.start_url)
 
     assert visit.start_url == task(7).start_url
@@ -128,10 +129,10 @@ async def test_a_visit_is_the_same_every_time_and_survives_json(
     alone: tuple[Site, MakeTask],
 ) -> None:
     site, task = alone
-    visit = await site.visit(task(7))
+    visit = await visit_to(site, task(7))
 
-    assert visit == await site.visit(task(7))
-    assert visit != await site.visit(task(8))
+    assert visit == await visit_to(site, task(7))
+    assert visit != await visit_to(site, task(8))
     assert Visit.model_validate_json(visit.model_dump_json()) == visit
 
 
@@ -139,7 +140,7 @@ async def test_no_bit_of_a_seed_is_lost(alone: tuple[Site, MakeTask]) -> None:
     site, task = alone
     largest = task(0).model_copy(update={"seed": 2**63 - 1})
 
-    assert (await site.visit(largest)).seed == str(2**63 - 1)
+    assert (await visit_to(site, largest)).seed == str(2**63 - 1)
 
 
 async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_other(
@@ -153,13 +154,13 @@ async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_other(
     assert not site.has_template(other.template_id)
     assert site.threshold(other.template_id) is None
     with pytest.raises(RolloutFailure) as caught:
-        await site.visit(other)
+        await visit_to(site, other)
     assert caught.value.kind is FailureKind.SITE
 
 
 async def test_a_page_without_a_goal_is_a_page_failure(alone: tuple[Site, MakeTask]) -> None:
     site, task = alone
-    visit = await site.visit(task(1))
+    visit = await visit_to(site, task(1))
 
     with pytest.raises(RolloutFailure) as caught:
         await site.begin(visit, session_over(None))
@@ -197,7 +198,7 @@ async def test_a_failure_of_the_session_keeps_its_kind(alone: tuple[Site, MakeTa
             raise RolloutFailure(FailureKind.BROWSER, f"no answer to {expression}")
 
     site, task = alone
-    visit = await site.visit(task(1))
+    visit = await visit_to(site, task(1))
     session = Dead([Page(colour=(0, 0, 0))], spec_of(visit))
 
     problem = Problem(goal="Do it.", nonce="1")

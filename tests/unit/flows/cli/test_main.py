@@ -158,7 +158,7 @@ def test_a_verifier_that_nobody_knows_is_refused_wherever_it_is_named(here: Path
     said = called("generate", "--dry-run", "--json", f"--set={key}=['replays']")
 
     assert said.code == 2
-    assert "unknown verifier 'replays'; did you mean 'replay'?" in said.err
+    assert "there is no verifier 'replays'; did you mean 'replay'?" in said.err
     assert contents(here) == {}
 
 

@@ -40,6 +40,10 @@ def _refused(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
         (["limits.steps=0"], ["limits.steps", "greater than or equal to 1"]),
         (["tasks.source=nowhere.jsonl"], ["nowhere.jsonl"]),
         (["tasks.include=['clik-test']"], ["clik-test"]),
+        (["tasks.sources=['miniwob','nowhere.jsonl']"], ["nowhere.jsonl"]),
+        (["tasks.sources=[]"], ["tasks.sources", "at least 1"]),
+        (["tasks.sample=0"], ["tasks.sample", "greater than or equal to 1"]),
+        (["tasks.sample=1000001"], ["tasks.sample", "less than or equal to 1000000"]),
         (["verify.verifiers=['outcom']"], ["outcom", "did you mean 'outcome'"]),
         (["verify.verifiers=['outcome', 'outcome']"], ["verify.verifiers", "twice"]),
         (["accept.passed=['outcom']"], ["outcom", "did you mean 'outcome'"]),
@@ -190,6 +194,17 @@ def test_a_broken_line_of_a_task_file_is_named(
     assert "tasks.jsonl" in said
     assert "2" in said
     assert list(contents(here)) == ["tasks.jsonl"]
+
+
+def test_a_run_of_live_tasks_alone(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = '{"web_name": "Shop", "id": "Shop--0", "ques": "Find it.", "web": "https://shop.com/"}'
+    (here / "live.jsonl").write_text(row, encoding="utf-8")
+
+    said = _refused(capsys, "generate", "--no-prefect", "--set=tasks.source=live.jsonl")
+
+    assert "none of 1 tasks can be attempted: live origins are not supported yet" in said
+    assert said.count("\n") == 1
+    assert list(contents(here)) == ["live.jsonl"]
 
 
 def test_a_browser_that_does_not_start(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -96,7 +96,7 @@ def test_a_value_is_read_as_toml_and_else_taken_as_text(text: str, value: object
         (("run..seed=3",), {}, ["run..seed", "expected a key as section.key"]),
         ((), {"STEPMILL_RUN__SEDE": "1"}, ["environment variable STEPMILL_RUN__SEDE", "run.seed"]),
         ((), {"STEPMILL_RUN__SEED": "-1"}, ["environment variable STEPMILL_RUN__SEED", "-1"]),
-        (('policies=[{name="techer"}]',), {}, ["policies.0.name", "techer", "teacher"]),
+        (('policies=[{name="tea cher"}]',), {}, ["policies.0.name", "tea cher", "pattern"]),
     ],
 )
 def test_a_mistake_names_its_source_key_value_and_rule(

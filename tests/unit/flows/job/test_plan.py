@@ -81,7 +81,7 @@ def test_attempts_at_one_task_draw_for_themselves() -> None:
     config = _config('policies=[{name="teacher"}, {name="clumsy"}]')
     [task] = _tasks(1)
 
-    drawn = Counter(draw_policy(config, task, attempt).name.value for attempt in range(100))
+    drawn = Counter(draw_policy(config, task, attempt).name for attempt in range(100))
 
     assert min(drawn.values()) > 30
 
@@ -91,8 +91,8 @@ def test_attempts_at_one_task_are_spread_over_the_shares() -> None:
     equal = _config('policies=[{name="teacher"}, {name="clumsy"}]')
     uneven = _config('policies=[{name="teacher", share=3}, {name="clumsy"}]')
     for task in _tasks(30):
-        two = [draw_policy(equal, task, attempt).name.value for attempt in range(2)]
-        eight = Counter(draw_policy(uneven, task, attempt).name.value for attempt in range(8))
+        two = [draw_policy(equal, task, attempt).name for attempt in range(2)]
+        eight = Counter(draw_policy(uneven, task, attempt).name for attempt in range(8))
 
         assert sorted(two) == ["clumsy", "teacher"]
         assert eight == {"teacher": 6, "clumsy": 2}
@@ -100,7 +100,7 @@ def test_attempts_at_one_task_are_spread_over_the_shares() -> None:
 
 def test_each_policy_makes_the_first_attempt_as_often_as_its_share_says() -> None:
     mix = _config('policies=[{name="teacher", share=3}, {name="clumsy"}]')
-    first = Counter(draw_policy(mix, task, 0).name.value for task in _tasks(400))
+    first = Counter(draw_policy(mix, task, 0).name for task in _tasks(400))
 
     assert 260 < first["teacher"] < 340
 

@@ -23,8 +23,10 @@ REWARDS = {0: 1.0, 1: 0.7, 2: 0.3, 3: 1.0}
 class Graded(Pretender):
     """Wins are worth more on some seeds than on others."""
 
-    async def outcome(self, problem: Problem, session: Session) -> Outcome:
-        found = await super().outcome(problem, session)
+    async def outcome(
+        self, problem: Problem, session: Session, *, answer: str | None = None
+    ) -> Outcome:
+        found = await super().outcome(problem, session, answer=answer)
         seed = int(problem.goal.removesuffix(".").rpartition(" ")[2])
         return Outcome(reward=REWARDS[seed] if found.done else 0.0, done=found.done)
 

@@ -42,6 +42,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
     },
     "audit": (("audit", "RUN"), "publish.include_rejected=true", "publish.to=['TO']"),
     "compact": (("compact", "RUN"), "browser.sessions=2", "storage.shard_mb=4"),
+    "sites check": (("sites", "check", "shop"), "storage.shard_mb=4", "tasks.seeds=[3,3]"),
     "show": (("show", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (
@@ -99,7 +100,7 @@ def test_a_setting_that_a_command_has_a_use_for_is_taken(command: str, made: Mad
     said = _said(made, words, used)
 
     assert "does not use" not in said.err
-    if command not in ("verify", "tasks show", "tasks check", "engine serve"):
+    if command not in ("verify", "tasks show", "tasks check", "sites check", "engine serve"):
         assert said.code != 2, said.err  # the others lack a browser or a vLLM here
 
 

@@ -67,6 +67,75 @@ def test_a_task_file_is_listed_by_its_tasks(
     assert str(item["task_id"]) in capsys.readouterr().out
 
 
+LIVE = '{"web_name": "Shop", "id": "Shop--0", "ques": "Find a kettle.", "web": "https://x.com/"}'
+GOOD = '{"site": "miniwob", "template_id": "click-test", "seed": 7}'
+
+
+def validated(path: Path, text: str, *flags: str) -> int:
+    path.write_text(text)
+    return tasks("validate", str(path), *flags)
+
+
+def test_a_good_file_is_counted_by_site_and_template(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    assert validated(path, f"{GOOD}\n{GOOD.replace('7', '8')}\n") == ExitCode.DONE
+    head, row, blank, total = capsys.readouterr().out.splitlines()
+    assert head.split() == ["site", "template", "tasks"]
+    assert row.split() == ["miniwob", "click-test", "2"]
+    assert blank == ""
+    assert total == f"{path}: tasks 2, templates 1, sites 1, mistakes 0"
+
+
+def test_every_defect_of_a_file_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.jsonl"
+    text = "\n".join([GOOD, *["{}"] * 30, GOOD])
+    assert validated(path, text) == ExitCode.REFUSED
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:30] == [f"{path}: line {number}: site is missing" for number in range(2, 32)]
+    assert lines[30] == f"{path}: line 32: is the same task as line 1"
+    assert lines[-1].endswith("tasks 1, templates 1, sites 1, mistakes 31")
+
+
+def test_rows_of_a_benchmark_that_give_no_task_are_named_and_leave_the_file_usable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "WebVoyager_data.jsonl"
+    text = f"{LIVE}\n{LIVE.replace('https://x.com/', 'x.com')}\n"
+    assert validated(path, text) == ExitCode.SHORT
+    shown = capsys.readouterr().out
+    assert f"{path}: line 2: web = 'x.com': expected an http or https address" in shown
+    assert "refused  1 tasks of live cannot be attempted: live origins are not supported" in shown
+    assert "unmapped 1 rows give no task" in shown
+    assert validated(path, LIVE, "--json") == ExitCode.DONE
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["format"], answer["tasks"], answer["unmapped"]) == ("webvoyager", 1, [])
+    assert "not supported" in answer["templates"][0]["refusal"]
+
+
+def test_an_empty_file_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert validated(tmp_path / "mine.jsonl", "\n") == ExitCode.REFUSED
+    assert "mine.jsonl: holds no task" in capsys.readouterr().out
+
+
+def test_tasks_that_cannot_be_attempted_are_listed_with_a_mark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "WebVoyager_data.jsonl"
+    path.write_text(f"{LIVE}\n{LIVE}\n")
+    (item,) = _items(as_json(["list", "--source", str(path)], capsys), "tasks")
+    assert "not supported" in str(item["refusal"])
+    assert tasks("list", "--source", str(path)) == 0
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[0].split() == ["task_id", "mark", "template", "seed", "tags", "goal"]
+    assert " refused " in shown
+    assert "1 of them cannot be attempted: live origins are not supported yet" in shown
+    assert "1 rows give no task; `stepmill tasks validate" in shown
+
+
 def _items(listed: dict[str, object], key: str) -> list[dict[str, object]]:
     items = listed[key]
     assert isinstance(items, list)
@@ -79,7 +148,8 @@ REFUSALS = {
     "did you mean 'typing' or 'trying'?": "list --tag typin",
     "none of these templates": "list click-test --tag typing",
     "'none.jsonl' is no such file": "list --source none.jsonl",
-    "no apps site": "list --source apps",
+    "nowhere.jsonl: cannot be read: No such file": "validate nowhere.jsonl",
+    "'apps' is no such file": "list --source apps",
     "did you mean 'click-test'": "show clik-test",
     f"--seed: expected a whole number from 0 to {MAX_SEED}, got '-1'": "show click-test --seed=-1",
     "--to x.gif: pictures are written as .jpg": "show click-test --to x.gif",
@@ -88,7 +158,8 @@ REFUSALS = {
     "/none is not an executable file": "show click-test --to x.png",
     "tasks.include: 'clikc-*' matches no": "check --include clikc-*",
     "leaves no template": "check --exclude *",
-    "--policy taecher: policy.name = 'taecher'": "check --policy taecher",
+    "policy.name: there is no policy 'taecher'; did you mean 'teacher'?": "check --policy taecher",
+    "policy.name: there is no policy 'modle'": "show click-test --set policy.name=modle",
     "needs an engine": "check --policy model",
     "--sessions 5000: browser.sessions = 5000": "check --sessions 5000",
     f"--seeds: expected a whole number from 1 to {MAX_SEED}, got '0'": "check --seeds 0",
