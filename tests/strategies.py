@@ -5,21 +5,33 @@ most likely to go wrong: empty and exotic text, the ends of each range, None.
 """
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from enum import StrEnum
-from functools import cache
+from functools import cache, reduce
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import annotated_types as at
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
-from pydantic import JsonValue, ValidationError
+from pydantic import AfterValidator, JsonValue, ValidationError
 from pydantic.fields import FieldInfo
 
 from schemas.action import Action
 from schemas.base import Record
 from schemas.columns import Width
+from schemas.expectation import (
+    Anything,
+    Contains,
+    Equals,
+    Expectation,
+    Matches,
+    Number,
+    OneOf,
+    RowRule,
+)
+from schemas.json_pointer import WILDCARD, join_pointer
+from schemas.reference import Do, ReferenceStep
 
 R = TypeVar("R", bound=Record)
 
@@ -48,6 +60,9 @@ json_values: SearchStrategy[JsonValue] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
+pointers = st.lists(texts.filter(lambda part: part != WILDCARD), max_size=3).map(
+    lambda parts: reduce(join_pointer, parts, "")
+)
 times = st.datetimes(
     datetime(1970, 1, 2),  # noqa: DTZ001 - hypothesis takes naive bounds and adds the zone
     datetime(2262, 1, 1),  # noqa: DTZ001
@@ -75,7 +90,8 @@ def of(annotation: object, markers: tuple[object, ...] = ()) -> SearchStrategy[A
         case kind if kind in (Union, types.UnionType):
             made = st.one_of([of(argument, markers) for argument in arguments])
         case kind if kind is tuple and arguments[-1] is Ellipsis:
-            made = st.lists(of(arguments[0]), max_size=3).map(tuple)
+            shortest = _bounds(markers).get("shortest", 0)
+            made = st.lists(of(arguments[0]), min_size=shortest, max_size=3).map(tuple)
         case kind if kind is tuple:
             made = st.tuples(*(of(argument) for argument in arguments))
         case kind if kind is dict:
@@ -104,6 +120,8 @@ def _bounds(markers: tuple[object, ...]) -> Mapping[str, Any]:
                 found["shortest"] = shortest
             case at.MaxLen():
                 pass  # never reached by text this short
+            case AfterValidator(func=accepted):
+                found["accepted"] = accepted
             case Width(arrow=arrow):
                 found["width"] = arrow
             case _:
@@ -112,17 +130,87 @@ def _bounds(markers: tuple[object, ...]) -> Mapping[str, Any]:
 
 
 def _plain(kind: object, bounds: Mapping[str, Any]) -> SearchStrategy[Any]:
+    made: SearchStrategy[Any]
     if kind is int:
-        return _integers(**bounds)
-    if kind is float:
-        return _floats(**bounds)
-    if kind is str:
-        return texts.filter(lambda text: len(text) >= bounds.get("shortest", 0))
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return st.sampled_from(kind)
-    if isinstance(kind, type) and issubclass(kind, Record):
-        return records(kind)
-    return SIMPLE[kind]
+        made = _integers(**bounds)
+    elif kind is float:
+        made = _floats(**bounds)
+    elif kind is str:
+        made = pointers if "accepted" in bounds else texts
+        made = made.filter(lambda text: len(text) >= bounds.get("shortest", 0))
+    elif isinstance(kind, type) and issubclass(kind, StrEnum):
+        made = st.sampled_from(kind)
+    elif kind in OF_ANY_SHAPE:
+        made = OF_ANY_SHAPE[kind]()
+    elif isinstance(kind, type) and issubclass(kind, Record):
+        made = records(kind)
+    else:
+        made = SIMPLE[kind]
+    return made
+
+
+@st.composite
+def expectations(draw: st.DrawFn) -> Expectation:
+    """Draw an expectation of any shape: most combinations that the annotations allow expect nothing."""
+    said = (
+        texts.filter(str.strip) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    )
+    several = st.lists(json_values, min_size=1, max_size=3).map(tuple)
+    parts = st.lists(said | st.booleans(), min_size=1, max_size=3).map(tuple)
+    matchers: SearchStrategy[Any] = (
+        texts
+        | st.lists(json_values, max_size=2)
+        | st.builds(Equals, equals=json_values)
+        | st.builds(OneOf, one_of=several)
+        | st.builds(Number, number=st.floats(-1e9, 1e9), within=st.floats(0, 1e9))
+        | st.just(Matches(matches="^a+$"))
+        | st.builds(Contains, contains=parts)
+        | st.just(Anything(any=True))
+    )
+    names = pointers.filter(bool) | st.sampled_from(["orders", "e\u0301", "*"])
+    members = st.dictionaries(names, matchers, max_size=2)
+    rule = {
+        "table": names,
+        "key": st.none() | matchers,
+        "where": members,
+        "count": st.integers(1, 2**31),
+    }
+    rules = st.lists(st.builds(RowRule, **rule), max_size=2, unique_by=repr).map(tuple)
+    changing = st.builds(
+        RowRule, **rule, set=st.dictionaries(names, matchers, min_size=1, max_size=2)
+    )
+    return Expectation(
+        added=draw(rules),
+        changed=draw(st.lists(changing, max_size=2, unique_by=repr).map(tuple)),
+        removed=draw(rules),
+        values=draw(st.dictionaries(pointers, matchers, max_size=2)),
+        nothing_else=draw(st.booleans()),
+        unchecked=draw(st.lists(pointers, max_size=2).map(tuple)),
+        answer=draw(
+            said | st.builds(OneOf, one_of=st.lists(said, min_size=1, max_size=2).map(tuple))
+        ),
+    )
+
+
+@st.composite
+def reference_steps(draw: st.DrawFn) -> ReferenceStep:
+    """Draw a step of a reference: what it has depends on what it does."""
+    do = draw(st.sampled_from(Do))
+    names = texts.filter(bool)
+    is_on = do in {Do.CLICK, Do.TYPE, Do.SELECT}
+    return ReferenceStep(
+        do=do,
+        on=draw(names) if is_on else None,
+        within=draw(st.none() | names) if is_on else None,
+        text=None if do is Do.CLICK else draw(texts),
+    )
+
+
+OF_ANY_SHAPE: Mapping[object, Callable[[], SearchStrategy[Any]]] = {
+    Expectation: expectations,
+    ReferenceStep: reference_steps,
+}
+"""Records whose fields depend on one another so much that few combinations are any."""
 
 
 def _integers(
