@@ -12,7 +12,7 @@ from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
 from flows.job import open as open_module
-from flows.resources.browsers import SlottedSessions
+from flows.resources.browsers import SlottedSites
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from generators.policy.factory import PolicyFactory
@@ -48,8 +48,8 @@ class ScriptedWorkshop(RunResources):
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
-                sites=sites,
-                sessions=SlottedSessions(self._replays, self.slots),
+                sites=SlottedSites(sites, self.slots),
+                sessions=self._replays,
             ),
             config.accept,
         )

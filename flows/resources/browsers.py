@@ -9,16 +9,17 @@ nothing with what it replays but the pages.
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, Sessions, SessionSpec
 from generators.browser.slots import Slots, page_slots
 from generators.sites.gateway import Gateway
-from generators.sites.protocol import Site
+from generators.sites.protocol import Site, Visit
 from generators.sites.registry import RunSites
 from schemas.application import Application
+from schemas.task import Task
 
 
 class BrowserPool:
@@ -53,27 +54,62 @@ class BrowserPool:
             self._busy[idlest] -= 1
 
 
-class SlottedSessions:
-    """Sessions that each hold a slot while they are open."""
+class SlottedSites(Mapping[str, Site]):
+    """Sites whose visits each hold a slot while they are open, from before the site leases them.
 
-    def __init__(self, sessions: Sessions, slots: Slots) -> None:
-        self._sessions = sessions
+    A rollout holds its slot before it opens a visit too. If a replay waited for a slot while it held a visit
+    of an application that has but one, and rollouts held all slots while they waited for that visit, none
+    would ever go on.
+    """
+
+    def __init__(self, sites: Mapping[str, Site], slots: Slots) -> None:
+        self._sites = sites
         self._slots = slots
 
-    @property
-    def version(self) -> str:
-        """The browser's version; empty before it was started."""
-        return self._sessions.version
-
-    @contextlib.asynccontextmanager
-    async def session(self, spec: SessionSpec) -> AsyncIterator[Session]:
-        """Wait for a slot and open a session in it.
+    def __getitem__(self, name: str) -> Site:
+        """Return a site.
 
         Raises:
-            RolloutFailure: the browser gives none.
+            KeyError: there is none of that name.
+            BadConfig: its plug-in cannot be used.
         """
-        async with self._slots.hold(), self._sessions.session(spec) as session:
-            yield session
+        return _SlottedSite(self._sites[name], self._slots)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the sites' names."""
+        return iter(self._sites)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._sites)
+
+
+class _SlottedSite:
+    """A site whose visits each hold a slot while they are open; all else is the site's."""
+
+    def __init__(self, site: Site, slots: Slots) -> None:
+        self._site = site
+        self._slots = slots
+        self.name = site.name
+        self.version = site.version
+        self.repeatable = site.repeatable
+        self.judge = site.judge
+        self.has_template = site.has_template
+        self.threshold = site.threshold
+        self.area = site.area
+        self.begin = site.begin
+        self.state = site.state
+        self.outcome = site.outcome
+
+    @contextlib.asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        """Wait for a slot and open a visit in it.
+
+        Raises:
+            RolloutFailure: the site cannot serve the task.
+        """
+        async with self._slots.hold(), self._site.open(task) as visit:
+            yield visit
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
-from flows.resources.browsers import BrowserPool, SlottedSessions, enter_sites
+from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from flows.resources.engines import PolicyRuntime, open_policies
 from generators.browser.chromium import Chromium, find_chromium, is_headless_shell
 from generators.browser.slots import Slots, page_slots
@@ -61,8 +61,8 @@ class RunResources:
         self.panel = Panel(
             make_verifiers(
                 config.verify.verifiers,
-                sites=self.sites,
-                sessions=SlottedSessions(self._replays, self.slots),
+                sites=SlottedSites(self.sites, self.slots),
+                sessions=self._replays,
             ),
             config.accept,
             rejected_too=config.verify.rejected_too,

@@ -1,12 +1,16 @@
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
-from scripted_rollouts import pages
+from scripted_rollouts import pages, scripted_task
 from scripted_session import ScriptedSessions
+from scripted_site import ScriptedSite
 
-from flows.resources.browsers import BrowserPool, SlottedSessions
+from flows.resources.browsers import BrowserPool, SlottedSites
 from generators.browser.protocol import SessionSpec
 from generators.browser.slots import Slots
+from generators.sites.protocol import Site, Visit
+from schemas.task import Task
 
 SPEC = SessionSpec(
     viewport_width=100, viewport_height=100, allowed_origins=("http://x",), clock=None
@@ -42,12 +46,12 @@ async def test_a_session_that_ended_makes_room_in_its_browser() -> None:
     assert (busy.opened, idle.opened) == (1, 3)
 
 
-async def test_a_session_holds_a_slot_until_it_is_closed() -> None:
+async def test_a_visit_holds_a_slot_from_before_it_is_leased_until_it_ends() -> None:
     slots = Slots(1)
-    sessions = SlottedSessions(ScriptedSessions(pages([0, False])), slots)
+    sites = SlottedSites({"scripted": ScriptedSite()}, slots)
 
-    async with sessions.session(SPEC):
-        waiting = asyncio.create_task(_one(sessions))
+    async with _visit(sites):
+        waiting = asyncio.create_task(_one(sites))
         await asyncio.sleep(0.01)
         assert (slots.in_use, waiting.done()) == (1, False)
 
@@ -55,6 +59,45 @@ async def test_a_session_holds_a_slot_until_it_is_closed() -> None:
     assert slots.in_use == 0
 
 
-async def _one(sessions: SlottedSessions) -> None:
-    async with sessions.session(SPEC):
+async def test_who_waits_for_a_slot_does_not_hold_the_only_visit() -> None:
+    slots, site = Slots(1), OneVisit()
+    sites = SlottedSites({"scripted": site}, slots)
+
+    async with asyncio.timeout(30):
+        async with slots.hold():  # as a rollout does
+            replay = asyncio.create_task(_one(sites))
+            await asyncio.sleep(0.01)
+            async with site.open(scripted_task()):
+                pass
+        await replay
+
+
+class OneVisit(ScriptedSite):
+    """A site that has one visit at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alone = asyncio.Lock()
+
+    @asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        async with self._alone, super().open(task) as visit:
+            yield visit
+
+
+def test_all_else_of_a_slotted_site_is_the_site_s() -> None:
+    site = ScriptedSite()
+    slotted = SlottedSites({"scripted": site}, Slots(1))["scripted"]
+
+    own = {name for name in dir(Site) if not name.startswith("_")} - {"open"}
+
+    assert own == {name for name in own if getattr(slotted, name) == getattr(site, name)}
+
+
+def _visit(sites: SlottedSites) -> AbstractAsyncContextManager[Visit]:
+    return sites["scripted"].open(scripted_task())
+
+
+async def _one(sites: SlottedSites) -> None:
+    async with _visit(sites):
         pass
