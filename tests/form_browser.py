@@ -171,6 +171,8 @@ class FormBrowser:
             self.get(place["href"])
             if re.search(r"action=(un)?watch\b", place["href"]):
                 self._click(self.page.labelled("OK"))
+        elif place.tag == "nav":
+            pass  # a menu opens, whose links were there already
         elif place["type"] == "checkbox":
             place.attributes["checked"] = ""
         else:

@@ -26,6 +26,9 @@ FIELDS = {"input", "select", "textarea"}
 
 _BUTTONS = {"submit", "button", "reset"}
 
+_CLOSED_SIZES = {"", "0", "1"}
+"""Values of a list's `size` with which it shows one option."""
+
 _MARKS = {"#": "id", ".": "class"}
 
 MAX_SCROLLS = 20
@@ -73,7 +76,7 @@ class ReferencePolicy:
         if thing.point is None:
             return Decision(action=self._scroll(step, thing, root))
         self._taken, self._scrolls = self._taken + 1, 0
-        if step.do is Do.SELECT and "multiple" not in thing.attrs and "size" not in thing.attrs:
+        if step.do is Do.SELECT and _opens(thing):
             # Its options are on no picture: it is opened, told the name by keys, and closed.
             self._keys = [TypeText(text=step.text or ""), Key(key="Enter")]
             return Decision(action=Click(x=thing.point[0], y=thing.point[1]))
@@ -91,6 +94,11 @@ class ReferencePolicy:
         down = offset > 0
         amount = max(1, round(abs(offset)))
         return Scroll(direction=Direction.DOWN if down else Direction.UP, amount=amount)
+
+
+def _opens(thing: Node) -> bool:
+    """Return whether a list shows its options only once it is opened."""
+    return "multiple" not in thing.attrs and thing.attrs.get("size", "") in _CLOSED_SIZES
 
 
 def _act_on_nothing(step: ReferenceStep, url: str) -> Action:

@@ -175,7 +175,7 @@ def _move_page(world: World, random: Random) -> ApplicationTask:
         start=START,
         parameters={"title": port.title, "new": title},
         reference=(
-            *(*found(port.title), click_at("#p-cactions-checkbox"), click_at("#ca-move a")),
+            *(*found(port.title), click_at("#p-cactions"), click_at("#ca-move a")),
             *(fill('input[name="wpNewTitleMain"]', title), click("Move page")),
         ),
         changed=[rule("page", {"name": port.title}, set=left)],

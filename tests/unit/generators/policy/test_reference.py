@@ -59,6 +59,7 @@ PAGE = node(
     node("input", "", at=(30.0, 31.0), id="who"),
     node("input", "", at=(40.0, 41.0), placeholder="Search"),
     node("select", "Small Large", at=(50.0, 51.0), name="size"),
+    node("select", "Small Large", at=(50.0, 51.0), name="one size", size="1"),
     node("select", "Small Large", at=(60.0, 61.0), name="sizes", size="4"),
     node("input", "", at=(70.0, 71.0), type="search", value="Lamp shades"),
     node("input", "", at=(80.0, 81.0), type="submit", value="Lamp shades"),
@@ -115,10 +116,9 @@ async def test_a_step_becomes_an_ordinary_action(stated: dict[str, str], action:
     assert (await ReferencePolicy([step(**stated)]).act(turn)).action == action
 
 
-async def test_a_list_that_shows_one_option_is_opened_and_told_the_name_by_keys() -> None:
-    policy = ReferencePolicy(
-        [step(do="select", on="size", text="Large"), step(do="click", on="Add")]
-    )
+@pytest.mark.parametrize("name", ["size", "one size"])
+async def test_a_list_that_shows_one_option_is_opened_and_told_the_name_by_keys(name: str) -> None:
+    policy = ReferencePolicy([step(do="select", on=name, text="Large"), step(do="click", on="Add")])
     turn = PolicyInput("Do it.", (), SEEN, Reader(PAGE))
 
     assert [(await policy.act(turn)).action for _ in range(4)] == [
