@@ -63,15 +63,20 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), **(more or {})}
 
 
-def stepmill(*args: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Said:
-    """Run the command to its end."""
+def stepmill(
+    *args: str,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    seconds: float = SECONDS,
+) -> Said:
+    """Run the command to its end, which it has to reach within so many seconds."""
     run = subprocess.run(
         [*STEPMILL, *args],
         cwd=cwd or ROOT,
         env=environment(env),
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=seconds,
         check=False,
     )
     return Said(run.returncode, run.stdout, run.stderr)

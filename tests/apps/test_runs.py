@@ -30,7 +30,12 @@ def test_an_application_is_fit_for_runs(name: str) -> None:
 
 def test_references_are_accepted_and_replayed(tmp_path: Path) -> None:
     said = stepmill(
-        "generate", "--config=configs/apps.toml", f"--run={tmp_path}/run", "--no-prefect", "--json"
+        "generate",
+        "--config=configs/apps.toml",
+        f"--run={tmp_path}/run",
+        "--no-prefect",
+        "--json",
+        seconds=2_400,  # 150 episodes
     )
 
     assert said.code == 0, said.err
