@@ -1,4 +1,4 @@
-"""`stepmill show`: what a run holds, by template and policy, or how two runs compare.
+"""`stepmill show`: what a run holds, by site, template and policy, or how two runs compare.
 
 A run may be finished, under way, cancelled or killed.
 """
@@ -19,7 +19,7 @@ from flows.job.config_loader import Sources
 from flows.job.judging import by_episode
 from flows.job.pass_rates import TaskAttempts, compare_runs, count_attempts, pass_rates
 from flows.job.stored_run import Completion, open_stored_run, view_run
-from flows.job.summary import Summary, read_episodes, read_templates, summarise
+from flows.job.summary import Summary, read_episodes, read_task_kinds, summarise
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.terminal import ExitCode, log_to_stderr, print_lines, print_result
 from schemas.base import Record
@@ -99,8 +99,8 @@ async def _look(args: Arguments, url: str) -> _Look:
         await warn_of_stored_thresholds(snapshot, rule)
         verdicts = await _verdicts(snapshot)
         summary = await summarise(snapshot, verdicts, rule, episodes=episodes)
-        templates = await read_templates(snapshot)
-        attempts = count_attempts(episodes, templates, by_episode(verdicts), rule)
+        kinds = await read_task_kinds(snapshot)
+        attempts = count_attempts(episodes, kinds, by_episode(verdicts), rule)
         return _Look(summary=summary, attempts=attempts, made=made)
     finally:
         await stored.lake.close()

@@ -102,22 +102,33 @@ def _engine(did: EngineUsage) -> Iterator[str]:
 
 
 def yield_table(counts: Sequence[GroupCount], *, policies: bool = False) -> list[str]:
-    """Return a table of the counts of groups of episodes."""
-    head = ["template", *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"]
+    """Return a table of the counts of groups of episodes; it names sites where there are several."""
+    head, *kinds = _kinds(counts)
     return table(
-        head,
+        [head, *(["policy"] if policies else []), "episodes", "accepted", "yield", "steps"],
         (
             [
-                count.template,
+                kind,
                 *([count.policy] if policies else []),
                 str(count.episodes),
                 str(count.accepted),
                 f"{count.percent:.0f} %",
                 str(count.steps),
             ]
-            for count in counts
+            for kind, count in zip(kinds, counts, strict=True)
         ),
     )
+
+
+def _kinds(figures: Sequence[GroupCount | PassRate | Comparison]) -> Iterator[str]:
+    """Yield the head of the first column, then of what each figure is: where there are several sites, of which."""
+    several = len({one.site for one in figures} - {None}) > 1
+    yield "site  template" if several else "template"
+    for one in figures:
+        if one.template is None:
+            yield "all"
+        else:
+            yield f"{one.site}  {one.template}" if several else one.template
 
 
 def pass_rate_lines(rates: Sequence[PassRate]) -> Iterator[str]:
@@ -126,19 +137,20 @@ def pass_rate_lines(rates: Sequence[PassRate]) -> Iterator[str]:
         return
     most = max(rate.k for rate in rates)
     with_k = ["pass@k", "95 %"] if most > 1 else []
+    head, *kinds = _kinds(rates)
     yield from ("", "success by template, worst first, and how well it is known (over tasks)")
     yield from table(
-        ("template", "policy", "tasks", "attempts", "pass@1", "95 %", *with_k),
+        (head, "policy", "tasks", "attempts", "pass@1", "95 %", *with_k),
         (
             [
-                rate.template or "all",
+                kind,
                 rate.policy,
                 str(rate.tasks),
                 str(rate.attempts),
                 *_estimate(rate.pass_1),
                 *(_pass_k(rate) if with_k else []),
             ]
-            for rate in rates
+            for kind, rate in zip(kinds, rates, strict=True)
         ),
     )
 
@@ -161,24 +173,24 @@ def _estimate(found: Estimate | None, *, signed: bool = False) -> tuple[str, str
 
 
 def comparison_lines(found: Sequence[Comparison], first: str, second: str) -> Iterator[str]:
-    """Yield how two runs compare, over all templates and by template, and what one alone attempted."""
+    """Yield how two runs compare, over all and by template, and what one alone attempted."""
     yield from (f"A        {first}", f"B        {second}", "")
     yield "pass@1 over the tasks that both attempted (where there are none, over each run's own)"
-    head = ("template", "both", "only A", "only B", "A", "B", "B - A", "95 %")
+    head, *kinds = _kinds(found)
     yield from table(
-        head,
+        (head, "both", "only A", "only B", "A", "B", "B - A", "95 %"),
         (
             [
-                one.template or "all",
+                kind,
                 *(str(len(ids)) for ids in (one.shared, one.only_first, one.only_second)),
                 *(_estimate(run)[0] for run in (one.first, one.second)),
                 *_estimate(one.difference, signed=True),
             ]
-            for one in found
+            for kind, one in zip(kinds, found, strict=True)
         ),
     )
-    for one in found:
+    for kind, one in zip(kinds, found, strict=True):
         for name, ids in (("A", one.only_first), ("B", one.only_second)):
             if one.template is not None and ids:
                 more = f" and {len(ids) - _IDS} more (--json has all)" if len(ids) > _IDS else ""
-                yield f"only {name}   {one.template}: task {', '.join(ids[:_IDS])}{more}"
+                yield f"only {name}   {kind}: task {', '.join(ids[:_IDS])}{more}"

@@ -1,4 +1,4 @@
-"""How often the tasks of a run were solved: pass@1 and pass@k by policy and template, and two runs compared.
+"""How often the tasks of a run were solved: pass@1 and pass@k by policy and kind of task, and two runs compared.
 
 An attempt passes if its site reported success under the run's thresholds, whatever other verifiers made
 of it: a copy of another attempt is a success too. An attempt that failed through no fault of the
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from flows.job.summary import UNKNOWN, TaskKind
 from schemas.acceptance import latest_verdicts, success
 from schemas.base import Record
 from schemas.errors import FailureKind
@@ -24,8 +25,8 @@ class TaskAttempts(NamedTuple):
 
     task_id: str
     """The task."""
-    template: str
-    """Its template."""
+    kind: TaskKind
+    """Its site and template."""
     policy: str
     """The policy."""
     attempts: int
@@ -37,6 +38,8 @@ class TaskAttempts(NamedTuple):
 class PassRate(Record):
     """How often a policy solved the tasks of a template."""
 
+    site: str | None
+    """The template's site; None: all of them."""
     template: str | None
     """The template; None: all of them."""
     policy: str
@@ -58,6 +61,8 @@ class PassRate(Record):
 class Comparison(Record):
     """How often one run solved the tasks of a template, and another."""
 
+    site: str | None
+    """The template's site; None: all of them."""
     template: str | None
     """The template; None: all of them."""
     shared: tuple[str, ...]
@@ -76,13 +81,13 @@ class Comparison(Record):
 
 def count_attempts(
     episodes: Iterable[Row],
-    templates: Mapping[str, str],
+    kinds: Mapping[str, TaskKind],
     verdicts: Mapping[str, Sequence[Verdict]],
     rule: AcceptSection,
 ) -> tuple[TaskAttempts, ...]:
     """Return the attempts that count, by task and policy.
 
-    `templates` are the tasks' templates by task, `verdicts` the verdicts by episode.
+    `kinds` are the tasks' sites and templates by task, `verdicts` the verdicts by episode.
     """
     passed: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
     for row in episodes:
@@ -90,40 +95,41 @@ def count_attempts(
         if outcome is not None and row["failure_kind"] in (None, FailureKind.POLICY.value):
             passed[row["task_id"], row["policy"]].append(outcome)
     return tuple(
-        TaskAttempts(task_id, templates.get(task_id, "?"), policy, len(found), sum(found))
+        TaskAttempts(task_id, kinds.get(task_id, UNKNOWN), policy, len(found), sum(found))
         for (task_id, policy), found in sorted(passed.items())
     )
 
 
 def pass_rates(counted: Sequence[TaskAttempts], *, k: int | None = None) -> tuple[PassRate, ...]:
-    """Return the figures of each policy over all its tasks, then by template, the lowest first.
+    """Return the figures of each policy over all its tasks, then by site and template, the lowest first.
 
     `k` is that of pass@k; None: the largest number of attempts that a policy made at a task.
     """
     most: dict[str, int] = {}
     for one in counted:
         most[one.policy] = max(most.get(one.policy, 0), one.attempts)
-    groups: defaultdict[tuple[str, str | None], list[TaskAttempts]] = defaultdict(list)
+    groups: defaultdict[tuple[str, TaskKind | None], list[TaskAttempts]] = defaultdict(list)
     for one in counted:
         groups[one.policy, None].append(one)
-        groups[one.policy, one.template].append(one)
+        groups[one.policy, one.kind].append(one)
     rates = [
-        _rate(policy, template, tasks, k=k or most[policy])
-        for (policy, template), tasks in groups.items()
+        _rate(policy, kind, tasks, k=k or most[policy]) for (policy, kind), tasks in groups.items()
     ]
     return tuple(sorted(rates, key=_all_then_worst))
 
 
-def _all_then_worst(rate: PassRate) -> tuple[bool, float, str, str]:
-    return rate.template is not None, rate.pass_1.value, rate.template or "", rate.policy
+def _all_then_worst(rate: PassRate) -> tuple[bool, float, str, str, str]:
+    named = rate.template or "", rate.policy, rate.site or ""
+    return rate.template is not None, rate.pass_1.value, *named
 
 
-def _rate(policy: str, template: str | None, tasks: Sequence[TaskAttempts], *, k: int) -> PassRate:
+def _rate(policy: str, kind: TaskKind | None, tasks: Sequence[TaskAttempts], *, k: int) -> PassRate:
     at_k = [
         pass_at(k, attempts=one.attempts, passed=one.passed) for one in tasks if one.attempts >= k
     ]
     return PassRate(
-        template=template,
+        site=kind and kind.site,
+        template=kind and kind.template,
         policy=policy,
         tasks=len(tasks),
         attempts=sum(one.attempts for one in tasks),
@@ -137,36 +143,36 @@ def _rate(policy: str, template: str | None, tasks: Sequence[TaskAttempts], *, k
 def compare_runs(
     first: Sequence[TaskAttempts], second: Sequence[TaskAttempts]
 ) -> tuple[Comparison, ...]:
-    """Return the figures of two runs, all policies together, over all templates and then by template."""
-    runs = [_shares_by_template(run) for run in (first, second)]
-    templates: list[str | None] = [None, *sorted(runs[0].keys() | runs[1].keys() - {None}, key=str)]
+    """Return the figures of two runs, all policies together, over all and then by site and template."""
+    runs = [_shares_by_kind(run) for run in (first, second)]
+    kinds = {kind for run in runs for kind in run if kind is not None}
     return tuple(
-        _compare(template, *(run.get(template, {}) for run in runs))
-        for template in dict.fromkeys(templates)
+        _compare(kind, *(run.get(kind, {}) for run in runs)) for kind in (None, *sorted(kinds))
     )
 
 
-def _shares_by_template(counted: Iterable[TaskAttempts]) -> dict[str | None, dict[str, float]]:
-    """Return the share of attempts that passed by template and task; those of all under None."""
-    sums: dict[str, tuple[str, int, int]] = {}
+def _shares_by_kind(counted: Iterable[TaskAttempts]) -> dict[TaskKind | None, dict[str, float]]:
+    """Return the share of attempts that passed by kind and task; those of all under None."""
+    sums: dict[str, tuple[TaskKind, int, int]] = {}
     for one in counted:
-        _, attempts, passed = sums.get(one.task_id, (one.template, 0, 0))
-        sums[one.task_id] = one.template, attempts + one.attempts, passed + one.passed
-    out: defaultdict[str | None, dict[str, float]] = defaultdict(dict)
-    for task_id, (template, attempts, passed) in sums.items():
-        for key in (None, template):
+        _, attempts, passed = sums.get(one.task_id, (one.kind, 0, 0))
+        sums[one.task_id] = one.kind, attempts + one.attempts, passed + one.passed
+    out: defaultdict[TaskKind | None, dict[str, float]] = defaultdict(dict)
+    for task_id, (kind, attempts, passed) in sums.items():
+        for key in (None, kind):
             out[key][task_id] = passed / attempts
     return out
 
 
 def _compare(
-    template: str | None, first: Mapping[str, float], second: Mapping[str, float]
+    kind: TaskKind | None, first: Mapping[str, float], second: Mapping[str, float]
 ) -> Comparison:
     shared = sorted(first.keys() & second.keys())
     one, other = ([run[id_] for id_ in shared or sorted(run)] for run in (first, second))
     both = one and other
     return Comparison(
-        template=template,
+        site=kind and kind.site,
+        template=kind and kind.template,
         shared=tuple(shared),
         only_first=tuple(sorted(first.keys() - second.keys())),
         only_second=tuple(sorted(second.keys() - first.keys())),

@@ -6,8 +6,8 @@ that what is shown and what is published agree.
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from pyarrow.dataset import Dataset
 from pydantic import Field
@@ -44,9 +44,24 @@ _EPISODES = (
 )
 
 
+class TaskKind(NamedTuple):
+    """What tasks of one kind have in common: two sites may each have a template of one name."""
+
+    site: str
+    """Which site serves them."""
+    template: str
+    """Their template there."""
+
+
+UNKNOWN = TaskKind("?", "?")
+"""That of a task without a row."""
+
+
 class GroupCount(Record):
     """The counts of a group of episodes."""
 
+    site: str
+    """The site of their tasks."""
     template: str
     """The template of their tasks."""
     policy: str
@@ -114,11 +129,11 @@ class Summary(Record):
     engine: EngineUsage | None = None
     """What the engine did; None if no policy asked one."""
     groups: tuple[GroupCount, ...] = ()
-    """By template and policy, the lowest yield first."""
+    """By site, template and policy, the lowest yield first."""
 
     @property
     def templates(self) -> tuple[GroupCount, ...]:
-        """By template, all policies together, the lowest yield first."""
+        """By site and template, all policies together, the lowest yield first."""
         return merge_policies(self.groups)
 
 
@@ -134,10 +149,10 @@ async def read_episodes(snapshot: _Snapshot) -> list[Row]:
     return await _rows(await snapshot.dataset("episodes"), _EPISODES)
 
 
-async def read_templates(snapshot: _Snapshot) -> dict[str, str]:
-    """Return the template of each task, by the task's id."""
-    tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "template_id"))
-    return {task["task_id"]: task["template_id"] for task in tasks}
+async def read_task_kinds(snapshot: _Snapshot) -> dict[str, TaskKind]:
+    """Return the kind of each task, by the task's id."""
+    tasks = await _rows(await snapshot.dataset("tasks"), ("task_id", "site", "template_id"))
+    return {task["task_id"]: TaskKind(task["site"], task["template_id"]) for task in tasks}
 
 
 async def summarise(
@@ -154,7 +169,7 @@ async def summarise(
     if episodes is None:
         episodes = await read_episodes(snapshot)
     known = by_episode(verdicts)
-    templates = await read_templates(snapshot)
+    kinds = await read_task_kinds(snapshot)
     judged = accept_all(
         rule,
         (
@@ -195,7 +210,7 @@ async def summarise(
         replays=sum(one.acceptance.replays or 0 for one in judged.values()),
         replays_agreed=sum(one.acceptance.replays_agreed or 0 for one in judged.values()),
         engine=engine_usage(calls, episodes, accepted=accepted),
-        groups=_groups(episodes, templates, statuses),
+        groups=_groups(episodes, kinds, statuses),
     )
 
 
@@ -208,17 +223,18 @@ def _count_failed(rows: Sequence[Row]) -> int:
 
 
 def _groups(
-    episodes: Sequence[Row], templates: dict[str, str], statuses: dict[str, AcceptanceStatus]
+    episodes: Sequence[Row], kinds: Mapping[str, TaskKind], statuses: dict[str, AcceptanceStatus]
 ) -> tuple[GroupCount, ...]:
-    grouped: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    grouped: defaultdict[tuple[TaskKind, str], list[Row]] = defaultdict(list)
     for row in episodes:
-        grouped[templates.get(row["task_id"], "?"), row["policy"]].append(row)
+        grouped[kinds.get(row["task_id"], UNKNOWN), row["policy"]].append(row)
     counts = []
-    for (template, policy), rows in grouped.items():
+    for (kind, policy), rows in grouped.items():
         stands = Counter(statuses[row["episode_id"]] for row in rows)
         counts.append(
             GroupCount(
-                template=template,
+                site=kind.site,
+                template=kind.template,
                 policy=policy,
                 episodes=len(rows),
                 accepted=stands[AcceptanceStatus.ACCEPTED],
@@ -232,19 +248,20 @@ def _groups(
 
 
 def merge_policies(groups: Iterable[GroupCount]) -> tuple[GroupCount, ...]:
-    """Return `groups` by template, all policies together, the lowest yield first."""
-    out: dict[str, GroupCount] = {}
+    """Return `groups` by site and template, all policies together, the lowest yield first."""
+    out: dict[TaskKind, GroupCount] = {}
     for group in groups:
-        before = out.get(group.template)
-        out[group.template] = group if before is None else _sum(before, group)
+        kind = TaskKind(group.site, group.template)
+        before = out.get(kind)
+        out[kind] = group if before is None else _sum(before, group)
     return tuple(sorted(out.values(), key=_worst_first))
 
 
 def _sum(one: GroupCount, other: GroupCount) -> GroupCount:
     numbers = ("episodes", "accepted", "rejected", "unjudged", "failed", "steps")
     total = {name: getattr(one, name) + getattr(other, name) for name in numbers}
-    return GroupCount(template=one.template, policy="all", **total)
+    return GroupCount(site=one.site, template=one.template, policy="all", **total)
 
 
-def _worst_first(count: GroupCount) -> tuple[float, str, str]:
-    return (count.percent, count.template, count.policy)
+def _worst_first(count: GroupCount) -> tuple[float, str, str, str]:
+    return (count.percent, count.template, count.policy, count.site)

@@ -10,6 +10,7 @@ from flows.job.pass_rates import (
     count_attempts,
     pass_rates,
 )
+from flows.job.summary import TaskKind
 from schemas.proportion import wilson
 from schemas.sections import AcceptSection
 from schemas.verdict import Status, Verdict
@@ -17,14 +18,18 @@ from schemas.verdict import Status, Verdict
 RULE = AcceptSection(passed=("outcome", "novelty"))
 
 
-def tried(task: str, passed: int, attempts: int, policy: str = "model") -> TaskAttempts:
+def tried(
+    task: str, passed: int, attempts: int, policy: str = "model", site: str = "shop"
+) -> TaskAttempts:
     """Return attempts at a task, named after its template and a number as `a1`."""
-    return TaskAttempts(task, task[0], policy, attempts, passed)
+    return TaskAttempts(task, TaskKind(site, task[0]), policy, attempts, passed)
 
 
 def counted(verdict: Verdict | None, failure_kind: str | None = None) -> tuple[TaskAttempts, ...]:
     row = {"episode_id": "e", "task_id": "t", "policy": "model", "failure_kind": failure_kind}
-    return count_attempts([row], {"t": "a"}, {"e": [verdict]} if verdict else {}, RULE)
+    return count_attempts(
+        [row], {"t": TaskKind("shop", "t")}, {"e": [verdict]} if verdict else {}, RULE
+    )
 
 
 def judged(status: Status, reward: float | None = 1.0) -> Verdict:
@@ -33,7 +38,7 @@ def judged(status: Status, reward: float | None = 1.0) -> Verdict:
 
 
 def test_an_attempt_passes_where_the_site_says_so_whatever_other_verifiers_say() -> None:
-    assert counted(judged(Status.PASSED)) == (tried("t", 1, 1)._replace(template="a"),)
+    assert counted(judged(Status.PASSED)) == (tried("t", 1, 1),)
     assert counted(judged(Status.FAILED, 0.0))[0].passed == 0
 
 
@@ -170,3 +175,29 @@ def test_a_comparison_for_people_names_the_runs_and_tasks_of_one_alone() -> None
     assert row.split()[:8] == ["a", "1", "5", "0", "0.0", "%", "100.0", "%"]
     assert "+100.0 %" in row
     assert lines[-1] == "only A   a: task a1, a2, a3 and 2 more (--json has all)"
+
+
+def test_two_sites_with_a_template_of_one_name_are_two_figures() -> None:
+    run = [tried("a1", 1, 1), tried("a2", 0, 1, site="wiki")]
+    rates = [rate for rate in pass_rates(run) if rate.template is not None]
+    assert [(rate.site, rate.template, rate.pass_1.value) for rate in rates] == [
+        ("wiki", "a", 0),
+        ("shop", "a", 1),
+    ]
+    found = compare_runs(run, run)
+    assert [(one.site, one.template, one.shared) for one in found] == [
+        (None, None, ("a1", "a2")),
+        ("shop", "a", ("a1",)),
+        ("wiki", "a", ("a2",)),
+    ]
+
+
+def test_sites_are_named_where_there_are_several() -> None:
+    run = [tried("a1", 1, 1), tried("a2", 0, 1, site="wiki")]
+    shown = [*pass_rate_lines(pass_rates(run)), *comparison_lines(compare_runs(run, []), "A", "B")]
+    heads = [line for line in shown if line.startswith("site")]
+    assert [head.split()[:2] for head in heads] == [["site", "template"]] * 2
+    starts = [line.split()[:2] for line in shown if line.startswith(("shop", "wiki", "all"))]
+    assert starts[1:3] == [["wiki", "a"], ["shop", "a"]]
+    assert starts[4:] == [["shop", "a"], ["wiki", "a"]]
+    assert shown[-1] == "only A   wiki  a: task a2"

@@ -4,7 +4,7 @@ import pytest
 from factories import make_task, make_unit, make_verdict
 from memory_run import RULE, MemoryRun
 
-from flows.cli.summary import total_lines
+from flows.cli.summary import total_lines, yield_table
 from flows.job.summary import summarise
 from schemas.episode import Episode
 from schemas.verdict import Status, Verdict
@@ -43,3 +43,19 @@ async def test_executions_are_told_where_a_replay_was_tried_again(
     summary = await summarise(run.seal(), verdicts, RULE)
 
     assert line in total_lines(summary)
+
+
+async def test_two_sites_with_a_template_of_one_name_are_counted_apart() -> None:
+    run, tasks = MemoryRun(), [make_task(0), make_task(1).model_copy(update={"site": "shop"})]
+    _, episodes = make_unit(tasks, attempts=1)
+    run.commit(tasks, episodes)
+
+    summary = await summarise(run.seal(), [], RULE)
+
+    counts = [(one.site, one.template, one.episodes) for one in summary.templates]
+    assert counts == [("miniwob", "click-test", 1), ("shop", "click-test", 1)]
+    head, miniwob, shop = yield_table(summary.templates)
+    assert head.split()[:2] == ["site", "template"]
+    assert miniwob.split()[:3] == ["miniwob", "click-test", "1"]
+    assert shop.split()[:3] == ["shop", "click-test", "1"]
+    assert yield_table(summary.templates[:1])[0].startswith("template")
