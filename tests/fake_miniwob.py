@@ -4,7 +4,7 @@ In place of the workshop's browsers and site stand scripted sessions and the scr
 Everything else, from the command line to the tables, is the program itself.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from scripted_rollouts import RUNNING, WON, pages
@@ -54,7 +54,8 @@ class ScriptedWorkshop(RunResources):
             config.accept,
         )
 
-    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
+    async def start(self, sites: Collection[str], *, rollouts: bool) -> PolicyRuntime | None:
+        del sites
         for fleet in (self.rollouts, self._replays):
             fleet.add(ScriptedSessions(pages(RUNNING, RUNNING, WON)))
         return PolicyRuntime(PolicyFactory(self._config)) if rollouts else None

@@ -62,9 +62,7 @@ def json_flag(parser: argparse.ArgumentParser) -> None:
 
 def configuration_flags(parser: argparse.ArgumentParser) -> None:
     """Add `--config` and `--set`."""
-    parser.add_argument(
-        "--config", metavar="FILE", help="a TOML file; paths in it are relative to here"
-    )
+    _config_flag(parser, "a TOML file; paths in it are relative to here")
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -73,6 +71,10 @@ def configuration_flags(parser: argparse.ArgumentParser) -> None:
         dest="settings",
         help="set a key, as browser.sessions=4; VALUE is read as TOML, else taken as text",
     )
+
+
+def _config_flag(parser: argparse.ArgumentParser, about: str) -> None:
+    parser.add_argument("--config", metavar="FILE", help=about)
 
 
 def _whole_number(
@@ -186,8 +188,9 @@ def _list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", action="append", default=[], help="only with this tag, as typing; may be repeated"
     )
-    parser.add_argument(
-        "--source", default="miniwob", help="a task file instead: its tasks, read and checked"
+    parser.add_argument("--source", help="a task file instead: its tasks, read and checked")
+    _config_flag(
+        parser, "a run's TOML file: its sites are known, and without --source its tasks are listed"
     )
     json_flag(parser)
 
@@ -198,6 +201,7 @@ def _validate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="JSON Lines, a JSON array or Parquet; docs/tasks.md explains each",
     )
+    _config_flag(parser, "a run's TOML file: tasks may be of its sites")
     json_flag(parser)
 
 

@@ -39,7 +39,7 @@ async def _replay(args: Arguments) -> tuple[Episode, ReplayResult]:
         task, episode = await stored.lake.episode(args.episode)
     finally:
         await stored.lake.close()
-    async with open_browsers(stored.config.sites) as browsers:
+    async with open_browsers(stored.config.sites, needed={task.site}) as browsers:
         return episode, await replay(
             task, episode, sites=browsers.sites, sessions=browsers.sessions
         )

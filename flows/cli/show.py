@@ -135,6 +135,8 @@ def _incomplete(made: Completion) -> Iterator[str]:
             f"         {made.spooled_unreadable} spooled objects hold no episode: "
             "`stepmill audit RUN --deep` names them"
         )
+    for why, count in made.waiting.items():
+        yield f"         {count} tasks wait: {why}"
     if made.last_ended_at is not None:
         yield f"         the last one ended at {made.last_ended_at:%Y-%m-%d %H:%M:%S} UTC"
     if made.complete is False:

@@ -7,7 +7,7 @@ nothing and changes nothing.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from os import environ
 
 from flows.job.config_loader import Sources
@@ -20,6 +20,7 @@ from flows.job.provenance import provenance
 from flows.job.publish_job import Publisher, check_destination
 from flows.job.resume_state import count_work, read_resume_state
 from flows.job.stored_run import open_stored_run
+from flows.job.summary import read_task_kinds
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
@@ -52,18 +53,22 @@ async def open_generation(
         Damaged: what the run holds cannot be read.
     """
     config = prepared.config
+    sites = {task.site for task in prepared.tasks}
     async with RunResources(config) as resources:
         run_id = await _find_run(resources.store)
         for to in config.publish.to:
             await check_destination(to, config, run_id)
         runtime: PolicyRuntime | None = None
         if run_id is None:
-            runtime = await _start(resources, check, rollouts=True)
+            runtime = await _start(resources, check, sites, rollouts=True)
         run = await create_run(resources.store, config, provenance=provenance(config))
         plan = plan_units(config, prepared.tasks, run_id=run.run_id)
-        state = await read_resume_state(resources.lake, resources.spool, resources.panel, plan)
+        waiting = plan_units(config, prepared.waiting, run_id=run.run_id)
+        state = await read_resume_state(
+            resources.lake, resources.spool, resources.panel, plan, waiting=waiting
+        )
         if run_id is not None and state.pending:
-            runtime = await _start(resources, check, rollouts=bool(state.missing))
+            runtime = await _start(resources, check, sites, rollouts=bool(state.missing))
         context = make_context(resources, config, run)
         count_work(context.progress, state, plan)
         judge = UnitJudge(context)
@@ -107,7 +112,8 @@ async def open_judging(
             raise NotFound(f"{resources.store.url}: holds no committed episode to judge")
         snapshot, _ = await resources.lake.current()
         await warn_of_stored_thresholds(snapshot, config.accept)
-        await _start(resources, check, rollouts=False)
+        sites = {kind.site for kind in (await read_task_kinds(snapshot)).values()}
+        await _start(resources, check, sites, rollouts=False)
         context = make_context(resources, config, stored.run)
         count_work(context.progress, state, (), again=True)
         job = JudgeJob(
@@ -141,11 +147,13 @@ def make_context(resources: RunResources, config: RunConfig, run: RunFile) -> Jo
     )
 
 
-async def _start(resources: RunResources, check: Check, *, rollouts: bool) -> PolicyRuntime | None:
+async def _start(
+    resources: RunResources, check: Check, sites: Collection[str], *, rollouts: bool
+) -> PolicyRuntime | None:
     """Probe the store and start what is needed, before a row or `run.json` is written."""
     await check()
     await resources.store.probe()
-    return await resources.start(rollouts=rollouts)
+    return await resources.start(sites, rollouts=rollouts)
 
 
 def _runner(

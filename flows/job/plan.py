@@ -5,7 +5,7 @@ the same units and every resumed command finds its way by ids alone. Which polic
 drawn from the shares by the run's seed, the task and the attempt, and by nothing else.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class PlannedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class PlannedUnit:
-    """All attempts at some tasks: the grain of scheduling, retry and commit."""
+    """All attempts at some tasks of one site: the grain of scheduling, retry and commit."""
 
     unit_id: str
     """Hash of the run, the tasks and the number of attempts."""
@@ -53,10 +53,17 @@ def plan_units(config: RunConfig, tasks: Sequence[Task], *, run_id: str) -> tupl
 
 
 def split_tasks(config: RunConfig, tasks: Sequence[Task]) -> Iterator[tuple[Task, ...]]:
-    """Yield the tasks of each unit: as many as fit its size, but at least one."""
+    """Yield the tasks of each unit: as many of one site as fit its size, but at least one.
+
+    Where the tasks of a site are set apart, the units of all others are therefore the same.
+    """
     size = max(1, config.tasks.unit_size // config.tasks.attempts)
-    for start in range(0, len(tasks), size):
-        yield tuple(tasks[start : start + size])
+    by_site: defaultdict[str, list[Task]] = defaultdict(list)
+    for task in tasks:
+        by_site[task.site].append(task)
+    for own in by_site.values():
+        for start in range(0, len(own), size):
+            yield tuple(own[start : start + size])
 
 
 def _make_unit(config: RunConfig, tasks: tuple[Task, ...], run_id: str) -> PlannedUnit:

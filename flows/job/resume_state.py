@@ -44,14 +44,24 @@ class ResumeState:
 
 
 async def read_resume_state(
-    lake: Lake, spool: Spool, panel: Panel, plan: Sequence[PlannedUnit]
+    lake: Lake,
+    spool: Spool,
+    panel: Panel,
+    plan: Sequence[PlannedUnit],
+    *,
+    waiting: Sequence[PlannedUnit] = (),
 ) -> ResumeState:
     """Return what the run of `plan` has and what is missing; an empty plan misses nothing.
+
+    Units of the run that are `waiting` for an application are neither missing nor judged here, whatever
+    another machine has committed of them.
 
     Raises:
         Damaged: the tables cannot be read.
     """
-    committed = await _committed(lake, plan)
+    elsewhere = {unit.unit_id for unit in waiting}
+    found = await _committed(lake, (*plan, *waiting))
+    committed = {unit: episodes for unit, episodes in found.items() if unit not in elsewhere}
     judged = await lake.judged_units(panel_id(panel)) if plan else set()
     not_judged = {unit: episodes for unit, episodes in committed.items() if unit not in judged}
     known = by_episode(await lake.verdicts(units=not_judged)) if not_judged else {}

@@ -10,15 +10,17 @@ in between is then seen twice and counted once, and never missed. Nothing is wri
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from flows.job.config_loader import Sources, load
 from flows.job.summary import read_episodes
-from generators.tasks.loader import load_tasks
+from generators.tasks.loader import plan_tasks, refusal_of
+from generators.tasks.site_templates import site_offers
 from schemas.base import Record
 from schemas.config import RunConfig
 from schemas.episode import Episode, StopReason
@@ -79,6 +81,8 @@ class Completion(Record):
     """Nothing was committed since the last version was sealed."""
     last_ended_at: datetime | None
     """When the last of these episodes ended, UTC; None before the first."""
+    waiting: dict[str, int] = Field(default_factory=dict)
+    """Planned tasks of which nothing is committed and that cannot be attempted here, by why."""
 
     @property
     def complete(self) -> bool | None:
@@ -100,6 +104,20 @@ class RunView:
     """Its committed episodes, see `read_episodes`."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a run plans."""
+
+    episodes: int
+    """Its episodes."""
+    waiting: Mapping[str, str]
+    """Why the tasks that wait for an application do so, by task."""
+
+    def count_waiting(self, begun: Collection[str]) -> dict[str, int]:
+        """Return how many tasks wait, but for those that were `begun`, by why."""
+        return dict(Counter(why for task_id, why in self.waiting.items() if task_id not in begun))
+
+
 async def view_run(stored: StoredRun) -> RunView:
     """Return how much of a run is made, and its tables as they are now.
 
@@ -112,14 +130,16 @@ async def view_run(stored: StoredRun) -> RunView:
     committed: dict[str, datetime] = {row["episode_id"]: row["ended_at"] for row in rows}
     waiting = {unit_id: found - committed.keys() for unit_id, found in spooled.items()}
     episodes, unreadable = await _read_spooled(stored, waiting)
+    plan = await asyncio.to_thread(_plan, stored)
     made = Completion(
-        planned=await asyncio.to_thread(_planned_episodes, stored),
+        planned=None if plan is None else plan.episodes,
         committed=len(committed),
         spooled=sum(map(len, waiting.values())),
         spooled_failed=sum(one.stop_reason is StopReason.FAILED for one in episodes),
         spooled_unreadable=unreadable,
         sealed=sealed,
         last_ended_at=max([*committed.values(), *(one.ended_at for one in episodes)], default=None),
+        waiting={} if plan is None else plan.count_waiting({row["task_id"] for row in rows}),
     )
     return RunView(made, snapshot, rows)
 
@@ -143,11 +163,15 @@ async def _read_spooled(
     return episodes, unreadable
 
 
-def _planned_episodes(stored: StoredRun) -> int | None:
-    """Return how many episodes the run's own configuration plans."""
+def _plan(stored: StoredRun) -> _Plan | None:
+    """Return what the run's own configuration plans; None where its tasks cannot be listed here."""
     try:
         config = RunConfig.model_validate(stored.run.config)
-        tasks = load_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
-        return len(tasks) * config.tasks.attempts
+        plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
+        sites = site_offers(config.sites)
     except (ValidationError, BadConfig, BadTasks):
         return None
+    return _Plan(
+        episodes=(len(plan.tasks) + len(plan.waiting)) * config.tasks.attempts,
+        waiting={task.task_id: refusal_of(task, sites) or "" for task in plan.waiting},
+    )

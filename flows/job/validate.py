@@ -29,6 +29,8 @@ class ValidConfig:
     """The resolved configuration."""
     tasks: tuple[Task, ...]
     """The tasks to attempt."""
+    waiting: tuple[Task, ...] = ()
+    """The run's tasks of applications that are not installed here."""
 
 
 def validate(config: RunConfig) -> ValidConfig:
@@ -36,7 +38,7 @@ def validate(config: RunConfig) -> ValidConfig:
 
     Raises:
         BadConfig: a value cannot be honoured by this version.
-        BadTasks: a task source is unreadable or selects nothing, or no task of it can be attempted.
+        BadTasks: a task source is unreadable or selects nothing, or no task of it can be attempted here.
         NotFound: a verifier does not exist.
     """
     for section in config.mix:
@@ -46,11 +48,11 @@ def validate(config: RunConfig) -> ValidConfig:
     _check_verifiers(config)
     plan = plan_tasks(config.tasks, seed=config.run.seed, applications=config.sites)
     tasks = _attemptable(plan, config)
-    _check_references(config, tasks)
+    _check_references(config, (*tasks, *plan.waiting))
     for name in sorted({task.site for task in tasks} - config.sites.keys()):
         SITES.get(name, key="site")  # a plug-in that cannot be used is refused before any work
     warn_of_thresholds(config.accept, ((task.site, task.template_id) for task in tasks))
-    return ValidConfig(config, tasks)
+    return ValidConfig(config, tasks, plan.waiting)
 
 
 def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
@@ -67,18 +69,20 @@ def _check_references(config: RunConfig, tasks: Sequence[Task]) -> None:
 
 
 def _attemptable(plan: TaskPlan, config: RunConfig) -> tuple[Task, ...]:
-    """Return the tasks that can be attempted, and say what is left out.
+    """Return the tasks that can be attempted here, and say what is left out.
 
     Raises:
         BadTasks: none can be.
     """
     sites = site_offers(config.sites)
-    reasons = Counter(refusal_of(task, sites) for task in plan.refused)
+    reasons = Counter(refusal_of(task, sites) for task in plan.set_apart)
     if not plan.tasks:
-        lines = [f"none of {count} tasks can be attempted: {why}" for why, count in reasons.items()]
-        raise BadTasks("\n".join(f"tasks: {line}" for line in lines))
+        parts = [f"none of {count} tasks can be attempted: {why}" for why, count in reasons.items()]
+        raise BadTasks(f"tasks: {'; '.join(parts)}")
+    later = {sites[task.site].missing for task in plan.waiting}
     for why, count in reasons.items():
-        LOG.warning("%d tasks are left out: %s", count, why)
+        then = " (then the same command attempts them too)" if why in later else ""
+        LOG.warning("%d tasks are left out: %s%s", count, why, then)
     if plan.unmapped:
         LOG.warning(
             "%d rows of task files give no task; `stepmill tasks validate FILE` names each",

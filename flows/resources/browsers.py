@@ -9,7 +9,7 @@ nothing with what it replays but the pages.
 
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from generators.browser.chromium import Chromium
@@ -124,22 +124,24 @@ class Browsers:
     """Sessions of another browser, which starts with its first session."""
 
 
-async def enter_sites(stack: contextlib.AsyncExitStack, sites: Iterable[Site]) -> None:
-    """Start the sites that have something to start; `stack` stops them.
+async def enter_sites(
+    stack: contextlib.AsyncExitStack, sites: Mapping[str, Site], needed: Collection[str]
+) -> None:
+    """Start those of the `needed` sites that have something to start; `stack` stops them.
 
     Raises:
         BadConfig: an application does not start.
     """
-    for site in sites:
-        if isinstance(site, contextlib.AbstractAsyncContextManager):
+    for name, site in sites.items():
+        if name in needed and isinstance(site, contextlib.AbstractAsyncContextManager):
             await stack.enter_async_context(site)
 
 
 @contextlib.asynccontextmanager
 async def open_browsers(
-    applications: Mapping[str, Application] | None = None,
+    applications: Mapping[str, Application] | None = None, *, needed: Collection[str] = ()
 ) -> AsyncIterator[Browsers]:
-    """Start the gateway, the applications and a browser, and stop everything at the end.
+    """Start the gateway, the `needed` of the applications and a browser, and stop everything at the end.
 
     Raises:
         BadConfig: an application does not start.
@@ -152,5 +154,5 @@ async def open_browsers(
         stack.push_async_exit(replays)
         chromium = await stack.enter_async_context(Chromium(gateway_port=gateway.port, slots=slots))
         sites = RunSites(gateway, applications or {})
-        await enter_sites(stack, sites.values())
+        await enter_sites(stack, sites, needed)
         yield Browsers(sites=sites, sessions=chromium, replays=replays)

@@ -7,7 +7,7 @@ refuses the command before anything is written. Replays have a browser process o
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AsyncExitStack
 from typing import Self
 
@@ -79,8 +79,8 @@ class RunResources:
         """Stop what was started, in reverse order."""
         await self._stack.aclose()
 
-    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
-        """Start what sessions need; return the policies, None without `rollouts`.
+    async def start(self, sites: Collection[str], *, rollouts: bool) -> PolicyRuntime | None:
+        """Start what sessions on `sites` need; return the policies, None without `rollouts`.
 
         Without `rollouts` only replays have a browser. Call it once.
 
@@ -93,7 +93,7 @@ class RunResources:
         if not rollouts and not replays:
             return None
         await self._stack.enter_async_context(self._gateway)
-        await enter_sites(self._stack, self.sites.values())
+        await enter_sites(self._stack, self.sites, sites)
         for number in range(self._config.browser.processes if rollouts else 0):
             await self._add_browser(self.rollouts, eager=number == 0)
         policies = open_policies(self._config)

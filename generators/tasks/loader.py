@@ -4,7 +4,8 @@ A source is a task file, or the name of a site with templates: then the tasks ar
 template with every seed of a range. All of them are taken, or a sample that is even over sites and
 templates. The same section gives the same tasks with the same ids, in the same order, on every machine.
 A mistake in it is an error before any work. Tasks of a site that cannot be attempted yet are planned
-and set apart, with the reason.
+and set apart, with the reason. So are tasks of an application that is not installed; they wait for a
+machine that has it, and a sample is drawn from them as from all others, so that it is the same there.
 """
 
 from collections import defaultdict
@@ -32,18 +33,25 @@ class TaskPlan:
 
     tasks: tuple[Task, ...]
     """The tasks to attempt, sorted by site, template and seed."""
+    waiting: tuple[Task, ...]
+    """The tasks of applications that are not installed here, in the same order."""
     refused: tuple[Task, ...]
-    """The tasks that cannot be attempted, in the same order; `refusal_of` says why."""
+    """The tasks that no machine can attempt yet, in the same order."""
     unmapped: tuple[str, ...]
     """Rows of other programs' files that give no task, each in a line with its place and the reason."""
     available: int
-    """How many tasks there were to draw from."""
+    """How many tasks there were to draw from, those that wait among them."""
+
+    @property
+    def set_apart(self) -> tuple[Task, ...]:
+        """The tasks that cannot be attempted here; `refusal_of` says why."""
+        return (*self.waiting, *self.refused)
 
 
 def load_tasks(
     section: TasksSection, *, seed: int = 0, applications: Mapping[str, Application] | None = None
 ) -> list[Task]:
-    """Return the tasks of a section that can be attempted, sorted by site, template and seed.
+    """Return the tasks of a section that can be attempted here, sorted by site, template and seed.
 
     `seed` is the run's, and decides a sample; `applications` are its own sites.
 
@@ -71,14 +79,16 @@ def plan_tasks(
     ready = [stratum for stratum in strata if stratum.offer.refusal is None]
     available = sum(stratum.size for stratum in ready)
     _check_count(available, section, templates=len(ready))
-    drawn = (
+    drawn = sorted(
         (task for stratum in ready for task in stratum)
         if section.sample is None
-        else draw_tasks(ready, count=section.sample, seed=seed)
+        else draw_tasks(ready, count=section.sample, seed=seed),
+        key=_place,
     )
     refused = (task for one in strata if one.offer.refusal is not None for task in one)
     return TaskPlan(
-        tasks=tuple(sorted(drawn, key=_place)),
+        tasks=tuple(task for task in drawn if sites[task.site].missing is None),
+        waiting=tuple(task for task in drawn if sites[task.site].missing is not None),
         refused=tuple(sorted(refused, key=_place)),
         unmapped=tuple(line for file in files for line in file.unmapped),
         available=available,
@@ -86,8 +96,8 @@ def plan_tasks(
 
 
 def refusal_of(task: Task, sites: Mapping[str, SiteOffer]) -> str | None:
-    """Return why a task cannot be attempted; None if it can."""
-    return sites[task.site].refusal
+    """Return why a task cannot be attempted here; None if it can."""
+    return sites[task.site].obstacle
 
 
 def _place(task: Task) -> tuple[str, str, int, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from generators.sites import miniwob
+from generators.sites.installable.registry import what_is_missing
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.registry import SITES
 from schemas.application import Application
@@ -47,7 +48,14 @@ class SiteOffer:
     judges_state: bool = False
     """Whether a task says what its server's state is to be in the end."""
     refusal: str | None = None
-    """Why none of its tasks can be attempted; None if they can."""
+    """Why none of its tasks can be attempted on any machine; None if they can."""
+    missing: str | None = None
+    """What its tasks need that is not installed here, with what installs it; None if nothing is."""
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why none of its tasks can be attempted here; None if they can."""
+        return self.refusal or self.missing
 
 
 LIVE = SiteOffer(
@@ -74,7 +82,13 @@ def site_offers(applications: Mapping[str, Application] | None = None) -> dict[s
         shipped
         | offered
         | {
-            name: SiteOffer(name, one.version, origin=one.origin, judges_state=True)
+            name: SiteOffer(
+                name,
+                one.version,
+                origin=one.origin,
+                judges_state=True,
+                missing=what_is_missing(one.start),
+            )
             for name, one in own.items()
         }
     )

@@ -17,6 +17,7 @@ from flows.terminal import (
     print_result,
     strip_control_chars,
 )
+from generators.sites.installable.registry import what_is_missing
 from schemas.errors import BadConfig
 from schemas.task import Task
 
@@ -28,9 +29,11 @@ def run(args: argparse.Namespace) -> int:
     if args.site not in prepared.config.sites:
         known = ", ".join(prepared.config.sites) or "none"
         raise BadConfig(f"sites.{args.site}: there is no such application (there are: {known})")
+    if missing := what_is_missing(prepared.config.sites[args.site].start):
+        raise BadConfig(f"sites.{args.site}: {missing}")
     tasks = choose_tasks(prepared.tasks, args.site)
     log_to_stderr()
-    checks = signals.run(_check(prepared, tasks))
+    checks = signals.run(_check(prepared, args.site, tasks))
     if args.json:
         print_result(
             {"site": args.site, "checks": [check.model_dump(mode="json") for check in checks]}
@@ -40,9 +43,9 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.DONE if all(check.ok for check in checks) else ExitCode.SHORT
 
 
-async def _check(prepared: ValidConfig, tasks: Sequence[Task]) -> list[SiteCheck]:
+async def _check(prepared: ValidConfig, site: str, tasks: Sequence[Task]) -> list[SiteCheck]:
     config, checks = prepared.config, list[SiteCheck]()
-    async with open_browsers(config.sites) as browsers:
+    async with open_browsers(config.sites, needed={site}) as browsers:
         trial = SiteTrial(config, browsers)
         for task in tasks:
             print_note(f"trying {task.template_id} with seed {task.seed}")

@@ -82,7 +82,11 @@ async def _check(
 ) -> tuple[PolicyEvaluation, list[TaskGates]]:
     episodes = len(prepared.tasks) * prepared.config.tasks.attempts
     config = prepared.config
-    async with open_browsers(config.sites) as browsers, open_policies(config) as runtime:
+    needed = {task.site for task in prepared.tasks}
+    async with (
+        open_browsers(config.sites, needed=needed) as browsers,
+        open_policies(config) as runtime,
+    ):
         with _show_progress(episodes) as advance:
 
             def add(share: TemplateCheck, task: Task, episode: Episode) -> None:

@@ -1,11 +1,13 @@
-"""`stepmill tasks list`: templates from the shipped catalogue, or a task file's tasks; no browser."""
+"""`stepmill tasks list`: templates from the shipped catalogue, or the tasks of a file or a run; no browser."""
 
 import argparse
+import os
 import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, strip_control_chars
 from generators.sites import miniwob
 from generators.sites.miniwob_catalogue import Need, catalogue
@@ -21,7 +23,9 @@ _Line = Mapping[str, object]
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    return _list_templates(args) if args.source == miniwob.NAME else _list_tasks(args)
+    if args.source == miniwob.NAME or (args.source is None and args.config is None):
+        return _list_templates(args)
+    return _list_tasks(args)
 
 
 def _list_templates(args: argparse.Namespace) -> int:
@@ -77,9 +81,15 @@ def _parse_tag(tag: str) -> Need:
 
 
 def _list_tasks(args: argparse.Namespace) -> int:
-    section = TasksSection(source=args.source, include=tuple(args.globs) or ("*",))
-    plan, sites = plan_tasks(section), site_offers()
-    tasks = [task for task in (*plan.tasks, *plan.refused) if set(args.tag) <= set(task.tags)]
+    config = load(Sources(config=args.config), os.environ)
+    section = config.tasks
+    if args.source is not None:
+        section = TasksSection(source=args.source)
+    if args.globs:
+        section = section.model_copy(update={"include": tuple(args.globs)})
+    plan = plan_tasks(section, seed=config.run.seed, applications=config.sites)
+    source, sites = ", ".join(section.sources or (section.source,)), site_offers(config.sites)
+    tasks = [task for task in (*plan.tasks, *plan.set_apart) if set(args.tag) <= set(task.tags)]
     if not tasks:
         raise BadTasks(f"none of these tasks has every tag of {args.tag}")
     listed: list[dict[str, object]] = [
@@ -96,16 +106,16 @@ def _list_tasks(args: argparse.Namespace) -> int:
         for task in tasks
     ]
     if args.json:
-        print_result({"source": args.source, "tasks": listed, "unmapped": list(plan.unmapped)})
+        print_result({"source": source, "tasks": listed, "unmapped": list(plan.unmapped)})
         return ExitCode.DONE
     marked = [item | {"mark": "refused" if item["refusal"] else None} for item in listed]
     mark = ["mark"] if any(item["refusal"] for item in listed) else []
     print_lines(_columns(marked, ("task_id", *mark, "template", "seed", "tags", "goal")))
-    print_lines(["", f"{len(tasks)} tasks in {args.source}"])
+    print_lines(["", f"{len(tasks)} tasks in {source}"])
     for why, count in Counter(item["refusal"] for item in listed if item["refusal"]).items():
         print_lines([f"{count} of them cannot be attempted: {why}"])
     if plan.unmapped:
-        hint = f"`stepmill tasks validate {args.source}` names each"
+        hint = f"`stepmill tasks validate {args.source or 'FILE'}` names each"
         print_lines([f"{len(plan.unmapped)} rows give no task; {hint}"])
     return ExitCode.DONE
 

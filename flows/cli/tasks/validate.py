@@ -1,10 +1,12 @@
 """`stepmill tasks validate`: every defect of a task file, with its place, and what the file holds."""
 
 import argparse
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from flows.job.config_loader import Sources, load
 from flows.terminal import ExitCode, print_lines, print_result, table
 from generators.tasks.benchmarks import FileFormat
 from generators.tasks.loader import MAX_TASKS
@@ -15,7 +17,7 @@ from schemas.base import JsonObject
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out and return its exit code."""
-    sites = site_offers()
+    sites = site_offers(load(Sources(config=args.config), os.environ).sites)
     file = examine_task_file(Path(args.file), sites, max_tasks=MAX_TASKS)
     if not file.tasks and not file.mistakes:
         file.mistakes.append(f"{file.path}: holds no task")
@@ -39,7 +41,7 @@ def _as_json(file: TaskFile, sites: Mapping[str, SiteOffer]) -> JsonObject:
         "format": file.format.value,
         "tasks": len(file.tasks),
         "templates": [
-            {"site": site, "template": name, "tasks": count, "refusal": sites[site].refusal}
+            {"site": site, "template": name, "tasks": count, "refusal": sites[site].obstacle}
             for site, name, count in _counts(file)
         ],
         "mistakes": list(file.mistakes),
@@ -59,7 +61,7 @@ def _lines(file: TaskFile, sites: Mapping[str, SiteOffer]) -> Iterator[str]:
         rows = [(f"{site}  {template}", str(count)) for site, template, count in counts]
         yield from (*table(("site  template", "tasks"), rows), "")
     for site, count in sorted(Counter(task.site for task in file.tasks).items()):
-        if (refusal := sites[site].refusal) is not None:
+        if (refusal := sites[site].obstacle) is not None:
             yield f"refused  {count} tasks of {site} cannot be attempted: {refusal}"
     for name, count in sorted(file.fields_left_out.items()):
         yield f"unused   nothing is made of the field {name}, which {count} rows have"

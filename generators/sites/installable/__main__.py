@@ -17,6 +17,7 @@ from generators.sites.installable.packages import data_folder, find_installed
 from generators.sites.installable.registry import (
     APPLICATIONS,
     find_application,
+    not_installed,
     put_back,
 )
 from generators.sites.installable.worlds import base_folder
@@ -94,9 +95,7 @@ def _tasks(application: Application, asked: argparse.Namespace, environ: Mapping
 def _installed(application: Application, environ: Mapping[str, str]) -> Installed:
     found = find_installed(application, data_folder(environ))
     if found is None:
-        raise Refusal(
-            f"{application.name} is not installed: stepmill sites install {application.name}"
-        )
+        raise Refusal(not_installed(application))
     return found
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import pytest
@@ -54,8 +54,8 @@ class GatheringWorkshop(ScriptedWorkshop):
         self.making = Gathering(1)
         self.replaying = Gathering(EPISODES)
 
-    async def start(self, *, rollouts: bool) -> PolicyRuntime | None:
-        del rollouts
+    async def start(self, sites: Collection[str], *, rollouts: bool) -> PolicyRuntime | None:
+        del sites, rollouts
         self.rollouts.add(self.making)
         self._replays.add(self.replaying)
         return None
@@ -80,7 +80,7 @@ async def test_a_limit_on_live_episodes_bounds_what_is_made_and_no_replay(
 ) -> None:
     (unit,) = plan_of(config)
     async with GatheringWorkshop(config) as shop:
-        await shop.start(rollouts=True)
+        await shop.start((), rollouts=True)
 
         report = await units_of(shop, config).make(unit, set())
 
@@ -93,7 +93,7 @@ async def test_a_limit_on_live_episodes_bounds_what_is_made_and_no_replay(
 async def test_a_limit_on_live_episodes_slows_no_verification(config: RunConfig) -> None:
     (unit,) = plan = plan_of(config)
     async with GatheringWorkshop(config) as shop:
-        await shop.start(rollouts=True)
+        await shop.start((), rollouts=True)
         await units_of(shop, config).make(unit, set())
 
         found = await state_of(shop, plan)
