@@ -78,6 +78,7 @@ def test_a_run_in_which_nothing_has_ended_is_shown(made: MadeRun) -> None:
         "spooled_unreadable": 0,
         "sealed": True,
         "last_ended_at": None,
+        "waiting": {},
     }
     assert "(no version yet)" in text
     assert "0 of 8 planned episodes committed, 0 spooled\n" in text

@@ -48,6 +48,17 @@ def test_a_list_replaces_the_list() -> None:
     assert config.tasks.include == ("click-*",)
 
 
+def test_a_site_that_is_named_twice_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text('[sites]\nshop = "shop.toml"\nshop = "other.toml"\n')
+
+    with pytest.raises(BadConfig) as refused:
+        load(Sources(config=str(path)), {})
+
+    assert str(refused.value).startswith(f"{path}: invalid TOML: Cannot overwrite a value")
+    assert "line 3" in str(refused.value)
+
+
 def test_only_names_with_two_underscores_are_keys() -> None:
     environ = {"STEPMILL_CHROMIUM": "/usr/bin/x", "STEPMILL_CHAOS_ROUNDS": "3"}
 

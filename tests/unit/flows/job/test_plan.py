@@ -52,6 +52,21 @@ def test_a_task_is_never_cut_in_two(attempts: int, size: int) -> None:
     assert all(len(unit.attempts) <= max(size, attempts) for unit in plan)
 
 
+@settings(max_examples=25)
+@given(counts=st.tuples(st.integers(1, 9), st.integers(1, 9)), size=st.integers(1, 8))
+def test_without_the_tasks_of_a_site_the_units_of_the_others_are_the_same(
+    counts: tuple[int, int], size: int
+) -> None:
+    config = _config(f"tasks.unit_size={size}")
+    others = _tasks(counts[0])
+    own = [task.model_copy(update={"site": "fossil"}) for task in _tasks(counts[1])]
+
+    both = plan_units(config, [*own, *others], run_id=RUN_ID)
+
+    without = plan_units(config, others, run_id=RUN_ID)
+    assert tuple(unit for unit in both if unit.tasks[0].site != "fossil") == without
+
+
 def test_another_run_has_other_ids_and_the_same_policies() -> None:
     config = _config('policies=[{name="teacher"}, {name="clumsy"}]')
 

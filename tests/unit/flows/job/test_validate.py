@@ -5,8 +5,12 @@ import logging
 from pathlib import Path
 
 import pytest
+from source_tree import ROOT
 
+from flows.job.config_loader import Sources, load
 from flows.job.validate import validate
+from generators.sites.installable import registry
+from generators.sites.installable.application import SYSTEM, Installed
 from schemas.config import RunConfig
 from schemas.errors import BadTasks
 from schemas.sections import TasksSection
@@ -56,3 +60,37 @@ def test_a_sample_that_finds_fewer_tasks_says_so(caplog: pytest.LogCaptureFixtur
 def test_a_sample_of_all_there_are_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
     section = TasksSection(include=("click-test",), seeds=(0, 2), sample=3)
     assert attempted(caplog, section) == (3, [])
+
+
+def test_two_applications_that_are_not_installed_are_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "find_installed", lambda *_: None)
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(BadTasks) as refused:
+        validate(load(Sources(config="configs/apps.toml"), {}))
+    assert str(refused.value) == (
+        "tasks: none of 72 tasks can be attempted: "
+        "fossil is not installed: stepmill sites install fossil; "
+        "none of 76 tasks can be attempted: "
+        "mediawiki is not installed: stepmill sites install mediawiki"
+    )
+
+
+def test_a_task_without_a_reference_is_refused_whether_or_not_its_site_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiki = Installed(tree=SYSTEM, version="1")
+    monkeypatch.setattr(
+        registry, "find_installed", lambda one, _: wiki if one.name == "mediawiki" else None
+    )
+    monkeypatch.chdir(ROOT)
+    row = {"site": "fossil", "start_url": "/", "instruction": "Go.", "expect": {"answer": "1"}}
+    path = tmp_path / "fossil.jsonl"
+    sources = f"tasks.sources=['configs/apps/mediawiki.jsonl', '{path}']"
+    config = load(Sources(config="configs/apps.toml", settings=(sources,)), {})
+    path.write_text(json.dumps(row | {"reference": [{"do": "answer", "text": "1"}]}))
+    assert len(validate(config).waiting) == 1
+    path.write_text(json.dumps(row))
+    with pytest.raises(BadTasks, match="1 of 77 tasks have no reference, as fossil"):
+        validate(config)

@@ -1,12 +1,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Self
 
 from scripted_rollouts import pages, scripted_task
 from scripted_session import ScriptedSessions
 from scripted_site import ScriptedSite
 
-from flows.resources.browsers import BrowserPool, SlottedSites
+from flows.resources.browsers import BrowserPool, SlottedSites, enter_sites
 from generators.browser.protocol import SessionSpec
 from generators.browser.slots import Slots
 from generators.sites.protocol import Site, Visit
@@ -101,3 +102,25 @@ def _visit(sites: SlottedSites) -> AbstractAsyncContextManager[Visit]:
 async def _one(sites: SlottedSites) -> None:
     async with _visit(sites):
         pass
+
+
+class Startable(ScriptedSite):
+    """A site that has something to start."""
+
+    running = False
+
+    async def __aenter__(self) -> Self:
+        self.running = True
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.running = False
+
+
+async def test_only_sites_that_are_needed_are_started() -> None:
+    shop, wiki = Startable(), Startable()
+    async with AsyncExitStack() as stack:
+        sites: dict[str, Site] = {"shop": shop, "wiki": wiki, "page": ScriptedSite()}
+        await enter_sites(stack, sites, {"shop", "page"})
+        assert (shop.running, wiki.running) == (True, False)
+    assert not shop.running

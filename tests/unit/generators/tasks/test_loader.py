@@ -1,15 +1,21 @@
 """From `[tasks]` to tasks: what a source gives, in which order, and what is refused."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from offered_parts import installed, offer
 
+from generators.sites.installable import registry
+from generators.sites.installable.application import SYSTEM, Installed
+from generators.sites.installable.registry import SERVE
 from generators.sites.miniwob import template_paths
 from generators.tasks.loader import MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
-from schemas.errors import BadTasks
+from schemas.application import Application
+from schemas.errors import BadConfig, BadTasks
 from schemas.sections import TasksSection
 from schemas.task import MAX_SEED
 
@@ -263,3 +269,54 @@ def test_a_sample_does_not_depend_on_the_order_of_a_files_rows(tmp_path: Path) -
         (tmp_path / "tasks.jsonl").write_text("\n".join(order))
         found.append(places(TasksSection(source=str(tmp_path / "tasks.jsonl"), sample=5)))
     assert found[0] == found[1]
+
+
+def application(name: str, *command: str) -> Application:
+    return Application.model_validate(
+        {
+            "origin": f"http://{name}.localhost",
+            "start": {"command": command},
+            "state": {"folder": "{folder}"},
+        }
+    )
+
+
+def test_tasks_of_an_application_that_is_not_installed_wait_and_a_sample_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = {"shop": application("shop", "shop"), "fossil": application("fossil", *SERVE, "fossil")}
+    rows = [
+        {"site": site, "seed": n, "start_url": "/", "instruction": "Go.", "expect": {"answer": "1"}}
+        for site in own
+        for n in range(9)
+    ]
+    (tmp_path / "two.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    section = TasksSection(source=str(tmp_path / "two.jsonl"), sample=6)
+    plans = []
+    for found in (Installed(tree=SYSTEM, version="1"), None):
+        monkeypatch.setattr(registry, "find_installed", lambda *_, found=found: found)
+        plans.append(plan_tasks(section, applications=own))
+    here, without = plans
+    assert (here.set_apart, here.available, without.available) == ((), 18, 18)
+    assert without.tasks == tuple(task for task in here.tasks if task.site == "shop")
+    assert without.waiting == tuple(task for task in here.tasks if task.site == "fossil")
+    assert without.set_apart == without.waiting
+    assert (len(without.tasks), len(without.waiting)) == (3, 3)
+    offers = site_offers(own)
+    assert refusal_of(without.waiting[0], offers) == offers["fossil"].missing
+    assert refusal_of(without.tasks[0], offers) is None
+
+
+@pytest.mark.parametrize("name", ["miniwob", "live"])
+def test_no_application_has_the_name_of_a_site_that_ships(name: str) -> None:
+    with pytest.raises(BadConfig, match=f"sites.{name}: a site that ships has this name; choose"):
+        site_offers({name: application(name, "shop")})
+
+
+def test_no_application_has_the_name_of_a_plugins_site(tmp_path: Path) -> None:
+    own = {"shop": application("shop", "shop")}
+    assert "shop" in site_offers(own)
+    with installed(tmp_path):
+        offer(tmp_path, "own-site", {"stepmill.sites:shop": "own_site:shop"}, modules={})
+        with pytest.raises(BadConfig, match=r"sites\.shop: a plug-in's site has this"):
+            site_offers(own)

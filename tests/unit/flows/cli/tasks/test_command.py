@@ -8,6 +8,7 @@ import pytest
 
 from flows.cli.main import main
 from flows.terminal import ExitCode
+from generators.sites.installable import registry
 from generators.sites.miniwob import template_paths
 from schemas.task import MAX_SEED
 
@@ -136,6 +137,90 @@ def test_tasks_that_cannot_be_attempted_are_listed_with_a_mark(
     assert "1 rows give no task; `stepmill tasks validate" in shown
 
 
+SHOP = """
+origin = "http://shop.localhost"
+
+[start]
+url = "http://127.0.0.1:8000"
+
+[reset]
+request = { path = "/reset" }
+
+[state]
+request = { method = "GET", path = "/state" }
+"""
+FOSSIL = """
+origin = "http://fossil.localhost"
+
+[start]
+command = ["{python}", "-m", "generators.sites.installable", "serve", "fossil"]
+
+[state]
+sqlite = "{folder}/harbour.fossil"
+"""
+ORDER = {"template_id": "order", "start_url": "/", "expect": {"answer": "5"}}
+
+
+@pytest.fixture
+def run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return a run with a shop, and with fossil, which is not installed; a task of each is in `two.jsonl`."""
+    monkeypatch.setattr(registry, "find_installed", lambda *_: None)
+    (tmp_path / "shop.toml").write_text(SHOP)
+    (tmp_path / "fossil.toml").write_text(FOSSIL)
+    rows = [ordered("shop"), ordered("fossil")]
+    (tmp_path / "two.jsonl").write_text("\n".join(rows))
+    text = "".join(f'{name} = "{tmp_path}/{name}.toml"\n' for name in ("shop", "fossil"))
+    (tmp_path / "run.toml").write_text(
+        f'[sites]\n{text}[tasks]\nsources = ["{tmp_path}/two.jsonl"]\n'
+    )
+    return str(tmp_path / "run.toml")
+
+
+def ordered(site: str) -> str:
+    return json.dumps(ORDER | {"site": site, "instruction": f"Order of {site}."})
+
+
+def test_a_file_is_read_with_the_sites_of_a_run_and_a_row_of_no_site_of_it_is_named(
+    tmp_path: Path, run_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, known = tmp_path / "mine.jsonl", f"--config={run_file}"
+    text = "\n".join(map(ordered, ("shop", "shpo", "fossil", "shop")))
+    assert validated(path, text, known) == ExitCode.REFUSED
+    unknown, twice, *_, refused, total = capsys.readouterr().out.splitlines()
+    there = "there are: miniwob, live, shop, fossil"
+    assert unknown == f"{path}: line 2: unknown site 'shpo' ({there}); did you mean 'shop'?"
+    assert twice == f"{path}: line 4: is the same task as line 1"
+    assert refused == f"refused  1 tasks of fossil cannot be attempted: {NOT_INSTALLED}"
+    assert total.endswith("tasks 2, templates 2, sites 2, mistakes 2")
+
+    assert validated(path, ordered("shop"), known) == ExitCode.DONE
+    capsys.readouterr()
+    assert validated(path, ordered("shop")) == ExitCode.REFUSED
+    assert "unknown site 'shop' (there are: miniwob, live)" in capsys.readouterr().out
+
+
+def test_the_tasks_of_a_run_are_listed_with_a_mark_where_they_wait(
+    tmp_path: Path, run_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = _items(as_json(["list", "--config", run_file], capsys), "tasks")
+    assert [(item["site"], item["refusal"]) for item in listed] == [
+        ("shop", None),
+        ("fossil", NOT_INSTALLED),
+    ]
+    other = tmp_path / "other.jsonl"
+    other.write_text(ordered("fossil"))
+    assert tasks("list", "--config", run_file, "--source", str(other)) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert shown[1].split()[1:3] == ["refused", "order"]
+    assert shown[-2:] == [
+        f"1 tasks in {other}",
+        f"1 of them cannot be attempted: {NOT_INSTALLED}",
+    ]
+
+
+NOT_INSTALLED = "fossil is not installed: stepmill sites install fossil"
+
+
 def _items(listed: dict[str, object], key: str) -> list[dict[str, object]]:
     items = listed[key]
     assert isinstance(items, list)
@@ -144,6 +229,8 @@ def _items(listed: dict[str, object], key: str) -> list[dict[str, object]]:
 
 REFUSALS = {
     "'clikc-*' matches no template": "list clikc-*",
+    "none.toml: cannot be read: No such file": "list --config none.toml",
+    "none.toml: cannot be read: No such": "validate nowhere.jsonl --config none.toml",
     "(there are: clicking, typing": "list --tag typin",
     "did you mean 'typing' or 'trying'?": "list --tag typin",
     "none of these templates": "list click-test --tag typing",
