@@ -33,6 +33,9 @@ BROWSER = (
 _PYTHON = ("PYTHON*", "VIRTUAL_ENV")
 """For a process of this program's own Python."""
 
+PROBE = (*SYSTEM, *_PYTHON)
+"""For a probe of a plug-in, which judges what it is given and nothing else."""
+
 PREFECT_SERVER = (
     *SYSTEM,
     *_PYTHON,

@@ -23,6 +23,8 @@ class Group(StrEnum):
     """How a model family is prompted and understood."""
     FORMATS = "stepmill.formats"
     """What episodes are exported as."""
+    PROBES = "stepmill.probes"
+    """What judges the end of an attempt."""
 
     @property
     def noun(self) -> str:

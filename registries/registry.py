@@ -147,9 +147,8 @@ def check_known(group: Group, name: str, built_in: Iterable[str], *, key: str = 
     if name not in known:
         where = f"{key}: " if key else ""
         hint = nearest(name, known)
-        raise NotFound(
-            f"{where}there is no {group.noun} '{name}'{hint}; there are {', '.join(known)}"
-        )
+        having = f"there are {', '.join(known)}" if known else "no package with one is installed"
+        raise NotFound(f"{where}there is no {group.noun} '{name}'{hint}; {having}")
 
 
 def _names(group: Group, built_in: Iterable[str]) -> tuple[str, ...]:

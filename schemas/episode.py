@@ -288,7 +288,8 @@ class Episode(Record):
     schema_version: Annotated[int, Int32] = SCHEMA_VERSION
     """The version of the columns' meaning."""
     code_version: str
-    """The program's version and commit, and after a comma each plug-in that acted, with its version."""
+    """The program's version and commit, and after a comma each plug-in that acted or, as a probe, judged,
+    with its version."""
     steps: Annotated[tuple[Step, ...], OtherTable("steps")] = ()
     """Rows of `steps`."""
     calls: Annotated[tuple[Call, ...], OtherTable("calls")] = ()

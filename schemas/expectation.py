@@ -5,6 +5,8 @@ tables; `values` are values at places of the later state; `answer` is what the p
 no rule speaks of must not differ (`nothing_else`). Each value is compared by a matcher: a literal means
 equal to it, an object names one other comparison. Reading an expectation checks its form; whether a state
 has the tables it names is known only when it is judged.
+
+Where no rules can say it, `probe` names a function of a plug-in that judges instead, and stands alone.
 """
 
 from enum import StrEnum
@@ -17,13 +19,15 @@ from pydantic import (
     Discriminator,
     Field,
     JsonValue,
+    SerializerFunctionWrapHandler,
     Tag,
     ValidationError,
+    model_serializer,
     model_validator,
 )
 from pydantic_core import ErrorDetails, SchemaError, SchemaValidator, core_schema
 
-from schemas.base import Record, canonical_json
+from schemas.base import JsonObject, Record, canonical_json
 from schemas.errors import BadTasks
 from schemas.json_pointer import WILDCARD, Pointer, split_pointer
 
@@ -202,7 +206,7 @@ class RowRule(Record):
 
 
 class Expectation(Record):
-    """What is true once a task is done; at least one thing is expected."""
+    """What is true once a task is done; at least one thing is expected, or a probe judges."""
 
     added: tuple[RowRule, ...] = Field(default=(), max_length=MAX_RULES)
     """Rows that only the later state has."""
@@ -220,9 +224,27 @@ class Expectation(Record):
     """Patterns of places, such as `/orders/*/seen_at`, that may differ in any way nevertheless."""
     answer: Matcher | None = None
     """What the policy answers, compared in its usual spellings; None: any answer, or none."""
+    probe: str | None = Field(default=None, min_length=1)
+    """The name of the probe that judges, beside which nothing but `options` is stated; None: the rules judge."""
+    options: JsonObject = Field(default_factory=dict)
+    """What the probe is given; its own to understand."""
+
+    @model_serializer(mode="wrap")
+    def _as_stated(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
+        """Leave out what a probe stands without, and without one what is a probe's."""
+        own = {"probe", "options"}
+        dumped: dict[str, object] = dump(self)
+        return {key: dumped[key] for key in dumped if (key in own) == (self.probe is not None)}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.probe is not None:
+            beside = sorted(self.model_fields_set - {"probe", "options"})
+            if beside:
+                raise ValueError(f"a probe judges alone: leave out {', '.join(beside)}")
+            return self
+        if self.options:
+            raise ValueError("options are a probe's: name it in `probe`, or leave them out")
         if not (
             self.added or self.changed or self.removed or self.values or self.answer is not None
         ):

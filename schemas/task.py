@@ -53,8 +53,8 @@ class Task(Record):
     rubric: JsonObject | None = None
     """What a judge should look for; None if there is none."""
     expect: Annotated[Expectation | None, AsJson()] = None
-    """What the server's state and the answer are to be in the end, for tasks that their site judges by it; a
-    part of the task's identity. None: the site has another way to tell."""
+    """What the server's state and the answer are to be in the end, or the probe that judges them, for tasks
+    that their site judges by it; a part of the task's identity. None: the site has another way to tell."""
     reference: Annotated[Reference | None, AsJson()] = None
     """Ordinary actions that do the task; None if none are known."""
     expires_at: Moment | None = None

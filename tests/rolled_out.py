@@ -48,7 +48,7 @@ def judge_of(shop: RunResources, config: RunConfig) -> UnitJudge:
 
 def runner_of(shop: RunResources, config: RunConfig, context: JobContext) -> UnitRunner:
     setup = RolloutSetup.of(
-        config, RUN_ID, sites=shop.sites, sessions=shop.rollouts, policies=PolicyFactory(config)
+        config, RUN_ID, (), sites=shop.sites, sessions=shop.rollouts, policies=PolicyFactory(config)
     )
     return UnitRunner(context, UnitJudge(context), setup, shop.live_episodes)
 

@@ -152,6 +152,9 @@ def _plain(kind: object, bounds: Mapping[str, Any]) -> SearchStrategy[Any]:
 @st.composite
 def expectations(draw: st.DrawFn) -> Expectation:
     """Draw an expectation of any shape: most combinations that the annotations allow expect nothing."""
+    if draw(st.booleans()):
+        options = draw(st.dictionaries(texts, json_values, max_size=2))
+        return Expectation(probe=draw(texts.filter(bool)), options=options)
     said = (
         texts.filter(str.strip) | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     )

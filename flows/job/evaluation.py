@@ -121,7 +121,7 @@ async def evaluate(
         attempt for unit in plan_units(config, tasks, run_id=RUN_ID) for attempt in unit.attempts
     )
     setup = RolloutSetup.of(
-        config, RUN_ID, sites=browsers.sites, sessions=browsers.sessions, policies=policies
+        config, RUN_ID, tasks, sites=browsers.sites, sessions=browsers.sessions, policies=policies
     )
     verifiers = make_verifiers(
         ("outcome", "replay"),

@@ -24,7 +24,7 @@ from flows.job.summary import read_task_kinds
 from flows.job.thresholds import warn_of_stored_thresholds
 from flows.job.unit_runner import RolloutSetup, UnitRunner
 from flows.job.used_keys import check_settings
-from flows.job.validate import ValidConfig, check_dialects
+from flows.job.validate import ValidConfig, check_dialects, check_stored_probes
 from flows.resources.engines import PolicyRuntime
 from flows.resources.resources import RunResources
 from schemas.config import RunConfig
@@ -61,7 +61,9 @@ async def open_generation(
         runtime: PolicyRuntime | None = None
         if run_id is None:
             runtime = await _start(resources, check, sites, rollouts=True)
-        run = await create_run(resources.store, config, provenance=provenance(config))
+        run = await create_run(
+            resources.store, config, provenance=provenance(config, prepared.tasks)
+        )
         plan = plan_units(config, prepared.tasks, run_id=run.run_id)
         waiting = plan_units(config, prepared.waiting, run_id=run.run_id)
         state = await read_resume_state(
@@ -76,7 +78,7 @@ async def open_generation(
             context,
             state,
             judge,
-            runner=_runner(resources, config, context, judge, runtime),
+            runner=_runner(resources, prepared, context, judge, runtime),
             runtime=runtime,
             publisher=Publisher(resources.lake, run, config),
             destinations=config.publish.to,
@@ -96,7 +98,7 @@ async def open_judging(
 
     Raises:
         BadConfig: a setting is of a key that judging does not use, or a dialect is not installed.
-        NotFound: there is no run, nothing is committed, or a verifier does not exist.
+        NotFound: there is no run, nothing is committed, or a verifier or a task's probe does not exist.
         Unwritable: the run cannot be written.
         NoBrowser: a browser is needed and none starts.
         Damaged: what the run holds cannot be read.
@@ -113,6 +115,8 @@ async def open_judging(
         snapshot, _ = await resources.lake.current()
         await warn_of_stored_thresholds(snapshot, config.accept)
         sites = {kind.site for kind in (await read_task_kinds(snapshot)).values()}
+        if config.sites:  # else every task would be read for nothing
+            await asyncio.to_thread(check_stored_probes, await snapshot.dataset("tasks"))
         await _start(resources, check, sites, rollouts=False)
         context = make_context(resources, config, stored.run)
         count_work(context.progress, state, (), again=True)
@@ -158,7 +162,7 @@ async def _start(
 
 def _runner(
     resources: RunResources,
-    config: RunConfig,
+    prepared: ValidConfig,
     context: JobContext,
     judge: UnitJudge,
     runtime: PolicyRuntime | None,
@@ -167,8 +171,9 @@ def _runner(
     if runtime is None:
         return None
     setup = RolloutSetup.of(
-        config,
+        prepared.config,
         context.run.run_id,
+        prepared.tasks,
         sites=resources.sites,
         sessions=resources.rollouts,
         policies=runtime.policies,

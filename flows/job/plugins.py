@@ -1,16 +1,18 @@
 """Which plug-ins there are, and which a run uses: what decides what is made, beside this program."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from generators.policy.dialects.registry import PARTS
 from generators.policy.registry import POLICIES
+from generators.sites.judging.probes import PROBES, probe_names
 from generators.sites.registry import SITES
 from generators.verify.verifiers import VERIFIERS
 from registries.entry_points import Plugin, find_plugins
 from schemas.config import RunConfig
+from schemas.task import Task
 from storage.export.formats import FORMATS
 
-REGISTRIES = (SITES, POLICIES, VERIFIERS, PARTS, FORMATS)
+REGISTRIES = (SITES, POLICIES, VERIFIERS, PARTS, FORMATS, PROBES)
 """The registries of all kinds of part."""
 
 
@@ -21,20 +23,21 @@ def plugin_problems() -> Iterator[tuple[Plugin, str]]:
             yield plugin, registry.problem(plugin)
 
 
-def acting_plugins(config: RunConfig) -> Iterator[Plugin]:
-    """Yield the plug-ins that an episode of the run may depend on."""
+def acting_plugins(config: RunConfig, tasks: Iterable[Task]) -> Iterator[Plugin]:
+    """Yield the plug-ins that an episode of the run may depend on: they act in it, or judge its end."""
+    yield from filter(None, map(PROBES.plugin, probe_names(tasks)))
     for section in config.mix:
         roles = (section, section.localizer, section.validator)
         dialects = (PARTS.plugin(role.dialect) for role in roles if role and role.dialect)
         yield from filter(None, (POLICIES.plugin(section.name), *dialects))
 
 
-def used_plugins(config: RunConfig) -> dict[str, str]:
-    """Return the distribution and version behind every part of a plug-in that the run names.
+def used_plugins(config: RunConfig, tasks: Iterable[Task]) -> dict[str, str]:
+    """Return the distribution and version behind every part of a plug-in that the run or a task of it names.
 
     The keys are the group and the name, as `stepmill.policies:centre`.
     """
     found = [VERIFIERS.plugin(name) for name in config.verify.verifiers]
     found += [PARTS.plugin(config.publish.dialect)] if config.publish.dialect else []
-    plugins = [*acting_plugins(config), *filter(None, found)]
+    plugins = [*acting_plugins(config, tasks), *filter(None, found)]
     return {f"{one.group}:{one.name}": one.origin for one in plugins}

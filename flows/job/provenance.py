@@ -6,6 +6,7 @@ Nothing here names a machine, a user or a path.
 import os
 import platform
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 from flows.job.plugins import acting_plugins, used_plugins
@@ -14,13 +15,14 @@ from generators.browser.launch import exposure, launch_options
 from generators.child_environment import SYSTEM, inherit
 from schemas.base import JsonObject
 from schemas.config import RunConfig
+from schemas.task import Task
 
 _PACKAGES = ("deltalake", "miniwob", "playwright", "prefect", "pyarrow", "pydantic")
 _GIT_SECONDS = 5
 _SHA_CHARS = 12
 
 
-def code_version(config: RunConfig) -> str:
+def code_version(config: RunConfig, tasks: Iterable[Task]) -> str:
     """Return the program's version, with its commit where it runs from a checkout.
 
     After it stands each plug-in that an episode of the run may depend on, with its version.
@@ -28,15 +30,15 @@ def code_version(config: RunConfig) -> str:
     sha = git_sha()
     version = version_of()
     own = f"{version}+{sha[:_SHA_CHARS]}" if sha else version
-    return ", ".join([own, *sorted({plugin.origin for plugin in acting_plugins(config)})])
+    return ", ".join([own, *sorted({plugin.origin for plugin in acting_plugins(config, tasks)})])
 
 
-def provenance(config: RunConfig) -> JsonObject:
+def provenance(config: RunConfig, tasks: Iterable[Task]) -> JsonObject:
     """Return the versions and browser settings that decide how the program behaves.
 
-    The plug-ins that the run names are among them, if there are any.
+    The plug-ins that the run and its tasks name are among them, if there are any.
     """
-    plugins: JsonObject = {**used_plugins(config)}
+    plugins: JsonObject = {**used_plugins(config, tasks)}
     left = exposure(launch_options())
     return {
         "version": version_of(),

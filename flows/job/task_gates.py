@@ -26,6 +26,7 @@ from generators.sites.gates import (
     Gate,
     expectation_gates,
     leak_gates,
+    untried_gates,
 )
 from generators.sites.protocol import Judge, Outcome, Problem, Site
 from generators.sites.state import ServerState
@@ -54,6 +55,8 @@ class TaskGates(Record):
     """Its seed."""
     failing: tuple[tuple[Gate, str], ...]
     """The gates that it does not pass, each with what was found; empty: it passes all."""
+    untried: tuple[tuple[Gate, str], ...] = ()
+    """The gates that it cannot be held to, each with why."""
 
 
 @dataclass
@@ -128,7 +131,7 @@ async def attempt_watched(
             viewport_width=size.width,
             viewport_height=size.height,
             device_scale_factor=size.scale,
-            code_version=code_version(config),
+            code_version=code_version(config, [task]),
         ),
         site=watched,  # type: ignore[arg-type]  # the rest is the site
         sessions=browsers.sessions,
@@ -163,6 +166,7 @@ class GateKeeper:
             template=task.template_id,
             seed=task.seed,
             failing=tuple((one.gate, one.because) for one in failing),
+            untried=tuple((one.gate, one.because) for one in untried_gates(task)),
         )
 
     async def _failing(self, task: Task) -> AsyncIterator[Failing]:
@@ -179,7 +183,7 @@ class GateKeeper:
         if episode.reward != 1:
             yield Failing(Gate.ORACLE_MAX, f"the reference is not rewarded: {watched.because}")
         attempted = Attempted(watched.states[0], watched.states[-1], episode.answer)
-        for one in expectation_gates(task.expect, attempted):
+        async for one in expectation_gates(task, attempted):
             yield one
         async for one in self._from_outside(task):
             yield one

@@ -10,7 +10,7 @@ from there. A job that is asked to stop lets rollouts in flight end and begins n
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -66,15 +66,16 @@ class RolloutSetup:
         cls,
         config: RunConfig,
         run_id: str,
+        tasks: Iterable[Task],
         *,
         sites: Mapping[str, Site],
         sessions: Sessions,
         policies: PolicyFactory,
     ) -> Self:
-        """Return the setup that a configuration asks for."""
+        """Return the setup that a configuration asks for; `tasks` are those of the run."""
         return cls(
             run_id=run_id,
-            code_version=code_version(config),
+            code_version=code_version(config, tasks),
             config=config,
             limits=config.limits,
             sites=sites,

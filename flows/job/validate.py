@@ -1,14 +1,18 @@
 """Whether a configuration can be carried out, decided before anything is opened or written."""
 
+import json
 import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pyarrow.dataset import Dataset
+
 from flows.job.thresholds import warn_of_thresholds
 from flows.resources.engine_check import check_engine
 from generators.policy.factory import check_policy
 from generators.policy.model.setup import dialect_of
+from generators.sites.judging.probes import check_probes, probe_names
 from generators.sites.registry import SITES
 from generators.tasks.loader import TaskPlan, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
@@ -17,6 +21,7 @@ from schemas.config import RunConfig
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import PolicyName
 from schemas.task import Task
+from storage.lake import readers
 
 LOG = logging.getLogger(__name__)
 
@@ -37,7 +42,7 @@ def validate(config: RunConfig) -> ValidConfig:
     """Return `config` with its tasks; nothing is opened or written.
 
     Raises:
-        BadConfig: a value cannot be honoured by this version.
+        BadConfig: a value cannot be honoured by this version, or a plug-in cannot be used.
         BadTasks: a task source is unreadable or selects nothing, or no task of it can be attempted here.
         NotFound: a verifier does not exist.
     """
@@ -51,6 +56,7 @@ def validate(config: RunConfig) -> ValidConfig:
     _check_references(config, (*tasks, *plan.waiting))
     for name in sorted({task.site for task in tasks} - config.sites.keys()):
         SITES.get(name, key="site")  # a plug-in that cannot be used is refused before any work
+    check_probes(probe_names(tasks))
     warn_of_thresholds(config.accept, ((task.site, task.template_id) for task in tasks))
     return ValidConfig(config, tasks, plan.waiting)
 
@@ -106,6 +112,21 @@ def check_dialects(config: RunConfig) -> None:
     for section in config.mix:
         if config.asks_engine(section):
             dialect_of(section)
+
+
+def check_stored_probes(tasks: Dataset | None) -> None:
+    """Refuse to judge a run whose probes are not all here: its replays could not be judged.
+
+    `tasks` is the run's table of them; None: it has none.
+
+    Raises:
+        NotFound: a probe's plug-in is not installed.
+        BadConfig: it cannot be used.
+        Damaged: the tasks cannot be read.
+    """
+    stated = {row["expect"] for row in readers.rows(tasks, columns=["expect"])} - {None}
+    named = {json.loads(text).get("probe") for text in stated} - {None}
+    check_probes(sorted(named))
 
 
 def _check_verifiers(config: RunConfig) -> None:

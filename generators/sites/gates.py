@@ -7,19 +7,14 @@ task gives away. What has to be attempted (the reference itself, a random clicke
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from pydantic import JsonValue
-
 from generators.sites.judging.answers import normalise, other_spellings
-from generators.sites.judging.compare import compare_states
-from generators.sites.judging.judge import judge
 from generators.sites.judging.near_misses import near_misses
-from generators.sites.state import ServerState
-from schemas.delta import Delta
-from schemas.errors import BadExpectation, BadState
+from generators.sites.state import ServerState, judge_states
+from schemas.errors import BadExpectation, BadState, RolloutFailure
 from schemas.expectation import Expectation
 from schemas.reference import Do
 from schemas.task import Task
@@ -86,49 +81,73 @@ class Attempted(NamedTuple):
     """What was answered; None: nothing."""
 
 
-def expectation_gates(expectation: Expectation, attempted: Attempted) -> Iterator[Failing]:
-    """Yield what an expectation does wrong, given what the reference made of the state.
+async def expectation_gates(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
+    """Yield what a task's expectation does wrong, given what the reference made of the state.
 
     Nothing but the reference's own end is judged where that is not rewarded.
+
+    Raises:
+        ValueError: the task expects nothing.
     """
     try:
-        yield from _floors(expectation, attempted)
-        if not _paid(expectation, attempted, attempted.after.value, attempted.answer):
+        async for one in _floors(task, attempted):
+            yield one
+        if not await _paid(task, attempted, attempted.after, attempted.answer):
             return
-        misses = near_misses(
-            expectation,
-            before=attempted.before.value,
-            after=attempted.after.value,
-            answer=attempted.answer,
-            keys=attempted.before.keys,
-        )
-        for miss in misses:
-            if _paid(expectation, attempted, miss.state, miss.answer):
-                yield Failing(Gate.NEAR_MISSES, f"{miss.kind.value}: {miss.what} is accepted")
-        if not expectation.nothing_else:
-            yield Failing(
-                Gate.NEAR_MISSES,
-                "side_effect: nothing_else is false, so whatever else is changed is accepted; name what may "
-                "differ in unchecked",
-            )
-        for spelling in _spellings(expectation, attempted.answer):
-            if not _paid(expectation, attempted, attempted.after.value, spelling):
+        async for one in _near_misses(task, attempted):
+            yield one
+        for spelling in _spellings(task, attempted.answer):
+            if not await _paid(task, attempted, attempted.after, spelling):
                 yield Failing(Gate.SPELLINGS, f"the answer {spelling!r} is not accepted")
-    except (BadExpectation, BadState) as error:
+    except (BadExpectation, BadState, RolloutFailure) as error:
         yield Failing(Gate.ORACLE_MAX, str(error))
 
 
-def _spellings(expectation: Expectation, answer: str | None) -> list[str]:
+def untried_gates(task: Task) -> Iterator[Failing]:
+    """Yield the gates that a task cannot be held to, each with why."""
+    if _is_probed(task):
+        yield Failing(Gate.NEAR_MISSES, "a probe judges")
+
+
+def _is_probed(task: Task) -> bool:
+    return task.expect is not None and task.expect.probe is not None
+
+
+async def _near_misses(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
+    expectation = task.expect
+    if expectation is None or _is_probed(task):
+        return
+    misses = near_misses(
+        expectation,
+        before=attempted.before.value,
+        after=attempted.after.value,
+        answer=attempted.answer,
+        keys=attempted.before.keys,
+    )
+    for miss in misses:
+        if await _paid(task, attempted, ServerState(miss.state), miss.answer):
+            yield Failing(Gate.NEAR_MISSES, f"{miss.kind.value}: {miss.what} is accepted")
+    if not expectation.nothing_else:
+        yield Failing(
+            Gate.NEAR_MISSES,
+            "side_effect: nothing_else is false, so whatever else is changed is accepted; name what may "
+            "differ in unchecked",
+        )
+
+
+def _spellings(task: Task, answer: str | None) -> list[str]:
     """Return how else the expected answer, and the one that the reference gave, may be written."""
-    if expectation.answer is None or not answer:
+    expectation = task.expect
+    if expectation is None or not answer:
         return []
-    given = expectation.model_copy(update={"answer": answer})
-    return [*other_spellings(expectation), *other_spellings(given)]
+    if expectation.answer is None and expectation.probe is None:
+        return []
+    return [*other_spellings(expectation), *other_spellings(Expectation(answer=answer))]
 
 
-def _floors(expectation: Expectation, attempted: Attempted) -> Iterator[Failing]:
-    before = attempted.before.value
-    if _paid(expectation, attempted, before, attempted.answer) and attempted.answer in {None, ""}:
+async def _floors(task: Task, attempted: Attempted) -> AsyncIterator[Failing]:
+    before = attempted.before
+    if attempted.answer in {None, ""} and await _paid(task, attempted, before, attempted.answer):
         yield Failing(Gate.FLOOR_GAP, "what is expected is so before anything is done")
         return
     expects_impossible = attempted.answer is not None and normalise(attempted.answer) in {
@@ -137,17 +156,12 @@ def _floors(expectation: Expectation, attempted: Attempted) -> Iterator[Failing]
     for text in CANARIES:
         if text in IMPOSSIBLE and expects_impossible:
             continue
-        if _paid(expectation, attempted, before, text):
+        if await _paid(task, attempted, before, text):
             yield Failing(Gate.CANARY_FLOOR, f"the answer {text!r} at once is rewarded")
 
 
-def _paid(
-    expectation: Expectation, attempted: Attempted, state: JsonValue, answer: str | None
-) -> bool:
-    before = attempted.before
-    same = state is before.value
-    delta = Delta() if same else compare_states(before.value, state, keys=before.keys)
-    said = judge(expectation, before=before.value, after=state, delta=delta, answer=answer)
+async def _paid(task: Task, attempted: Attempted, state: ServerState, answer: str | None) -> bool:
+    said = await judge_states(task, before=attempted.before, after=state, answer=answer)
     return said.reward > 0
 
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from generators.sites.judging.compare import compare_states
-from generators.sites.judging.judge import Judgement, judge
+from generators.sites.judging.judge import judge
+from generators.sites.judging.probes import ask_probe
+from generators.sites.judging.protocol import Judgement, ProbeInput
 from generators.sites.judging.state import state_digest
 from schemas.base import Record
 from schemas.delta import Delta
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
-from schemas.expectation import Expectation
+from schemas.task import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class StateChange(Record):
 
 
 async def judge_states(
-    expectation: Expectation, *, before: ServerState, after: ServerState, answer: str | None
+    task: Task, *, before: ServerState, after: ServerState, answer: str | None
 ) -> Judgement:
     """Return whether the end of an attempt is what its task expects, given the states and the answer.
 
@@ -62,18 +64,35 @@ async def judge_states(
 
     Raises:
         BadExpectation: it names a table or a place that neither state has.
+        RolloutFailure: it names a probe, which cannot be asked or gives no judgement.
+        ValueError: the task expects nothing.
     """
+    expectation = task.expect
+    if expectation is None:
+        raise ValueError(f"the task {task.task_id} expects nothing, so nothing can be judged")
 
-    def compare_and_judge() -> Judgement:
+    def compare_and_judge() -> Judgement | tuple[str, ProbeInput]:
+        same = after.value is before.value
         try:
-            delta = compare_states(before.value, after.value, keys=before.keys)
+            delta = Delta() if same else compare_states(before.value, after.value, keys=before.keys)
         except BadState as error:
             return Judgement(reward=0.0, reasons=(str(error),))
-        return judge(
-            expectation, before=before.value, after=after.value, delta=delta, answer=answer
+        if expectation.probe is None:
+            return judge(
+                expectation, before=before.value, after=after.value, delta=delta, answer=answer
+            )
+        return expectation.probe, ProbeInput(
+            before=before.value,
+            after=after.value,
+            delta=delta,
+            answer=answer,
+            options=expectation.options,
+            seed=task.seed,
+            parameters=task.parameters,
         )
 
-    return await asyncio.to_thread(compare_and_judge)
+    found = await asyncio.to_thread(compare_and_judge)
+    return found if isinstance(found, Judgement) else await ask_probe(*found)
 
 
 def _compare(before: ServerState, after: ServerState) -> StateChange:

@@ -15,8 +15,10 @@ from pydantic import AwareDatetime, Field, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from generators.tasks.site_templates import MAX_STEPS, SiteOffer, did_you_mean, make_template_task
+from registries.entry_points import Group
+from registries.registry import check_known
 from schemas.base import JsonObject, Record, canonical_json
-from schemas.errors import BadTasks
+from schemas.errors import BadTasks, NotFound
 from schemas.expectation import Expectation, parse_expectation
 from schemas.reference import Reference
 from schemas.task import MAX_SEED, Task, task_id
@@ -70,7 +72,8 @@ class TaskRow(Record):
     rubric: JsonObject | None = None
     """Criteria for a judge."""
     expect: JsonObject | None = None
-    """What the server's state and the answer are to be in the end; only for sites that judge by it."""
+    """What the server's state and the answer are to be in the end, or the probe that judges them; only for
+    sites that judge by it."""
     reference: Reference | None = None
     """Ordinary actions that do the task."""
     expires_at: Annotated[AwareDatetime, Field(ge=_EARLIEST, lt=_LATEST)] | None = None
@@ -218,15 +221,22 @@ def _make_instruction_task(row: TaskRow, offer: SiteOffer, source: str) -> Task:
 
 
 def _read_expectation(stated: JsonObject | None) -> Expectation | None:
-    """Return what a row expects; None if it expects nothing."""
+    """Return what a row expects; None if it expects nothing.
+
+    Raises:
+        BadRow: it has another form, or names a probe that no installed package has.
+    """
     if stated is None:
         return None
     try:
-        return parse_expectation(stated, "")
-    except BadTasks as error:
+        expectation = parse_expectation(stated, "")
+        if expectation.probe is not None:
+            check_known(Group.PROBES, expectation.probe, (), key="expect.probe")
+    except (BadTasks, NotFound) as error:
         raise BadRow(
             "\n".join(line.removeprefix(": ") for line in str(error).splitlines())
         ) from None
+    return expectation
 
 
 def _check_start(url: str, offer: SiteOffer) -> None:

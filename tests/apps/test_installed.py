@@ -24,7 +24,8 @@ from generators.sites.installable.registry import (
 )
 from generators.sites.installable.worlds import base_folder, world_folder
 from generators.sites.judging.compare import compare_states
-from generators.sites.judging.judge import Judgement, judge
+from generators.sites.judging.judge import judge
+from generators.sites.judging.protocol import Judgement
 from generators.sites.judging.sqlite_views import read_views
 from schemas.expectation import parse_expectation
 

@@ -58,7 +58,7 @@ async def test_the_sandbox_and_the_port_of_a_running_browser_are_as_they_are_sta
     assert stated.sandboxed == ("--no-sandbox" not in argv)
     assert stated.port == ("200 OK" in answer), answer
     assert stated.port == any(argument.startswith("--remote-debugging-port=") for argument in argv)
-    assert provenance(RunConfig())["browser"] == {
+    assert provenance(RunConfig(), ())["browser"] == {
         "sandbox": stated.sandbox,
         "devtools": stated.devtools,
     }

@@ -92,7 +92,12 @@ async def played() -> Played:
     async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
         site = WatchedSite(gateway)
         setup = RolloutSetup.of(
-            config, RUN_ID, sites={NAME: site}, sessions=chromium, policies=PolicyFactory(config)
+            config,
+            RUN_ID,
+            tasks,
+            sites={NAME: site},
+            sessions=chromium,
+            policies=PolicyFactory(config),
         )
 
         async def play(unit_id: str, planned: PlannedAttempt) -> None:

@@ -16,6 +16,8 @@ from commands import SMALL, Said, called, stepmill
 from example_plugin import DISTRIBUTION, SOURCE, build_plugin, install_plugin
 from exports import lines
 from factories import make_task
+from ledger_site import command as start
+from ledger_site import ledger_task
 from locations import Place
 from offered_parts import offer
 from scripted_rollouts import RUNNING, attempt_it, pages
@@ -25,6 +27,7 @@ from source_tree import ROOT
 from flows.job.provenance import code_version, provenance
 from generators.policy.factory import PolicyFactory
 from schemas.action import Answer, Click
+from schemas.base import JsonObject
 from schemas.config import RunConfig, resolve
 from schemas.episode import PolicyKind
 
@@ -32,6 +35,9 @@ Command = Callable[..., Said]
 
 PAGE = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
 FILE_LINES = 60
+
+SUM: JsonObject = {"probe": "total", "options": {"member": "text", "is": 19}}
+"""What a task of the ledger expects that the plug-in's probe judges."""
 
 
 @pytest.fixture(scope="module")
@@ -194,11 +200,14 @@ async def test_its_policy_acts_as_its_options_say(config: RunConfig) -> None:
 
 def test_the_distribution_is_in_a_runs_provenance(config: RunConfig) -> None:
     names = {"stepmill.policies:centre", "stepmill.dialects:shouting", "stepmill.verifiers:short"}
+    probed = [ledger_task(expect=SUM)]
 
-    assert provenance(config)["plugins"] == dict.fromkeys(names, DISTRIBUTION)
-    assert code_version(config).endswith(f", {DISTRIBUTION}")
-    assert "plugins" not in provenance(RunConfig())
-    assert "," not in code_version(RunConfig())
+    assert provenance(config, ())["plugins"] == dict.fromkeys(names, DISTRIBUTION)
+    assert code_version(config, ()).endswith(f", {DISTRIBUTION}")
+    assert provenance(RunConfig(), probed)["plugins"] == {"stepmill.probes:total": DISTRIBUTION}
+    assert code_version(RunConfig(), probed).endswith(f", {DISTRIBUTION}")
+    assert "plugins" not in provenance(RunConfig(), [make_task()])
+    assert "," not in code_version(RunConfig(), [make_task()])
 
 
 def test_the_doctor_names_every_part_and_what_is_broken(tmp_path: Path, command: Command) -> None:
@@ -209,7 +218,7 @@ def test_the_doctor_names_every_part_and_what_is_broken(tmp_path: Path, command:
     assert isinstance(lines, list)
     found = {str(line["found"]): line for line in lines if isinstance(line, dict)}
     parts = ("policy 'centre'", "verifier 'short'", "dialect 'shouting'", "format 'goals'")
-    for part in (*parts, "site 'button'"):
+    for part in (*parts, "site 'button'", "probe 'total'"):
         assert found[f"{part} of {DISTRIBUTION}"]["health"] == "good"
     shop = found["site 'shop' of broken-shop 1.0"]
     assert shop["health"] == "poor"
@@ -259,6 +268,46 @@ def test_its_site_is_attempted_judged_and_replayed(home: Path, tmp_path: Path) -
 
     assert said.code == 0, said.err
     assert (said.answer["episodes"], said.answer["accepted"]) == (1, 1)
+
+
+@pytest.mark.browser
+def test_its_probe_judges_a_task_of_an_application(home: Path, tmp_path: Path) -> None:
+    """Two numbers come to 19; a third task's options are not what the probe reads."""
+    adds = [{"do": "type", "on": "Entry", "text": "12"}, {"do": "click", "on": "Add"}]
+    more = [{"do": "type", "on": "Entry", "text": "7"}, {"do": "click", "on": "Add"}]
+    expects = (SUM, SUM, {"probe": "total", "options": {}})
+    rows = [
+        {"site": "ledger", "instruction": f"Add up to 19, {n}.", "start_url": "/", "seed": n}
+        | {"expect": expect, "reference": adds if n == 1 else adds + more}
+        for n, expect in enumerate(expects)
+    ]
+    (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "ledger.toml").write_text(
+        f'origin = "http://ledger.localhost"\n[start]\ncommand = {json.dumps(start())}\n'
+        '[reset]\nrequest = { path = "/reset?seed={seed}" }\n'
+        '[state]\nrequest = { method = "GET", path = "/state" }\n'
+    )
+    (tmp_path / "run.toml").write_text(
+        '[run]\nurl = "run"\n[sites]\nledger = "ledger.toml"\n[tasks]\nsource = "tasks.jsonl"\n'
+        '[policy]\nname = "scripted"\n'
+    )
+    beside = {"PYTHONPATH": f"{ROOT}:{home}"}
+    asked = ("--config=run.toml", "--no-prefect", "--json")
+    said = stepmill("generate", *asked, cwd=tmp_path, env=beside)
+    checked = stepmill("tasks", "check", "--config=run.toml", cwd=tmp_path, env=beside)
+
+    assert (said.answer["episodes"], said.answer["accepted"]) == (3, 1), said.err
+    episodes = Place(str(tmp_path / "run")).rows(
+        *("episodes", "reward", "failure_kind", "failure_message", "code_version")
+    )
+    judged = [one for one in episodes if one["failure_kind"] is None]
+    (broken,) = (one for one in episodes if one["failure_kind"] is not None)
+    assert sorted(one["reward"] for one in judged) == [0.0, 1.0]
+    assert broken["failure_kind"] == "site"
+    assert f"the probe 'total' of {DISTRIBUTION} " in broken["failure_message"]
+    assert all(one["code_version"].endswith(f", {DISTRIBUTION}") for one in episodes)
+    assert checked.code == 1
+    assert "near_misses: was not tried: a probe judges" in checked.out
 
 
 @pytest.mark.browser

@@ -164,6 +164,8 @@ def _gate_lines(held: Sequence[TaskGates]) -> Iterator[str]:
     for one in held:
         for gate, because in one.failing:
             yield f"{one.template} {one.seed}: {gate.value}: {strip_control_chars(because)}"
+        for gate, because in one.untried:
+            yield f"{one.template} {one.seed}: {gate.value}: was not tried: {because}"
     yield f"{sum(not one.failing for one in held)} of {len(held)} tasks pass all gates"
 
 

@@ -170,12 +170,12 @@ class ApplicationSite:
             return Outcome(reward=0.0, done=False)
         await session.act(Wait(ms=SAVE_MS))
         await self._await_quiet(lease)
-        if lease.task.expect is None or lease.before is None:
-            raise AssertionError("a visit was judged that expects nothing or has not begun")
+        if lease.before is None:
+            raise AssertionError("a visit was judged that has not begun")
         after = await self.state(problem)
         with boundary(FailureKind.SITE, f"{self.name}: judging"):
             judgement = await judge_states(
-                lease.task.expect, before=lease.before, after=after, answer=answer
+                lease.task, before=lease.before, after=after, answer=answer
             )
         lease.outcome = Outcome(
             reward=judgement.reward, done=True, because="; ".join(judgement.reasons)

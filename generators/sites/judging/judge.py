@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from generators.sites.judging.answers import answer_matches
 from generators.sites.judging.matching import describe, value_matches
+from generators.sites.judging.protocol import REASON_BYTES, Judgement
 from generators.sites.judging.rules import (
     changed_as_told,
     find_tables,
@@ -23,27 +24,14 @@ from generators.sites.judging.rules import (
 )
 from generators.sites.judging.side_effects import side_effects
 from generators.sites.judging.tables import Place
-from schemas.base import Record
 from schemas.delta import Change, ChangeOf, Delta
 from schemas.errors import BadExpectation
 from schemas.expectation import Expectation, Matcher, RowRule
 from schemas.json_pointer import ABSENT, find
 from schemas.truncation import truncate
 
-REASON_BYTES = 500
-"""The bound of one reason."""
-
 _MAX_SHOWN = 5
 _MAX_COMPARED = 200
-
-
-class Judgement(Record):
-    """What the judge found."""
-
-    reward: float
-    """1.0 if all that is expected is so, else 0.0."""
-    reasons: tuple[str, ...]
-    """A sentence for each thing expected, met or not: what was expected and what was found."""
 
 
 class _Finding(NamedTuple):
@@ -59,10 +47,10 @@ def judge(
     delta: Delta,
     answer: str | None,
 ) -> Judgement:
-    """Return whether the end of an attempt is what its task expects.
+    """Return whether the end of an attempt is what its task expects, with a sentence for each thing expected.
 
     Args:
-        expectation: what the task expects.
+        expectation: what the task expects by rules; what a probe judges is asked of it instead.
         before: the state before the first action, masked.
         after: the state after the last one, masked.
         delta: what differs between the two.

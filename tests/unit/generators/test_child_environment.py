@@ -2,11 +2,19 @@
 
 import pytest
 
-from generators.child_environment import BROWSER, MODEL_SERVER, PREFECT_SERVER, SYSTEM, inherit
+from generators.child_environment import (
+    BROWSER,
+    MODEL_SERVER,
+    PREFECT_SERVER,
+    PROBE,
+    SYSTEM,
+    inherit,
+)
 
 LISTS = {
     "system": SYSTEM,
     "browser": BROWSER,
+    "probe": PROBE,
     "prefect": PREFECT_SERVER,
     "vllm": MODEL_SERVER,
 }
@@ -44,7 +52,7 @@ def test_no_list_lets_a_credential_through(names: tuple[str, ...]) -> None:
         ("HF_HUB_OFFLINE", {"vllm"}),
         ("https_proxy", {"vllm"}),
         ("PREFECT_SERVER_DATABASE_PASSWORD", {"prefect"}),
-        ("PYTHONPATH", {"prefect"}),
+        ("PYTHONPATH", {"probe", "prefect"}),
         ("FONTCONFIG_PATH", {"browser"}),
         ("LANG", set(LISTS)),
     ],

@@ -94,6 +94,12 @@ def test_an_unknown_name_is_refused_with_the_nearest(
     )
 
 
+def test_where_there_is_no_part_of_a_kind_the_refusal_says_so() -> None:
+    with pytest.raises(NotFound) as refused:
+        Registry[Callable[..., object]](Group.PROBES, {}, adapt=callable_part).get("a")
+    assert str(refused.value) == "there is no probe 'a'; no package with one is installed"
+
+
 def test_no_plugin_is_imported_before_it_is_asked_for(
     registry: Registry[Callable[..., object]], place: Path
 ) -> None:
@@ -182,4 +188,5 @@ def test_any_text_is_a_name_or_refused(name: str) -> None:
 
 
 def test_every_group_has_a_word_for_its_parts() -> None:
-    assert [group.noun for group in Group] == ["site", "policy", "verifier", "dialect", "format"]
+    nouns = ["site", "policy", "verifier", "dialect", "format", "probe"]
+    assert [group.noun for group in Group] == nouns

@@ -66,6 +66,20 @@ def test_an_expectation_is_read_back_as_it_was_written() -> None:
     assert read.model_dump(mode="json", exclude_defaults=True) == stated
 
 
+def test_a_probe_is_read_back_as_it_was_written() -> None:
+    stated: JsonValue = {"probe": "total", "options": {"member": "price", "most": [20, None]}}
+
+    read = parse_expectation(stated, "a task")
+
+    assert read.model_dump(mode="json") == stated
+    assert Expectation.model_validate(read.model_dump()) == read
+    assert parse_expectation({"probe": "total"}, "a task").options == {}
+
+
+def test_an_expectation_of_rules_says_nothing_of_probes() -> None:
+    assert {"probe", "options"}.isdisjoint(Expectation(answer="42").model_dump())
+
+
 @pytest.mark.parametrize(
     ("stated", "message"),
     [
@@ -73,6 +87,19 @@ def test_an_expectation_is_read_back_as_it_was_written() -> None:
         ({}, "expect: expects nothing; doing nothing would do"),
         ({"nothing_else": True}, "expect: expects nothing; doing nothing would do"),
         ({"addd": []}, "expect.addd: unknown field"),
+        ({"probe": ""}, "expect.probe: String should have at least 1 character"),
+        ({"probe": 3}, "expect.probe: Input should be a valid string"),
+        ({"probe": "p", "options": [1]}, "expect.options: Input should be an object"),
+        ({"probe": "p", "optoins": {}}, "expect.optoins: unknown field"),
+        ({"answer": 1, "options": {"a": 1}}, "expect: options are a probe's: name it in `probe`"),
+        ({"probe": "p", "added": []}, "expect: a probe judges alone: leave out added$"),
+        ({"probe": "p", "changed": []}, "expect: a probe judges alone: leave out changed$"),
+        ({"probe": "p", "removed": [ROW]}, "expect: a probe judges alone: leave out removed$"),
+        ({"probe": "p", "values": {"/a": 1}}, "expect: a probe judges alone: leave out values$"),
+        ({"probe": "p", "unchecked": []}, "expect: a probe judges alone: leave out unchecked$"),
+        ({"probe": "p", "nothing_else": True}, "expect: .* leave out nothing_else$"),
+        ({"probe": "p", "answer": 1, "key": 1}, "expect.key: unknown field"),
+        ({"probe": "p", "answer": 1}, "expect: a probe judges alone: leave out answer$"),
         ({"added": [{"table": "t", "were": {}}]}, "expect.added.0.were: unknown field"),
         ({"added": [{}]}, "expect.added.0.table: Field required"),
         (

@@ -4,15 +4,20 @@ import json
 import logging
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
+from ledger_site import ledger, ledger_task
+from offered_parts import installed, offer
 from source_tree import ROOT
 
 from flows.job.config_loader import Sources, load
-from flows.job.validate import validate
+from flows.job.plugins import acting_plugins, used_plugins
+from flows.job.validate import check_stored_probes, validate
 from generators.sites.installable import registry
 from generators.sites.installable.application import SYSTEM, Installed
 from schemas.config import RunConfig
-from schemas.errors import BadTasks
+from schemas.errors import BadConfig, BadTasks, NotFound
 from schemas.sections import TasksSection
 
 LIVE = {"web_name": "Shop", "id": "Shop--0", "ques": "Find a kettle.", "web": "https://x.com/"}
@@ -94,3 +99,42 @@ def test_a_task_without_a_reference_is_refused_whether_or_not_its_site_is_instal
     path.write_text(json.dumps(row))
     with pytest.raises(BadTasks, match="1 of 77 tasks have no reference, as fossil"):
         validate(config)
+
+
+def test_a_probe_that_cannot_be_used_is_refused_before_any_work(tmp_path: Path) -> None:
+    row = {"site": "ledger", "instruction": "Add.", "start_url": "/", "expect": {"probe": "sums"}}
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(row))
+    config = RunConfig(
+        tasks=TasksSection(source=str(tmp_path / "tasks.jsonl")), sites={"ledger": ledger()}
+    )
+    with installed(tmp_path):
+        parts = {"stepmill.probes:sums": "broken_sums:sums"}
+        offer(tmp_path, "broken-sums", parts, modules={"broken_sums": "raise OSError('no sums')"})
+        with pytest.raises(BadConfig) as refused:
+            validate(config)
+
+    assert str(refused.value) == (
+        "expect.probe: the probe 'sums' of broken-sums 1.0 (broken_sums:sums) cannot be used: its import "
+        "fails: OSError: no sums"
+    )
+
+
+def test_a_stored_run_is_judged_where_its_probes_are() -> None:
+    texts = [None, '{"answer":"probe"}', '{"options":{},"probe":"gone"}']
+    check_stored_probes(None)
+    check_stored_probes(ds.dataset(pa.table({"expect": texts[:2]})))
+
+    with pytest.raises(NotFound, match="there is no probe 'gone'"):
+        check_stored_probes(ds.dataset(pa.table({"expect": texts})))
+
+
+def test_the_distribution_of_a_probe_is_known_of_the_run_and_of_its_episodes(
+    tmp_path: Path,
+) -> None:
+    tasks = [ledger_task(), ledger_task(expect={"probe": "sums"})]
+    with installed(tmp_path):
+        offer(tmp_path, "own-sums", {"stepmill.probes:sums": "sums:sums"}, version="2.1")
+
+        assert used_plugins(RunConfig(), tasks) == {"stepmill.probes:sums": "own-sums 2.1"}
+        assert [one.origin for one in acting_plugins(RunConfig(), tasks)] == ["own-sums 2.1"]
+        assert used_plugins(RunConfig(), tasks[:1]) == {}

@@ -1,10 +1,14 @@
 """Each gate finds the task that only it rejects, and a whole task passes all of them."""
 
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from broken_tasks import BROKEN, ROPE
 from ledger_site import ledger_task
+from offered_parts import installed, offer
 
 from generators.sites.gates import (
     Attempted,
@@ -12,9 +16,9 @@ from generators.sites.gates import (
     Gate,
     expectation_gates,
     leak_gates,
+    untried_gates,
 )
 from generators.sites.state import ServerState
-from schemas.expectation import parse_expectation
 from schemas.reference import REFERENCE
 
 BEFORE = ServerState({"seed": "1", "entries": [{"id": 1, "text": "Tar"}, {"id": 2, "text": "Oar"}]})
@@ -32,7 +36,11 @@ AFTER = ServerState(
 
 def found(expect: Any, *, answer: str | None = "", changed: bool = True) -> list[Failing]:
     attempted = Attempted(BEFORE, AFTER if changed else BEFORE, answer)
-    return list(expectation_gates(parse_expectation(expect, "a test"), attempted))
+
+    async def failing() -> list[Failing]:
+        return [one async for one in expectation_gates(ledger_task(expect=expect), attempted)]
+
+    return asyncio.run(failing())
 
 
 def test_an_expectation_that_tells_success_from_all_else_passes() -> None:
@@ -81,6 +89,65 @@ def test_an_answer_that_is_accepted_in_one_spelling_alone_is_found() -> None:
 
     assert {one.gate for one in failing} == {Gate.SPELLINGS}
     assert any("'bremen'" in one.because for one in failing)
+
+
+PROBES = """
+from generators.sites.judging.protocol import Judgement
+
+stepmill_api = 1
+
+def pays(given):
+    return Judgement(reward=1)
+
+def rope(given):
+    added = [one.after["text"] for one in given.delta.added]
+    return Judgement(reward=added == ["Rope"])
+
+def strict(given):
+    return Judgement(reward=given.answer == "Bremen")
+
+def yes(given):
+    return Judgement(reward=given.answer in ("yes", "Bremen", "bremen"))
+
+def breaks(given):
+    return Judgement(reward=given.after["orders"])
+"""
+
+
+@pytest.fixture
+def _probed(tmp_path: Path) -> Iterator[None]:
+    names = ("pays", "rope", "strict", "yes", "breaks")
+    parts = {f"stepmill.probes:{name}": f"gate_probes:{name}" for name in names}
+    with installed(tmp_path):
+        offer(tmp_path, "gate-probes", parts, modules={"gate_probes": PROBES})
+        yield
+
+
+@pytest.mark.usefixtures("_probed")
+def test_a_task_that_a_probe_judges_is_held_to_all_gates_but_near_misses() -> None:
+    task = ledger_task(expect={"probe": "rope"})
+
+    assert found({"probe": "rope"}) == []
+    assert list(untried_gates(task)) == [Failing(Gate.NEAR_MISSES, "a probe judges")]
+    assert list(untried_gates(ledger_task())) == []
+
+
+@pytest.mark.usefixtures("_probed")
+@pytest.mark.parametrize(
+    ("probe", "answer", "gate", "because"),
+    [
+        ("pays", "", Gate.FLOOR_GAP, "what is expected is so before anything is done"),
+        ("yes", "Bremen", Gate.CANARY_FLOOR, "the answer 'yes' at once is rewarded"),
+        ("strict", "Bremen", Gate.SPELLINGS, "the answer 'bremen' is not accepted"),
+        ("breaks", "", Gate.ORACLE_MAX, "the probe 'breaks' of gate-probes 1.0"),
+    ],
+)
+def test_what_is_wrong_with_a_probe_is_found(
+    probe: str, answer: str, gate: Gate, because: str
+) -> None:
+    failing = found({"probe": probe}, answer=answer)
+
+    assert any(one.gate is gate and because in one.because for one in failing), failing
 
 
 def leaks(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from offered_parts import installed, offer
 
 from generators.tasks.files import TaskRow
 from generators.tasks.reader import MAX_MISTAKES, read_task_file
@@ -99,6 +100,23 @@ def test_parameters_belong_to_the_identity_as_objects_or_as_text(tmp_path: Path)
     assert written == kept
     assert written.parameters == {"a": [2], "b": 1}
     assert written.task_id != plain.task_id
+
+
+def test_a_probe_that_no_package_has_is_refused_with_its_line(tmp_path: Path) -> None:
+    shop = SiteOffer("shop", origin="http://shop.test", judges_state=True)
+    stated = {"site": "shop", "instruction": "Buy a kettle.", "start_url": "/"}
+    lines = [stated | {"expect": {"probe": name}} for name in ("total", "totl")]
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    with installed(tmp_path):
+        offer(tmp_path, "sums", {"stepmill.probes:total": "nothing_imports_it:total"})
+        with pytest.raises(BadTasks) as refused:
+            read_task_file(path, {"shop": shop}, max_tasks=MOST)
+
+    assert str(refused.value).splitlines()[:1] == [
+        f"{path}: line 2: expect.probe: there is no probe 'totl'; did you mean 'total'?; there are total"
+    ]
+    assert "line 1" not in str(refused.value)
 
 
 def test_null_states_nothing(tmp_path: Path) -> None:

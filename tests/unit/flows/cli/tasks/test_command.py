@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from flows.cli.main import main
+from flows.cli.tasks.check import _gate_lines
+from flows.job.task_gates import TaskGates
 from flows.terminal import ExitCode
+from generators.sites.gates import Gate
 from generators.sites.installable import registry
 from generators.sites.miniwob import template_paths
 from schemas.task import MAX_SEED
@@ -281,3 +284,14 @@ def test_bad_input_is_refused_and_nothing_is_written(
     assert named in shown.err
     assert shown.out == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gate_that_was_not_tried_is_said_and_is_no_failure() -> None:
+    untried = ((Gate.NEAR_MISSES, "a probe judges"),)
+    held = TaskGates(task_id="1", template="add", seed=1, failing=(), untried=untried)
+
+    assert list(_gate_lines([held])) == [
+        "",
+        "add 1: near_misses: was not tried: a probe judges",
+        "1 of 1 tasks pass all gates",
+    ]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from ledger_site import ORIGIN, SHARED, Hands, command, ledger, ledger_task, mounted
+from offered_parts import installed, offer
 
 from generators.sites.application import server as server_module
 from generators.sites.application.site import ApplicationSite
@@ -309,6 +310,37 @@ async def test_an_expectation_about_a_table_that_is_not_there_is_the_sites_failu
             await answered(site, problem, hands)
 
     assert caught.value.kind is FailureKind.SITE
+
+
+PROBES = """
+from generators.sites.judging.protocol import Judgement
+
+stepmill_api = 1
+
+def entries(given):
+    entries = given.after["entries"][given.options.get("without", 0):]
+    return Judgement(reward=len(entries) / 4, reasons=(f"{given.seed}: {given.answer}",))
+"""
+
+
+async def test_a_probe_judges_where_a_task_names_one(tmp_path: Path) -> None:
+    parts = {"stepmill.probes:entries": "entry_probes:entries"}
+    judged = ledger_task(1, expect={"probe": "entries"})
+    failing = ledger_task(2, expect={"probe": "entries", "options": {"without": "one"}})
+    with installed(tmp_path):
+        offer(tmp_path, "entry-probes", parts, modules={"entry_probes": PROBES})
+        async with serving(ledger()) as (site, gateway):
+            async with visiting(site, gateway, failing) as (_, problem, hands):
+                with pytest.raises(
+                    RolloutFailure, match=r"the probe 'entries' of .* fai"
+                ) as caught:
+                    await answered(site, problem, hands)
+            async with visiting(site, gateway, judged) as (_, problem, hands):
+                await hands.ask("POST", "/add", entry="Rope")
+                end = await answered(site, problem, hands, "done")
+
+    assert caught.value.kind is FailureKind.SITE
+    assert (end.reward, end.done, end.because) == (0.25, True, "1: done")
 
 
 async def test_nothing_of_a_server_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,8 @@ import pytest
 from pydantic import JsonValue
 
 from generators.sites.judging.compare import compare_states
-from generators.sites.judging.judge import REASON_BYTES, Judgement, judge
+from generators.sites.judging.judge import judge
+from generators.sites.judging.protocol import REASON_BYTES, Judgement
 from schemas.errors import BadExpectation
 from schemas.expectation import parse_expectation
 

@@ -1,0 +1,83 @@
+"""Asks one probe about one end of an attempt: `python -m generators.sites.judging.probe_process PROBE`.
+
+`PROBE` is the probe as messages name it: its name, its distribution with the version, and its place. Standard
+output is a socket: what the probe is given is read from it to its end, and one line is written to it. What
+the probe itself prints goes nowhere.
+"""
+
+import os
+import socket
+import sys
+
+from pydantic import ValidationError
+
+from generators.sites.judging.protocol import REASON_BYTES, Judgement, ProbeInput
+from registries.entry_points import Group, find_plugins
+from schemas.base import Record
+from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.truncation import truncate
+
+MAX_REPLY_BYTES = 2**20
+"""The bound of a reply."""
+
+MAX_REASONS = 100
+"""Later ones are left out."""
+
+_SHOWN_CHARS = 80
+
+
+class ProbeReply(Record):
+    """What came of asking a probe."""
+
+    judgement: Judgement | None = None
+    """What it says; None: nothing that is a judgement."""
+    wrong: str = ""
+    """What the probe does that it should not, to be read after its name; empty: nothing."""
+
+
+def ask(named: str, given: bytes) -> ProbeReply:
+    """Return what the probe says of what it is `given`, the JSON of a `ProbeInput`."""
+    plugin = next((one for one in find_plugins(Group.PROBES) if str(one) == named), None)
+    if plugin is None:
+        return ProbeReply(wrong="was replaced or uninstalled meanwhile; run the command again")
+    try:
+        with boundary(FailureKind.SITE, "fails"):
+            found: object = plugin.entry.load()(ProbeInput.model_validate_json(given))
+            if not isinstance(found, Judgement):
+                shown = " ".join(repr(found).split())[:_SHOWN_CHARS]
+                return ProbeReply(wrong=to_mend(f"returns {shown}, and not a Judgement"))
+            reasons = (truncate(reason, REASON_BYTES) for reason in found.reasons[:MAX_REASONS])
+            return ProbeReply(judgement=Judgement(reward=found.reward, reasons=tuple(reasons)))
+    except RolloutFailure as failure:
+        return ProbeReply(wrong=to_mend(_explain(failure)))
+    except SystemExit as ending:
+        return ProbeReply(wrong=to_mend(f"ends the program, with {ending.code!r}"))
+
+
+def to_mend(wrong: str) -> str:
+    """Return what a probe does that it should not, with what to do."""
+    return f"{wrong}; mend the probe, or leave out the tasks that name it"
+
+
+def _explain(failure: RolloutFailure) -> str:
+    """Return a failure in one line; of a record that the probe makes, which value is wrong and why."""
+    error = failure.__cause__
+    if not isinstance(error, ValidationError):
+        return failure.message
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    shown = repr(first["input"])[:_SHOWN_CHARS]
+    return f"makes no valid {error.title}: {where} = {shown}: {first['msg']}"
+
+
+def main(named: str) -> None:
+    """Ask the probe, and write its reply."""
+    with socket.socket(fileno=os.dup(sys.stdout.fileno())) as channel:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        with channel.makefile("rb") as stream:
+            given = stream.read()
+        channel.sendall(ask(named, given).model_dump_json().encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
