@@ -272,14 +272,18 @@ def test_its_site_is_attempted_judged_and_replayed(home: Path, tmp_path: Path) -
 
 @pytest.mark.browser
 def test_its_probe_judges_a_task_of_an_application(home: Path, tmp_path: Path) -> None:
-    """Two numbers come to 19; a third task's options are not what the probe reads."""
+    """One attempt comes to 19 and one does not; the options of a third task are not what the probe reads."""
     adds = [{"do": "type", "on": "Entry", "text": "12"}, {"do": "click", "on": "Add"}]
     more = [{"do": "type", "on": "Entry", "text": "7"}, {"do": "click", "on": "Add"}]
-    expects = (SUM, SUM, {"probe": "total", "options": {}})
+    tasks = {
+        "right": (SUM, adds + more),
+        "wrong": (SUM, adds),
+        "broken": ({"probe": "total", "options": {}}, adds),
+    }
     rows = [
-        {"site": "ledger", "instruction": f"Add up to 19, {n}.", "start_url": "/", "seed": n}
-        | {"expect": expect, "reference": adds if n == 1 else adds + more}
-        for n, expect in enumerate(expects)
+        {"site": "ledger", "template_id": name, "instruction": f"Add 12 and 7: {name}."}
+        | {"start_url": "/", "expect": expect, "reference": steps}
+        for name, (expect, steps) in tasks.items()
     ]
     (tmp_path / "tasks.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tmp_path / "ledger.toml").write_text(
@@ -294,20 +298,22 @@ def test_its_probe_judges_a_task_of_an_application(home: Path, tmp_path: Path) -
     beside = {"PYTHONPATH": f"{ROOT}:{home}"}
     asked = ("--config=run.toml", "--no-prefect", "--json")
     said = stepmill("generate", *asked, cwd=tmp_path, env=beside)
-    checked = stepmill("tasks", "check", "--config=run.toml", cwd=tmp_path, env=beside)
+    checked = stepmill(
+        *("tasks", "check", "--config=run.toml", "--include=right"), cwd=tmp_path, env=beside
+    )
 
     assert (said.answer["episodes"], said.answer["accepted"]) == (3, 1), said.err
     episodes = Place(str(tmp_path / "run")).rows(
-        *("episodes", "reward", "failure_kind", "failure_message", "code_version")
+        *("episodes", "instruction", "reward", "failure_kind", "failure_message", "code_version")
     )
-    judged = [one for one in episodes if one["failure_kind"] is None]
-    (broken,) = (one for one in episodes if one["failure_kind"] is not None)
-    assert sorted(one["reward"] for one in judged) == [0.0, 1.0]
-    assert broken["failure_kind"] == "site"
-    assert f"the probe 'total' of {DISTRIBUTION} " in broken["failure_message"]
+    by_name = {one["instruction"].split()[-1].rstrip("."): one for one in episodes}
+    assert (by_name["right"]["reward"], by_name["wrong"]["reward"]) == (1.0, 0.0)
+    assert by_name["wrong"]["failure_kind"] is None
+    assert by_name["broken"]["failure_kind"] == "site"
+    assert f"the probe 'total' of {DISTRIBUTION} " in by_name["broken"]["failure_message"]
     assert all(one["code_version"].endswith(f", {DISTRIBUTION}") for one in episodes)
-    assert checked.code == 1
-    assert "near_misses: was not tried: a probe judges" in checked.out
+    assert checked.code == 0, checked
+    assert "right 0: near_misses: was not tried: a probe judges\n1 of 1 tasks pass" in checked.out
 
 
 @pytest.mark.browser
