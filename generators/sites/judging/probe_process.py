@@ -24,6 +24,7 @@ MAX_REASONS = 100
 """Later ones are left out."""
 
 _SHOWN_CHARS = 80
+_OUT, _ERRORS = 1, 2
 
 
 class ProbeReply(Record):
@@ -72,8 +73,8 @@ def _explain(failure: RolloutFailure) -> str:
 
 def main(named: str) -> None:
     """Ask the probe, and write its reply."""
-    with socket.socket(fileno=os.dup(sys.stdout.fileno())) as channel:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with socket.socket(fileno=os.dup(_OUT)) as channel:
+        os.dup2(_ERRORS, _OUT)
         with channel.makefile("rb") as stream:
             given = stream.read()
         channel.sendall(ask(named, given).model_dump_json().encode() + b"\n")
