@@ -83,7 +83,7 @@ async def figures() -> dict[str, dict[str, float]]:
     async with contextlib.AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(Gateway())
         sites = RunSites(gateway, config.sites)
-        await enter_sites(stack, sites.values())
+        await enter_sites(stack, sites, config.sites)
         for name in config.sites:
             own = [task for task in tasks if task.site == name]
             times = await measure(sites[name], own, gateway=f"127.0.0.1:{gateway.port}")
