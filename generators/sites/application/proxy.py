@@ -41,9 +41,8 @@ async def forward(
         try:
             return await _forward(request, lease, application)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if not lease.server.broken:
-                reason = str(error) or type(error).__name__
-                lease.server.broken = f"{request.method} {request.path}: {reason}"
+            reason = str(error) or type(error).__name__
+            lease.server.give_up(f"{request.method} {request.path}: {reason}")
             return web.Response(status=HTTPStatus.BAD_GATEWAY, text="the server does not answer")
 
 

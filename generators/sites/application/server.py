@@ -1,50 +1,32 @@
-"""One server of an application: started, put into a state, asked, stopped.
+"""One server of an application: reset, asked and read.
 
-A server that Stepmill starts has a port and a folder of its own and ends with this program, however that
-ends (`generators/parent_guard.py`). What it holds on disk lies in memory where there is a memory file
-system, and what a killed program left there goes with the next start. Of a server that runs already only
-the address is known.
+Its process is `generators/sites/application/process.py`'s; of a server that runs already only the address is
+known. What a server cannot be asked any more makes it of no use to other visits.
 """
 
 import asyncio
 import contextlib
-import os
-import secrets
 import shutil
-import socket
-import sys
-import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import aiohttp
-import psutil
 from pydantic import JsonValue
 
-from generators import parent_guard
-from generators.child_environment import SYSTEM, inherit
+from generators.sites.application.process import ServerProcess
 from generators.sites.application.values import Values
 from generators.sites.judging.folder_reader import digest_folder
 from generators.sites.judging.sqlite_reader import read_sqlite
 from generators.sites.judging.sqlite_views import read_views
-from generators.sites.judging.state import mask_state, parse_state
+from generators.sites.judging.state import MAX_STATE_BYTES, mask_state, parse_state
 from generators.sites.state import ServerState
 from schemas.application import Application, Request, StateSource
-from schemas.errors import FailureKind, RolloutFailure, boundary
+from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
 
 ASK_SECONDS = 30.0
-"""How long a request or a command of ours may take."""
+"""How long a request of ours may take."""
 
-MAX_STATE_BYTES = 64 * 2**20
-"""The largest state that is read."""
-
-FAKETIME = ("/usr/lib/*/faketime/libfaketime.so.1", "/usr/lib*/faketime/libfaketime.so.1")
-"""Where distributions put libfaketime."""
-
-_PREFIX = "stepmill-site-"
 _POLL_SECONDS = 0.02
-_LAST_LINES = 3
 _OK = range(200, 400)
 _JOURNALS = ("-journal", "-wal", "-shm")
 
@@ -55,17 +37,25 @@ class Server:
     def __init__(self, name: str, application: Application) -> None:
         self._name = name
         self._application = application
-        self._process: asyncio.subprocess.Process | None = None
+        self._process = ServerProcess(name, application)
         self._http: aiohttp.ClientSession | None = None
-        self._environ: dict[str, str] = dict(os.environ)
-        self.folder: Path | None = None
-        """Where it keeps what it holds; None where it runs already, and before the start."""
-        self.url = application.start.url or ""
-        """Where it answers."""
-        self.values = Values(environ=self._environ)
-        """What the application's texts name."""
         self.broken = ""
         """Why it is of no use any more; empty while it is."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it keeps what it holds; None where it runs already, and before the start."""
+        return self._process.folder
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return self._process.url
+
+    @property
+    def values(self) -> Values:
+        """What the application's texts name."""
+        return self._process.values
 
     @property
     def http(self) -> aiohttp.ClientSession:
@@ -86,27 +76,14 @@ class Server:
             auto_decompress=False,
             connector=aiohttp.TCPConnector(limit=0),
         )
-        if self._application.start.command:
-            await asyncio.to_thread(_clear_old_folders)
-            self.folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=_memory()))
-            port = _free_port()
-            self.url = f"http://127.0.0.1:{port}"
-            for variable in self._application.start.secrets:
-                self._environ[variable] = secrets.token_urlsafe(24)
-            self.values = Values(
-                environ=self._environ, port=port, folder=self.folder, python=sys.executable
-            )
-            self._process = await self._run_command(self._application.start.command, log=True)
+        await self._process.start()
         await self._wait()
 
     async def stop(self) -> None:
         """Stop it, and remove its folder."""
         if self._http is not None:
             await self._http.close()
-        if self._process is not None:
-            await asyncio.shield(_end(self._process))
-        if self.folder is not None:
-            await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+        await self._process.stop()
 
     async def reset(self, values: Values) -> None:
         """Put it into the state that `values` name, by the application's own way.
@@ -124,7 +101,7 @@ class Server:
             with boundary(FailureKind.SITE, f"{self._name}: reset"):
                 await asyncio.to_thread(_put_files, source, self.folder or source)
         else:
-            await self._finish(reset.command, values, "reset")
+            await self._process.finish(reset.command, values, "reset")
 
     async def read_state(self, values: Values) -> ServerState:
         """Return the server's state, without what is masked.
@@ -167,7 +144,7 @@ class Server:
             RolloutFailure: there is no answer in time, or one that is not 2xx or 3xx.
         """
         url = (request.origin or self.url) + values.fill(request.path)
-        about = f"{self._name}: {doing}: {request.method} {request.path}"
+        about = f"{doing}: {request.method} {request.path}"
         try:
             async with self.http.request(
                 request.method,
@@ -182,101 +159,42 @@ class Server:
                     body += await response.content.read(MAX_STATE_BYTES + 1 - len(body))
                 if response.status not in _OK:
                     text = " ".join(body[:200].decode(errors="replace").split())
-                    raise RolloutFailure(
-                        FailureKind.SITE, f"{about}: answered {response.status}: {text}"
-                    )
+                    raise self._failure(f"{about}: answered {response.status}: {text}")
                 if len(body) > MAX_STATE_BYTES:
-                    raise RolloutFailure(
-                        FailureKind.SITE,
-                        f"{about}: answered with more than {MAX_STATE_BYTES:,} bytes",
+                    raise self._failure(
+                        f"{about}: answered with more than {MAX_STATE_BYTES:,} bytes; have it leave out what "
+                        "no task is about"
                     )
                 return body, response.headers.getall("Set-Cookie", [])
         except TimeoutError:
-            raise self._lost(f"{about}: no answer within {ASK_SECONDS:g} s") from None
+            raise self.give_up(f"{about}: no answer within {ASK_SECONDS:g} s") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise self._lost(f"{about}: {str(error) or type(error).__name__}") from error
+            raise self.give_up(f"{about}: {str(error) or type(error).__name__}") from error
 
-    def _lost(self, message: str) -> RolloutFailure:
-        """Give the server up, and return why."""
-        self.broken = message + self._ending()
-        return RolloutFailure(FailureKind.SITE, self.broken)
+    def give_up(self, message: str) -> RolloutFailure:
+        """Mark the server as of no use, for its first reason; return the failure, with its last words."""
+        words = self._process.last_words
+        failure = self._failure(
+            f"{message}; the server's last words: {words}" if words else message
+        )
+        self.broken = self.broken or failure.message
+        return failure
+
+    def _failure(self, message: str) -> RolloutFailure:
+        return RolloutFailure(FailureKind.SITE, f"{self._name}: {message}")
 
     async def _read_json(
         self, source: StateSource, values: Values, request: Request | None
     ) -> JsonValue:
         """Return the JSON that a request is answered with; without one, that the command writes."""
         if request is not None:
+            where = f"the answer to {request.method} {request.path}"
             raw, _ = await self.ask(request, values, "state")
         else:
-            raw = await self._finish(source.command, values, "state")
-        state = await asyncio.to_thread(parse_state, raw, "the state")
-        return _part(state, source.pointer, "the state")
-
-    async def _finish(self, command: Sequence[str], values: Values, doing: str) -> bytes:
-        """Run a command to its end and return what it wrote."""
-        about = f"{self._name}: {doing}: {command[0]}"
-        process = await self._run_command(command, values=values)
-        try:
-            async with asyncio.timeout(ASK_SECONDS):
-                out, errors = await process.communicate()
-        except TimeoutError:
-            raise RolloutFailure(
-                FailureKind.SITE, f"{about}: did not end within {ASK_SECONDS:g} s"
-            ) from None
-        finally:
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, 9)
-                await process.wait()
-        if process.returncode:
-            text = " ".join(errors.decode(errors="replace").split())[-300:]
-            raise RolloutFailure(
-                FailureKind.SITE, f"{about}: ended with code {process.returncode}: {text}"
-            )
-        return out
-
-    async def _run_command(
-        self, command: Sequence[str], *, values: Values | None = None, log: bool = False
-    ) -> asyncio.subprocess.Process:
-        """Start a command; with `log` as a server that ends with this program, and writes to a file."""
-        start, clock = self._application.start, self._application.clock
-        argv = [(values or self.values).fill(text) for text in command]
-        if shutil.which(argv[0], path=os.environ.get("PATH")) is None and "/" not in argv[0]:
-            raise RolloutFailure(FailureKind.SITE, f"{self._name}: there is no command '{argv[0]}'")
-        if clock is not None and clock.freeze_server:
-            frozen = clock.at.strftime("%Y-%m-%d %H:%M:%S")
-            argv = ["/usr/bin/env", *_frozen(frozen), *argv]
-        if log:
-            argv = [sys.executable, "-P", str(Path(parent_guard.__file__)), *argv]
-        environment = inherit(os.environ, (*SYSTEM, "VIRTUAL_ENV"))
-        environment |= self.values.fill_all(start.environment)
-        environment |= {name: self._environ[name] for name in start.secrets}
-        pipe = asyncio.subprocess.PIPE
-        with contextlib.ExitStack() as stack:
-            out: int = pipe
-            if log:
-                out = stack.enter_context(self._log.open("ab")).fileno()
-            try:
-                return await asyncio.create_subprocess_exec(
-                    *argv,
-                    stdin=pipe if log else asyncio.subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=out,
-                    env=environment,
-                    cwd=self._application.home or None,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise RolloutFailure(
-                    FailureKind.SITE,
-                    f"{self._name}: '{command[0]}' cannot be run: {error.strerror}",
-                ) from error
-
-    @property
-    def _log(self) -> Path:
-        if self.folder is None:
-            raise AssertionError("only a server of ours has a log")
-        return self.folder / "server.log"
+            where = f"what {source.command[0]} wrote"
+            raw = await self._process.finish(source.command, values, "state")
+        state = await asyncio.to_thread(parse_state, raw, where)
+        return _part(state, source.pointer, where)
 
     async def _wait(self) -> None:
         """Wait until the server accepts connections."""
@@ -284,28 +202,14 @@ class Server:
         deadline = time.monotonic() + seconds
         host, _, port = self.url.removeprefix("http://").partition(":")
         while time.monotonic() < deadline:
-            if self._process is not None and self._process.returncode is not None:
-                raise self._lost(f"{self._name}: the server ended before it answered")
+            if self._process.ended:
+                raise self.give_up("the server ended before it answered")
             with contextlib.suppress(OSError):
                 _, writer = await asyncio.open_connection(host, int(port or 80))
                 writer.close()
                 return
             await asyncio.sleep(_POLL_SECONDS)
-        raise self._lost(f"{self._name}: {self.url} does not answer within {seconds:g} s")
-
-    def _ending(self) -> str:
-        """Return what the server wrote last, where it has ended or never answered."""
-        if self.folder is None or not self._log.exists():
-            return ""
-        lines = self._log.read_text(errors="replace").strip().splitlines()[-_LAST_LINES:]
-        text = self._application_free(" / ".join(line.strip() for line in lines))
-        return f"; the server's last words: {text}" if text else ""
-
-    def _application_free(self, text: str) -> str:
-        """Return `text` without the values of secrets."""
-        for name in self._application.start.secrets:
-            text = text.replace(self._environ.get(name, name), f"${name}")
-        return text
+        raise self.give_up(f"{self.url} does not answer within {seconds:g} s")
 
 
 def restore(source: Path, live: Path) -> None:
@@ -336,63 +240,14 @@ def _put_files(source: Path, folder: Path) -> None:
 
 
 def _part(state: JsonValue, pointer: str, where: str) -> JsonValue:
-    """Return what a JSON pointer leads to."""
+    """Return what a JSON pointer leads to.
+
+    Raises:
+        BadState: it leads to nothing.
+    """
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if not isinstance(state, dict) or key not in state:
-            raise RolloutFailure(FailureKind.SITE, f"{where}: holds nothing at '{pointer}'")
+            raise BadState(f"{where} holds nothing at '{pointer}', which state.pointer names")
         state = state[key]
     return state
-
-
-def _frozen(at: str) -> list[str]:
-    """Return the variables that make time stand still for a command.
-
-    Raises:
-        RolloutFailure: libfaketime is not installed.
-    """
-    for pattern in FAKETIME:
-        for path in Path("/").glob(pattern.lstrip("/")):
-            return [
-                f"LD_PRELOAD={path}",
-                f"FAKETIME={at}",
-                "TZ=UTC",
-                "FAKETIME_DONT_FAKE_MONOTONIC=1",
-                "NO_FAKE_STAT=1",
-            ]
-    raise RolloutFailure(
-        FailureKind.SITE, "clock.freeze_server needs libfaketime: install your system's libfaketime"
-    )
-
-
-def _memory() -> Path | None:
-    """Return a file system in memory; None: there is none to write to, and the usual one is used."""
-    memory = Path("/dev/shm")  # noqa: S108 - a folder of our own is made in it
-    return memory if os.access(memory, os.W_OK) else None
-
-
-def _clear_old_folders() -> None:
-    """Remove the folders of servers whose program has ended without doing so."""
-    for folder in Path(_memory() or tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if owner.isdigit() and not psutil.pid_exists(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a guarded server: by the end of its pipe, and if that does not help, by force."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(parent_guard.END_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()

@@ -137,7 +137,7 @@ class ApplicationSite:
         del session
         lease = self._lease(visit.lease)
         if lease.server.broken:
-            raise RolloutFailure(FailureKind.SITE, f"{self.name}: {lease.server.broken}")
+            raise RolloutFailure(FailureKind.SITE, lease.server.broken)
         if lease.start_status is not None and lease.start_status >= _NOT_FOUND:
             raise RolloutFailure(
                 FailureKind.SITE,
@@ -152,7 +152,7 @@ class ApplicationSite:
         lease = self._lease(problem.nonce)
         if lease.read is None or lease.read[0] != lease.requests or lease.pending:
             if lease.server.broken:
-                raise RolloutFailure(FailureKind.SITE, f"{self.name}: {lease.server.broken}")
+                raise RolloutFailure(FailureKind.SITE, lease.server.broken)
             asked = lease.requests
             lease.read = asked, await lease.server.read_state(lease.values)
         return lease.read[1]
@@ -163,7 +163,7 @@ class ApplicationSite:
         """Return that the task goes on, or, with its answer, how the server's state was judged."""
         lease = self._lease(problem.nonce)
         if lease.server.broken:
-            raise RolloutFailure(FailureKind.SITE, f"{self.name}: {lease.server.broken}")
+            raise RolloutFailure(FailureKind.SITE, lease.server.broken)
         if lease.outcome is not None:
             return lease.outcome
         if answer is None:

@@ -9,15 +9,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from generators.sites.application.frozen_clock import FAKETIME, stand_still
 from generators.sites.installable.application_task import ApplicationTask
 from schemas.base import Record
 from schemas.errors import Refusal
 
 SYSTEM = Path("/")
 """The tree of what the system itself has."""
-
-FAKETIME = "usr/lib/*/faketime/libfaketime.so.1"
-"""Where the library lies that sets a program's clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +89,7 @@ class Installed:
         if self.tree != SYSTEM and folders:
             found["LD_LIBRARY_PATH"] = os.pathsep.join(map(str, sorted(folders)))
         if at is not None:
-            found |= {
-                "LD_PRELOAD": str(self.find(FAKETIME)),
-                "FAKETIME": at,
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                "DONT_FAKE_MONOTONIC": "1",
-                "NO_FAKE_STAT": "1",
-            }
+            found |= stand_still(self.find(FAKETIME), at=at)
         return found
 
 

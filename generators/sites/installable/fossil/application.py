@@ -7,8 +7,8 @@ replaced while it runs. It is told its origin, because it writes absolute addres
 import os
 from pathlib import Path
 
+from generators.sites.application.frozen_clock import FAKETIME
 from generators.sites.installable.application import (
-    FAKETIME,
     Application,
     Command,
     Installed,

@@ -8,8 +8,8 @@ import os
 import shutil
 from pathlib import Path
 
+from generators.sites.application.frozen_clock import FAKETIME
 from generators.sites.installable.application import (
-    FAKETIME,
     Application,
     Command,
     Installed,

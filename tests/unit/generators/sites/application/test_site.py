@@ -13,6 +13,7 @@ import pytest
 from ledger_site import ORIGIN, SHARED, Hands, command, ledger, ledger_task, mounted
 from offered_parts import installed, offer
 
+from generators.sites.application import process as process_module
 from generators.sites.application import server as server_module
 from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
@@ -363,7 +364,7 @@ async def test_nothing_of_a_server_is_left_behind(monkeypatch: pytest.MonkeyPatc
 async def test_the_folder_of_a_killed_program_goes_with_the_next_start(tmp_path: Path) -> None:
     killed = await asyncio.create_subprocess_exec(sys.executable, "-c", "")
     await killed.wait()
-    old = (server_module._memory() or tmp_path) / f"stepmill-site-{killed.pid}-abc"
+    old = (process_module._memory() or tmp_path) / f"stepmill-site-{killed.pid}-abc"
     old.mkdir()
 
     async with serving(ledger()):
