@@ -131,9 +131,11 @@ def _check_api(plugin: Plugin, found: object, where: str) -> None:
             f"{STEPMILL_API}` in it or in its module"
         )
     if type(api) is not int or api != STEPMILL_API:
+        newer = type(api) is int and api > STEPMILL_API
         raise BadConfig(
             f"{where}{plugin} is written for API {api!r:.40}, and this Stepmill has API {STEPMILL_API}: "
-            "install the version of it that was written for this one"
+            + ("install a newer Stepmill, or " if newer else "install ")
+            + "the version of it that was written for this one"
         )
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import AwareDatetime, Field, JsonValue, field_validator, model_validator
 
@@ -26,6 +26,7 @@ SECRET = re.compile(r"\$([A-Z][A-Z0-9_]*)")
 """How a text names a variable."""
 
 _SECRET_NAME = re.compile(r"(?i)authorization|cookie|token|secret|password|passwd|api.?key|session")
+_SECRET_VARIABLE = re.compile(r"(?i)(token|secret|passw(or)?d|key|credentials?)$")
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?")
 
 
@@ -256,26 +257,26 @@ def _is_origin(url: str) -> bool:
 
 def _secrets_stated(application: Application) -> Iterator[tuple[str, str, str]]:
     """Yield every text that would be a secret if it were written out: where, its name, the text."""
-    login = application.login
-    requests = {
-        "reset.request.headers": application.reset and application.reset.request,
-        "login.request.headers": login and login.request,
-        "state.request.headers": application.state.request,
-        **{f"state.requests.{k}.headers": one for k, one in application.state.requests.items()},
+    login, reset, state = application.login, application.reset, application.state
+    requests: dict[str, Request | None] = {
+        "reset.request": reset.request if reset else None,
+        "login.request": login.request if login else None,
+        "state.request": state.request,
+        **{f"state.requests.{name}": request for name, request in state.requests.items()},
     }
+    texts: dict[str, JsonValue] = {"login.storage": dict(login.storage) if login else {}}
     for where, request in requests.items():
-        for name, text in (request.headers if request else {}).items():
-            if _SECRET_NAME.search(name) and "{session}" not in text:
+        if request is not None:
+            texts[f"{where}.headers"] = dict(request.headers)
+            texts[f"{where}.form"] = dict(request.form or {})
+            texts[f"{where}.data"] = request.data
+            texts[f"{where}.path"] = dict(parse_qsl(urlsplit(request.path).query))
+    for where, named in texts.items():
+        for name, text in (named if isinstance(named, dict) else {}).items():
+            if _SECRET_NAME.search(name) and isinstance(text, str) and "{session}" not in text:
                 yield where, name, text
-    if login is None:
-        return
-    for name, text in login.cookies.items():
+    for name, text in application.start.environment.items():
+        if _SECRET_VARIABLE.search(name):
+            yield "start.environment", name, text
+    for name, text in (login.cookies if login else {}).items():
         yield "login.cookies", name, text
-    for where, texts in (
-        ("login.storage", login.storage),
-        ("login.request.form", login.request.form if login.request else None),
-        ("login.request.data", login.request.data if login.request else None),
-    ):
-        for name, value in (texts if isinstance(texts, dict) else {}).items():
-            if _SECRET_NAME.search(name) and isinstance(value, str):
-                yield where, name, value

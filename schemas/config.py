@@ -196,7 +196,11 @@ def _explain(error: ValidationError, origin: Mapping[str, str]) -> str:
             lines.append(f"{where}: {dotted} is missing")
         else:
             rule = _RULES.get(item["type"]) or item["msg"].removeprefix("Value error, ")
-            lines.append(f"{where}: {dotted} = {item['input']!r}: {rule}")
+            whole = isinstance(
+                item["input"], Mapping
+            )  # the rule names its key; others may be secret
+            value = "" if whole else f" = {item['input']!r}"
+            lines.append(f"{where}: {dotted}{value}: {rule}")
     return redact("\n".join(lines))
 
 

@@ -47,6 +47,7 @@ async def open_generation(
     """Open the run of `prepared`, which may be a new one, and begin to work on it.
 
     Raises:
+        BadConfig: the site of a plug-in cannot be made, or an application does not start.
         OtherRun: the URL holds a run of another identity, or what is left of one.
         Unwritable: the run or a destination cannot be written.
         NoBrowser: a browser is needed and none starts.
@@ -58,6 +59,8 @@ async def open_generation(
         run_id = await _find_run(resources.store)
         for to in config.publish.to:
             await check_destination(to, config, run_id)
+        for name in {task.site for task in prepared.tasks}:
+            _ = resources.sites[name]  # that of a plug-in is made now
         runtime: PolicyRuntime | None = None
         if run_id is None:
             runtime = await _start(resources, check, sites, rollouts=True)

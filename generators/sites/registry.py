@@ -12,7 +12,7 @@ from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
 from registries.entry_points import Group
-from registries.registry import Registry, callable_part
+from registries.registry import Registry, callable_part, plugin_errors
 from schemas.application import Application
 from schemas.errors import BadConfig
 
@@ -48,7 +48,9 @@ class RunSites(Mapping[str, Site]):
         if name not in self._made:
             if name not in SITES.names:
                 raise KeyError(name)
-            site = SITES.get(name, key="site")(self._gateway)
+            make, plugin = SITES.get(name, key="site"), SITES.plugin(name)
+            with plugin_errors(f"site: {plugin}", "it is not made"):
+                site = make(self._gateway)
             if site.name != name:
                 raise BadConfig(f"site: the plug-in's site '{name}' calls itself '{site.name}'")
             self._made[name] = site

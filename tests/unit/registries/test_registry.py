@@ -120,7 +120,14 @@ def test_no_plugin_is_imported_before_it_is_asked_for(
         ("Other = 3", "fails: AttributeError: module 'far' has no attribute 'Part'"),
         ("class Part: pass", "does not say for which API"),
         ("class Part: stepmill_api = None", "does not say for which API"),
-        ("class Part: stepmill_api = 2", "is written for API 2, and this Stepmill has API 1"),
+        (
+            "class Part: stepmill_api = 2",
+            "is written for API 2, and this Stepmill has API 1: install a newer Stepmill, or the version",
+        ),
+        (
+            "class Part: stepmill_api = 0",
+            "is written for API 0, and this Stepmill has API 1: install the version",
+        ),
         ("class Part: stepmill_api = True", "is written for API True"),
         ("class Part: stepmill_api = '1'", "is written for API '1'"),
         ("stepmill_api = 1\nPart = 3", "is no verifier: a class or a function is expected"),
