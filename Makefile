@@ -79,6 +79,7 @@ test: setup ## every gate and every test but those of a real vLLM (test-vllm) an
 # The types take one core a minute, so the tests begin meanwhile. In a fresh clone they are collected
 # once beforehand, because each worker would compile every module for itself.
 every-test: format lint imports $(VERIFIERS)
+	@./setup.sh libfaketime
 	@test -d tests/__pycache__ || $(PYTEST) --collect-only --quiet >/dev/null 2>&1 || true
 	$(call gate,tests,$(PYTEST) $(SPREAD) --durations 20)
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # What `make setup` does: `setup.sh environment` makes .venv, `setup.sh browser` finds a Chromium.
 # What `make engine-cpu` does: `setup.sh engine` makes .venv-engine.
-# What `make test` does besides: `setup.sh verifiers` makes .venv-verifiers.
+# What `make test` does besides: `setup.sh verifiers` makes .venv-verifiers, `setup.sh libfaketime` finds the
+# library that makes a program's clock stand still.
 # What `make test-trainers` does: `setup.sh trainer NAME` makes .venv-trainers/NAME.
 # `setup.sh uv` prints the uv that all of them install with.
 #
@@ -115,6 +116,24 @@ verifiers() {
   $uv pip sync --quiet --python $home/bin/python --require-hashes requirements/verifiers.txt
 }
 
+# The library that makes a program's clock stand still, for the tests of servers whose clock does.
+libfaketime() {
+  finds_faketime && return
+  if command -v apt-get >/dev/null 2>&1; then
+    say "installing the distribution's libfaketime"
+    as_root apt-get update --quiet >&2 || true
+    apt_install libfaketime && finds_faketime && return
+  fi
+  refuse "no libfaketime; install your system's package of that name (needs root or sudo), then run make again"
+}
+
+finds_faketime() {
+  .venv/bin/python -c '
+from generators.sites.application.frozen_clock import find_faketime
+
+raise SystemExit(find_faketime() is None)'
+}
+
 # A browser that is there but lacks its libraries is no browser.
 works() { [ -n "$1" ] && "$1" --version >/dev/null 2>&1; }
 
@@ -206,8 +225,8 @@ browser() {
 }
 
 case "${1:-}" in
-environment | browser | engine | verifiers) "$1" ;;
+environment | browser | engine | libfaketime | verifiers) "$1" ;;
 trainer) trainer "${2:-}" ;;
 uv) find_uv ;;
-*) refuse "usage: ./setup.sh environment|browser|engine|verifiers|trainer NAME|uv" ;;
+*) refuse "usage: ./setup.sh environment|browser|engine|libfaketime|verifiers|trainer NAME|uv" ;;
 esac

@@ -136,6 +136,39 @@ def test_a_browser_that_cannot_be_downloaded_is_one_calm_line_before_the_package
     assert second == "setup: installing the distribution's Chromium"
 
 
+def _without_faketime(machine: Path) -> Path:
+    """Return a checkout whose environment finds no libfaketime before the machine has the package."""
+    folder = _checkout(machine.parent / "checkout")
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    _program(folder / ".venv/bin/python", f"#!/bin/sh\ntest -e {machine}/libfaketime\n")
+    return folder
+
+
+def test_libfaketime_comes_from_the_distribution(machine: Path) -> None:
+    folder = _without_faketime(machine)
+    install = f'case "$*" in *"install "*libfaketime) : >{machine}/libfaketime;; esac'
+    _program(machine / "apt-get", f"#!/bin/sh\n{install}\n")
+    _program(machine / "sudo", '#!/bin/sh\nexec "$@"\n')
+
+    said, again = (_set_up("libfaketime", machine, folder=folder) for _ in range(2))
+
+    assert said.returncode == again.returncode == 0, said.stderr
+    assert said.stderr.splitlines() == ["setup: installing the distribution's libfaketime"]
+    assert again.stderr == ""
+
+
+@pytest.mark.parametrize("apt", ["", "#!/bin/sh\nexit 100\n"])
+def test_a_machine_that_gets_no_libfaketime_is_told_what_to_do(machine: Path, apt: str) -> None:
+    if apt:
+        _program(machine / "apt-get", apt)
+        _program(machine / "sudo", '#!/bin/sh\nexec "$@"\n')
+
+    said = _set_up("libfaketime", machine, folder=_without_faketime(machine))
+
+    assert said.returncode == 2
+    assert "no libfaketime; install your system's package of that name" in said.stderr
+
+
 @pytest.mark.parametrize("status", [403, 404])
 def test_a_server_that_does_not_give_the_browser_is_asked_once(machine: Path, status: int) -> None:
     _with_packages(machine)
