@@ -1,7 +1,8 @@
 """A ledger over HTTP for tests of applications: one list of entries a session, and faults on demand.
 
 `python ledger.py PORT FAULT…`: `POST /reset?seed=` empties the entries, `POST /add` adds one, `GET /state`
-gives them as JSON and `GET /` shows them. A request with `X-Session` has that session's entries.
+gives them as JSON and `GET /` shows them. A request with `X-Session` has that session's entries. A fault is always
+there, or, as `dies@3`, only in the state of a seed.
 """
 
 import json
@@ -16,6 +17,7 @@ PORT, *FAULTS = sys.argv[1:]
 ENTRIES: dict[str, list[str]] = {}
 SEEDS: dict[str, str] = {}
 LARGE_BYTES = 100 * 2**20
+RESETS: list[str] = []
 
 
 class Ledger(BaseHTTPRequestHandler):
@@ -28,6 +30,10 @@ class Ledger(BaseHTTPRequestHandler):
         """The session of the request; where it leaks, one for all."""
         return "" if "leaks" in FAULTS else self.headers.get("X-Session", "")
 
+    def has(self, fault: str) -> bool:
+        """Return whether the session's server has a fault."""
+        return fault in FAULTS or f"{fault}@{SEEDS.get(self.session)}" in FAULTS
+
     def do_GET(self) -> None:
         """Show the entries, or give the state."""
         path = urlsplit(self.path).path
@@ -38,10 +44,10 @@ class Ledger(BaseHTTPRequestHandler):
             self.answer(302, "", Location=f"http://127.0.0.1:{PORT}/")
         elif path != "/":
             self.answer(404, "nothing here")
-        elif "page-500" in FAULTS:
+        elif self.has("page-500"):
             self.answer(500, "the page broke")
         else:
-            token = time.time_ns() if "token" in FAULTS else 1
+            token = time.time_ns() if self.has("token") else 1
             shown = "".join(f"<li>{entry}" for entry in entries)
             self.answer(
                 200,
@@ -53,20 +59,22 @@ class Ledger(BaseHTTPRequestHandler):
 
     def give_state(self, entries: list[str]) -> None:
         """Give the state, or what the faults make of it."""
-        if "hangs" in FAULTS:
+        if self.has("hangs"):
             threading.Event().wait(60)
-        if "state-500" in FAULTS:
+        if self.has("state-500") or (entries and self.has("later-state-500")):
             self.answer(500, "no state today")
-        elif "no-json" in FAULTS:
+        elif self.has("no-json"):
             self.answer(200, "<p>a page</p>")
-        elif "large" in FAULTS:
+        elif self.has("large"):
             self.answer(200, json.dumps({"text": "x" * LARGE_BYTES}))
         else:
             state: dict[str, object] = {
                 "seed": SEEDS.get(self.session),
                 "entries": [{"id": n, "text": text} for n, text in enumerate(entries, start=1)],
             }
-            if "clock" in FAULTS:
+            if self.has("counts-resets"):
+                state["resets"] = len(RESETS)
+            if self.has("clock"):
                 state["now"] = time.time_ns()
             self.answer(200, json.dumps(state))
 
@@ -75,20 +83,29 @@ class Ledger(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         url = urlsplit(self.path)
         if url.path == "/reset":
-            if "reset-500" in FAULTS:
+            SEEDS[self.session] = parse_qs(url.query)["seed"][0]
+            RESETS.append(self.session)
+            if self.has("reset-500"):
                 self.answer(500, "cannot reset")
                 return
-            SEEDS[self.session] = parse_qs(url.query)["seed"][0]
-            if "half-reset" not in FAULTS:
+            if not self.has("half-reset"):
                 ENTRIES[self.session] = []
             self.answer(200, "{}")
         elif url.path == "/login":
+            if self.has("login-500"):
+                self.answer(500, "nobody at the desk")
+                return
             key = os.environ.get("LEDGER_KEY", "")
             right = parse_qs(body).get("key") == [key]
             self.answer(200 if right else 403, "", **{"Set-Cookie": "user=mia; Path=/"})
         else:
-            if "dies" in FAULTS:
+            if self.has("dies"):
+                sys.stderr.write("the mast broke\n")
+                sys.stderr.flush()
                 os._exit(3)
+            if self.has("add-500"):
+                self.answer(500, "no ink")
+                return
             ENTRIES.setdefault(self.session, []).append(parse_qs(body)["entry"][0])
             self.answer(303, "", Location="/")
 

@@ -99,17 +99,45 @@ def test_what_contradicts_itself_is_refused_with_the_rule(more: dict[str, Any], 
             {"reset": {"request": {"path": "/", "headers": {"X-Admin-Token": "abc"}}}},
             "reset.request.headers.X-Admin-Token",
         ),
+        ({"reset": {"request": {"path": "/", "form": {"api_key": "tea"}}}}, "reset.request.form"),
+        ({"reset": {"request": {"path": "/", "data": {"token": "tea"}}}}, "reset.request.data"),
+        ({"reset": {"request": {"path": "/?token=tea"}}}, "reset.request.path.token"),
+        (
+            {"state": {"request": {"path": "/", "headers": {"Cookie": "sid=1"}}}},
+            "state.request.headers.Cookie",
+        ),
+        (
+            {"state": {"requests": {"a": {"path": "/", "headers": {"Cookie": "sid=1"}}}}},
+            "state.requests.a.headers.Cookie",
+        ),
+        (
+            {"start": {**COMMAND, "environment": {"ADMIN_PASSWORD": "tea"}}},
+            "start.environment.ADMIN_PASSWORD",
+        ),
     ],
 )
 def test_a_secret_is_never_written_into_the_file(more: dict[str, Any], where: str) -> None:
-    with pytest.raises(ValidationError, match=f"{where} is written into the file") as caught:
+    with pytest.raises(ValidationError, match=f"{where}.* is written into the file") as caught:
         ledger(**more)
     assert "SHOP_TOKEN" in str(caught.value)
+
+
+def test_what_names_a_secret_that_was_written_out_does_not_quote_it() -> None:
+    table = ledger().model_dump(mode="json")
+    login = {"cookies": {"sid": "hunter2-of-mia"}, "request": {"path": "/", "data": {}, "form": {}}}
+    for wrong in (login, {**login, "request": None}):
+        with pytest.raises(BadConfig, match=r"^shop.toml: sites\.ledger") as caught:
+            resolve([("shop.toml", {"sites": {"ledger": {**table, "login": wrong}}})])
+
+        assert "hunter2" not in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
 def test_the_name_of_a_variable_and_the_visits_id_are_no_secrets() -> None:
     ledger(
         visits=SHARED,
+        start={**COMMAND, "environment": {"API_KEY": "$LEDGER_KEY", "TOKENS_SHOWN": "3"}},
+        reset={"request": {"path": "/reset?session={session}"}},
         login={
             "cookies": {"sid": "$LEDGER_COOKIE"},
             "request": {"path": "/login", "headers": {"Authorization": "Bearer $LEDGER_KEY"}},
