@@ -188,8 +188,9 @@ def draw_action(draw: Random, view: View, among: tuple[tuple[int, Drawn], ...]) 
     return draw.choices([drawn for _, drawn in among], weights)[0](draw, view)
 
 
-Truth = Callable[[], Awaitable[float | None]]
-"""The reward of the first end of a problem, by an oracle; None: it has not ended, or was left."""
+Truth = Callable[[Action], Awaitable[float | None]]
+"""The reward of the first end of a problem, by an oracle that knows the last action; None: it has not ended,
+or was left."""
 
 
 @dataclass
@@ -228,8 +229,9 @@ async def walk(
             action = draw_action(draw, view, ON_THE_PAGE + OFF_THE_PAGE)
             out.actions.append(action)
             await session.act(action)
-            outcome = await site.outcome(problem, session)
-            out.false = _falsehood(outcome, out.ended, await truth())
+            answer = action.text if isinstance(action, Answer) else None
+            outcome = await site.outcome(problem, session, answer=answer)
+            out.false = falsehood(outcome, out.ended, await truth(action))
             if outcome.done and out.ended is None:
                 out.ended = outcome
     except RolloutFailure as failure:
@@ -237,7 +239,7 @@ async def walk(
     return out
 
 
-def _falsehood(outcome: Outcome, ended: Outcome | None, true: float | None) -> str:
+def falsehood(outcome: Outcome, ended: Outcome | None, true: float | None) -> str:
     """Return what is false in an outcome after the first end, if any; empty if nothing is."""
     pays = outcome.done and (outcome.reward or 0) > 0
     if pays and outcome.reward != true:

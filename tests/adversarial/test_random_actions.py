@@ -17,6 +17,7 @@ from visits import visit_to
 
 from generators.sites.miniwob import NAME, start_url, template_paths
 from generators.tasks.site_templates import make_template_task, site_offers
+from schemas.action import Action
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(TIMEOUT)]
 
@@ -43,7 +44,7 @@ async def walk_on(recorder: Recorder, template: str, number: int, seen: Counter[
         await session.open(visit.start_url)
         problem = await site.begin(visit, session)
 
-        async def truth() -> float | None:
+        async def truth(_: Action) -> float | None:
             seen["unseeded"] += await session.evaluate(DREW_AND_WON) is True
             return site.true_reward
 

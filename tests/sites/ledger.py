@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 PORT, *FAULTS = sys.argv[1:]
@@ -90,6 +91,7 @@ class Ledger(BaseHTTPRequestHandler):
                 return
             if not self.has("half-reset"):
                 ENTRIES[self.session] = []
+            self.note(ENTRIES.get(self.session, []))
             self.answer(200, "{}")
         elif url.path == "/login":
             if self.has("login-500"):
@@ -106,8 +108,15 @@ class Ledger(BaseHTTPRequestHandler):
             if self.has("add-500"):
                 self.answer(500, "no ink")
                 return
-            ENTRIES.setdefault(self.session, []).append(parse_qs(body)["entry"][0])
+            fields = parse_qs(body, keep_blank_values=True)
+            ENTRIES.setdefault(self.session, []).append(fields["entry"][0])
+            self.note(ENTRIES[self.session])
             self.answer(303, "", Location="/")
+
+    def note(self, entries: list[str]) -> None:
+        """Write what the session's entries are now to the file that `LEDGER_FILE` names, if it does."""
+        if path := os.environ.get("LEDGER_FILE"):
+            Path(path).write_text(json.dumps(entries))
 
     def answer(self, status: int, text: str, **headers: str) -> None:
         """Send an answer."""

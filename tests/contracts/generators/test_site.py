@@ -1,18 +1,22 @@
-"""What every site promises, shown on MiniWoB++ and on the scripted site."""
+"""What every site promises, shown on MiniWoB++, on the scripted site and on that of an application."""
 
 import contextlib
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import partial
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import pytest
+import pytest_asyncio
 from adversarial.watched import first_end, watch_events
 from factories import make_task
+from ledger_site import command, ledger, ledger_task, mounted
 from pydantic import JsonValue
-from random_actions import Truth, walk
+from random_actions import Truth, falsehood, walk
 from scripted_rollouts import RUNNING, WON, pages, scripted_task
 from scripted_session import Page, ScriptedSession
 from scripted_site import ScriptedSite
@@ -22,8 +26,8 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session, SessionSpec
 from generators.sites.gateway import Gateway
 from generators.sites.miniwob import MiniWob
-from generators.sites.protocol import Problem, Site, Visit
-from schemas.action import Action, Reload, Restart
+from generators.sites.protocol import Judge, Problem, Site, Visit
+from schemas.action import Action, Answer, Reload, Restart
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.task import Task
 from schemas.truncation import GOAL_BYTES
@@ -45,8 +49,10 @@ class Served:
     @contextlib.asynccontextmanager
     async def visited(self, seed: int) -> AsyncIterator[tuple[Visit, Session]]:
         """A session on the start page of a task."""
-        visit = await visit_to(self.site, self.task(seed))
-        async with self.session(spec_of(visit)) as session:
+        async with (
+            self.site.open(self.task(seed)) as visit,
+            self.session(spec_of(visit)) as session,
+        ):
             await session.open(visit.start_url)
             yield visit, session
 
@@ -63,14 +69,18 @@ async def miniwob() -> AsyncIterator[Served]:
 
 async def watch_miniwob(session: Session) -> Truth:
     await watch_events(session)
-    return partial(first_end, session)
+
+    async def truth(_: Action) -> float | None:
+        return await first_end(session)
+
+    return truth
 
 
 async def watch_pages(session: Session) -> Truth:
     """Tell the first end among the pages that a scripted session has shown, if it was not left."""
     ends: list[float | None] = []
 
-    async def truth() -> float | None:
+    async def truth(_: Action) -> float | None:
         match await session.evaluate("what the page says"):
             case "left":
                 ends.append(None)
@@ -90,18 +100,80 @@ async def scripted() -> AsyncIterator[Served]:
     yield Served(ScriptedSite(), scripted_task, session, watch_pages)
 
 
+def entry_task(seed: int) -> Task:
+    """Return a task of the ledger that a random walk may do: to add any one entry."""
+    return ledger_task(seed, expect={"added": [{"table": "entries", "where": {}}]})
+
+
+def entries_in(file: Path) -> list[str]:
+    """Return the entries that the ledger's server has written down."""
+    entries: list[str] = json.loads(file.read_text())
+    return entries
+
+
+@contextlib.asynccontextmanager
+async def application() -> AsyncIterator[Served]:
+    """Yield an application whose server keeps its entries in a file too, which the site does not read."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "entries")
+
+        async def watch_file(_: Session) -> Truth:
+            ends: list[float] = []
+
+            async def truth(action: Action) -> float | None:
+                if isinstance(action, Answer):
+                    ends.append(float(len(entries_in(file)) == 1))
+                return ends[0] if ends else None
+
+            return truth
+
+        start = {"command": command(), "environment": {"LEDGER_FILE": str(file)}}
+        async with (
+            Gateway() as gateway,
+            mounted(gateway, ledger(start=start)) as site,
+            Chromium(gateway_port=gateway.port) as chromium,
+        ):
+            yield Served(site, entry_task, chromium.session, watch_file)
+
+
 Serving = Callable[[], AbstractAsyncContextManager[Served]]
 
 
-@pytest.fixture(params=[pytest.param(miniwob, marks=pytest.mark.browser), scripted])
+@pytest.fixture(
+    params=[
+        pytest.param(miniwob, marks=pytest.mark.browser),
+        scripted,
+        pytest.param(application, marks=pytest.mark.browser),
+    ]
+)
 def serving(request: pytest.FixtureRequest) -> Serving:
     chosen: Serving = request.param
     return chosen
 
 
+Alone = tuple[Site, MakeTask, Task]
+"""A site without a browser, its tasks, and one that it cannot serve."""
+
+
+def _of_no_template(task: Task) -> Task:
+    return task.model_copy(update={"template_id": ""})
+
+
+@pytest_asyncio.fixture(params=["miniwob", "scripted", "application"])
+async def alone(request: pytest.FixtureRequest) -> AsyncIterator[Alone]:
+    if request.param == "miniwob":
+        yield MiniWob(Gateway()), make_task, _of_no_template(make_task(1))
+    elif request.param == "scripted":
+        yield ScriptedSite(), scripted_task, _of_no_template(scripted_task(1))
+    else:
+        async with Gateway() as gateway, mounted(gateway, ledger()) as site:
+            expects_nothing = ledger_task().model_copy(update={"expect": None})
+            yield site, ledger_task, expects_nothing
+
+
 @pytest.fixture(params=["miniwob", "scripted"])
-def alone(request: pytest.FixtureRequest) -> tuple[Site, MakeTask]:
-    """Return a site whose pages are not served, and its tasks."""
+def paged(request: pytest.FixtureRequest) -> tuple[Site, MakeTask]:
+    """Return a site whose pages are the judges, and its tasks."""
     if request.param == "miniwob":
         return MiniWob(Gateway()), make_task
     return ScriptedSite(), scripted_task
@@ -113,10 +185,8 @@ def session_over(value: JsonValue) -> ScriptedSession:
     return ScriptedSession([Page(colour=(0, 0, 0), value=value)], spec_of(visit))
 
 
-async def test_a_task_is_visited_where_it_starts_on_an_origin_without_a_port(
-    alone: tuple[Site, MakeTask],
-) -> None:
-    site, task = alone
+async def test_a_task_is_visited_where_it_starts_on_an_origin_without_a_port(alone: Alone) -> None:
+    site, task, _ = alone
     visit = await visit_to(site, task(7))
     start = urlsplit(visit.start_url)
 
@@ -125,41 +195,47 @@ async def test_a_task_is_visited_where_it_starts_on_an_origin_without_a_port(
     assert all(urlsplit(origin).port is None for origin in visit.allowed_origins)
 
 
-async def test_a_visit_is_the_same_every_time_and_survives_json(
-    alone: tuple[Site, MakeTask],
+async def test_what_is_recorded_of_a_visit_is_the_same_every_time_and_survives_json(
+    alone: Alone,
 ) -> None:
-    site, task = alone
-    visit = await visit_to(site, task(7))
+    site, task, _ = alone
+    one, again, other = [(await visit_to(site, task(seed))).model_dump_json() for seed in (7, 7, 8)]
 
-    assert visit == await visit_to(site, task(7))
-    assert visit != await visit_to(site, task(8))
-    assert Visit.model_validate_json(visit.model_dump_json()) == visit
+    assert one == again
+    assert one != other
+    assert Visit.model_validate_json(one).model_dump_json() == one
 
 
-async def test_no_bit_of_a_seed_is_lost(alone: tuple[Site, MakeTask]) -> None:
-    site, task = alone
+async def test_no_bit_of_a_seed_is_lost(alone: Alone) -> None:
+    site, task, _ = alone
     largest = task(0).model_copy(update={"seed": 2**63 - 1})
 
     assert (await visit_to(site, largest)).seed == str(2**63 - 1)
 
 
-async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_other(
-    alone: tuple[Site, MakeTask],
+async def test_a_site_knows_the_templates_of_its_tasks_and_serves_no_task_that_is_not_its_own(
+    alone: Alone,
 ) -> None:
-    site, task = alone
-    other = task(1).model_copy(update={"template_id": ""})
+    site, task, foreign = alone
 
     assert site.name == task(1).site
     assert site.has_template(task(1).template_id)
-    assert not site.has_template(other.template_id)
-    assert site.threshold(other.template_id) is None
+    assert not site.has_template("")
+    assert site.threshold("") is None
     with pytest.raises(RolloutFailure) as caught:
-        await visit_to(site, other)
+        await visit_to(site, foreign)
     assert caught.value.kind is FailureKind.SITE
 
 
-async def test_a_page_without_a_goal_is_a_page_failure(alone: tuple[Site, MakeTask]) -> None:
-    site, task = alone
+async def test_a_site_has_a_state_if_its_server_is_the_judge(serving: Serving) -> None:
+    async with serving() as served, served.visited(3) as (visit, session):
+        state = await served.site.state(await served.site.begin(visit, session))
+
+        assert (state is not None) is (served.site.judge is Judge.SERVER)
+
+
+async def test_a_page_without_a_goal_is_a_page_failure(paged: tuple[Site, MakeTask]) -> None:
+    site, task = paged
     visit = await visit_to(site, task(1))
 
     with pytest.raises(RolloutFailure) as caught:
@@ -184,20 +260,38 @@ async def test_a_page_without_a_goal_is_a_page_failure(alone: tuple[Site, MakeTa
     ],
 )
 async def test_an_outcome_that_makes_no_sense_is_a_page_failure_and_no_reward(
-    alone: tuple[Site, MakeTask], value: JsonValue
+    paged: tuple[Site, MakeTask], value: JsonValue
 ) -> None:
     with pytest.raises(RolloutFailure) as caught:
-        await alone[0].outcome(Problem(goal="Do it.", nonce="1"), session_over(value))
+        await paged[0].outcome(Problem(goal="Do it.", nonce="1"), session_over(value))
 
     assert caught.value.kind is FailureKind.PAGE
 
 
-async def test_a_failure_of_the_session_keeps_its_kind(alone: tuple[Site, MakeTask]) -> None:
+@pytest.mark.parametrize("value", [[1, True], "won", None])
+async def test_what_a_page_says_counts_for_nothing_where_the_server_is_the_judge(
+    value: JsonValue,
+) -> None:
+    async with (
+        Gateway() as gateway,
+        mounted(gateway, ledger()) as site,
+        site.open(ledger_task()) as visit,
+    ):
+        session = session_over(value)
+        problem = await site.begin(visit, session)
+        going_on = await site.outcome(problem, session)
+        end = await site.outcome(problem, session, answer="done")
+
+    assert (going_on.reward, going_on.done) == (0.0, False)
+    assert (end.reward, end.done) == (0.0, True)
+
+
+async def test_a_failure_of_the_session_keeps_its_kind(paged: tuple[Site, MakeTask]) -> None:
     class Dead(ScriptedSession):
         async def evaluate(self, expression: str) -> JsonValue:
             raise RolloutFailure(FailureKind.BROWSER, f"no answer to {expression}")
 
-    site, task = alone
+    site, task = paged
     visit = await visit_to(site, task(1))
     session = Dead([Page(colour=(0, 0, 0))], spec_of(visit))
 
@@ -245,17 +339,29 @@ async def test_no_actions_earn_a_reward_but_for_the_task_s_own_problem(serving: 
         for seed in range(4):
             async with served.visited(seed) as (visit, session):
                 problem = await served.site.begin(visit, session)
+                truth = await served.watch(session)
                 done = await walk(
                     Random(seed),
                     served.site,
                     session,
                     problem,
-                    truth=await served.watch(session),
+                    truth=truth,
                     own=visit.start_url,
                     steps=12,
                 )
+                end = await served.site.outcome(problem, session, answer="")
+                assert falsehood(end, done.ended, await truth(Answer())) == "", str(done)
             assert done.false == "", str(done)
             assert done.broken == "", str(done)
+
+
+async def pays(site: Site, problem: Problem, session: Session) -> bool:
+    """Return whether a site rewards a problem in a session; one that says why it cannot look does not."""
+    try:
+        outcome = await site.outcome(problem, session, answer="")
+    except RolloutFailure as failure:
+        return failure.kind is not FailureKind.SITE
+    return outcome.done and (outcome.reward or 0) > 0
 
 
 async def test_no_two_visits_have_one_problem(serving: Serving) -> None:
@@ -265,8 +371,7 @@ async def test_no_two_visits_have_one_problem(serving: Serving) -> None:
             async with served.visited(3) as (visit, session):
                 problems.append(await served.site.begin(visit, session))
             async with served.visited(3) as (_, other):
-                outcome = await served.site.outcome(problems[-1], other)
-                assert not (outcome.done and (outcome.reward or 0) > 0)
+                assert not await pays(served.site, problems[-1], other)
 
     assert problems[0].nonce != problems[1].nonce
 
