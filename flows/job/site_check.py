@@ -90,42 +90,19 @@ class SiteTrial:
     async def try_task(self, task: Task) -> list[SiteCheck]:
         """Return what one task shows of its site."""
         site, label = self.browsers.sites[task.site], f"{task.template_id} {task.seed}"
+        checks = list[tuple[str, bool, str]]()
         try:
-            checks = [*await self._compare_visits(site, task)]
+            one, other = await self._look(site, task), await self._look(site, task)
+            checks += await _compare_looks(one, other)
             if all(check[1] for check in checks) and task.reference is not None:
-                checks += await self._carry_out(site, task)
+                checks += await self._carry_out(site, task, one.state)
         except RolloutFailure as failure:
-            checks = [("start", False, failure.message)]
+            checks.append(("start", False, failure.message))
         if task.reference is None:
             because = "was not tried: the task has no reference"
             checks += [("outcome", True, because), ("replay", True, because)]
         return [
             SiteCheck(name=name, task=label, ok=ok, because=because) for name, ok, because in checks
-        ]
-
-    async def _compare_visits(self, site: Site, task: Task) -> list[tuple[str, bool, str]]:
-        """Open the same task twice, one visit after the other."""
-        one, other = await self._look(site, task), await self._look(site, task)
-        change = await StateChange.between(one.state, other.state)
-        differ = list(islice(state_masks(change.delta), MAX_SHOWN))
-        pages = list(islice(page_masks(one, other), MAX_SHOWN))
-        return [
-            ("start", True, "the start page opens"),
-            (
-                "reset",
-                not differ,
-                "two visits find equal states"
-                if not differ
-                else "two visits find states that differ; reset them, or mask in masks.state: "
-                + ", ".join(differ),
-            ),
-            (
-                "masks",
-                not pages,
-                "two visits find equal pages"
-                if not pages
-                else "two visits find pages that differ; mask " + "; ".join(pages),
-            ),
         ]
 
     async def _look(self, site: Site, task: Task) -> _Look:
@@ -143,24 +120,33 @@ class SiteTrial:
                     masks=visit.masks or Masks(),
                 )
 
-    async def _carry_out(self, site: Site, task: Task) -> list[tuple[str, bool, str]]:
-        """Carry the reference out, beside another visit where there may be one; judge and replay it."""
+    async def _carry_out(
+        self, site: Site, task: Task, first: ServerState
+    ) -> list[tuple[str, bool, str]]:
+        """Carry the reference out, beside another visit where there may be one; judge and replay it.
+
+        `first` is the state that a visit of the task finds.
+        """
         application = self.config.sites[task.site]
         if application.visits == "one" and application.start.url is not None:
             alone = ("isolation", True, "was not tried: visits wait for each other")
-            return [alone, *await self._roll_out(task)]
+            return [alone, *await self._roll_out(site, task, first)]
         async with site.open(task) as visit:
             before = await self._state_of(site, task, visit)
-            carried = await self._roll_out(task)
-            beside = await StateChange.between(before, await self._state_of(site, task, visit))
-        differ = ", ".join(islice(state_masks(beside.delta), MAX_SHOWN))
+            carried = await self._roll_out(site, task, first)
+            differ = await _difference(before, await self._state_of(site, task, visit))
         because = "a visit held open meanwhile has its state"
         if differ:
-            because = f"a visit held open meanwhile finds changed: {differ}"
+            because = (
+                f"a visit held open meanwhile finds changed: {differ}; keep the state of each visit apart, by the "
+                "id that `visits` sends along, or give each a server to itself"
+            )
         return [("isolation", not differ, because), *carried]
 
-    async def _roll_out(self, task: Task) -> list[tuple[str, bool, str]]:
-        """Carry the reference out, judge it and replay it."""
+    async def _roll_out(
+        self, site: Site, task: Task, first: ServerState
+    ) -> list[tuple[str, bool, str]]:
+        """Carry the reference out, judge it, look at what a visit afterwards finds, and replay it."""
         steps = task.reference or ()
         episode, watched = await attempt_watched(
             self.config, self.browsers, task, lambda: ReferencePolicy(steps)
@@ -175,7 +161,13 @@ class SiteTrial:
                 else f"the reference is not rewarded: {episode.failure_message or watched.because}",
             ),
         ]
-        if not paid:
+        left = await _difference(first, (await self._look(site, task)).state)
+        if left:
+            because = (
+                f"a visit afterwards finds what the reference left: {left}; have reset put it back"
+            )
+            checks.append(("reset", False, because))
+        if left or not paid:
             return checks
         replayed = await replay(
             task, episode, sites=self.browsers.sites, sessions=self.browsers.replays
@@ -192,6 +184,35 @@ class SiteTrial:
     def _size(self, site: Site, task: Task) -> dict[str, int]:
         drawn: Viewport = draw_viewport(self.config, site.area(task.template_id), seed=task.task_id)
         return {"viewport_width": drawn.width, "viewport_height": drawn.height}
+
+
+async def _compare_looks(one: _Look, other: _Look) -> list[tuple[str, bool, str]]:
+    """Return what two visits of a task, one after the other, tell of its reset and its masks."""
+    differ = await _difference(one.state, other.state)
+    pages = "; ".join(islice(page_masks(one, other), MAX_SHOWN))
+    return [
+        ("start", True, "the start page opens"),
+        (
+            "reset",
+            not differ,
+            f"two visits find states that differ; reset them, or mask in masks.state: {differ}"
+            if differ
+            else "two visits find equal states",
+        ),
+        (
+            "masks",
+            not pages,
+            f"two visits find pages that differ; mask {pages}"
+            if pages
+            else "two visits find equal pages",
+        ),
+    ]
+
+
+async def _difference(before: ServerState, after: ServerState) -> str:
+    """Return where two states differ, as masks; empty if they are equal."""
+    change = await StateChange.between(before, after)
+    return ", ".join(islice(state_masks(change.delta), MAX_SHOWN))
 
 
 async def _state(site: Site, problem: Problem) -> ServerState:
