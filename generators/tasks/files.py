@@ -250,7 +250,9 @@ def _check_start(url: str, offer: SiteOffer) -> None:
     if user:
         raise BadRow("start_url holds a user name or password; they would be published")
     if offer.origin is not None and origin_of(url) != offer.origin:
-        raise BadRow(f"start_url = {_shorten(url)}: tasks of {offer.name} start on {offer.origin}")
+        raise BadRow(
+            f"start_url = {_shorten(url)}: tasks of {offer.name} start on {offer.origin}; a path of it will do"
+        )
 
 
 def origin_of(url: str) -> str:

@@ -71,7 +71,9 @@ class TaskFile:
     def _check_beside_others(self, task: Task, number: int) -> None:
         first = self._first_at.setdefault(task.task_id, number)
         if first != number:
-            raise BadRow(f"is the same task as {self.unit} {first}")
+            raise BadRow(
+                f"is the same task as {self.unit} {first}: delete one; tasks.attempts says how often each is attempted"
+            )
         split = self._splits.setdefault(task.template_id, task.split)
         if split != task.split:
             raise BadRow(

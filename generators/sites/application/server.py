@@ -154,9 +154,11 @@ class Server:
                 data=None if request.form is None else values.fill_all(request.form),
                 allow_redirects=False,
             ) as response:
-                body = await response.content.read(MAX_STATE_BYTES + 1)
-                while len(body) <= MAX_STATE_BYTES and not response.content.at_eof():
-                    body += await response.content.read(MAX_STATE_BYTES + 1 - len(body))
+                body = bytearray()
+                async for chunk in response.content.iter_any():
+                    body += chunk
+                    if len(body) > MAX_STATE_BYTES:
+                        break
                 if response.status not in _OK:
                     text = " ".join(body[:200].decode(errors="replace").split())
                     raise self._failure(f"{about}: answered {response.status}: {text}")
@@ -165,7 +167,7 @@ class Server:
                         f"{about}: answered with more than {MAX_STATE_BYTES:,} bytes; have it leave out what "
                         "no task is about"
                     )
-                return body, response.headers.getall("Set-Cookie", [])
+                return bytes(body), response.headers.getall("Set-Cookie", [])
         except TimeoutError:
             raise self.give_up(f"{about}: no answer within {ASK_SECONDS:g} s") from None
         except (aiohttp.ClientError, OSError) as error:

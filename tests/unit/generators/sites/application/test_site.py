@@ -5,7 +5,7 @@ import re
 import socket
 import sqlite3
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from ledger_site import ORIGIN, SHARED, Hands, command, ledger, ledger_task, mounted
 from offered_parts import installed, offer
+from pydantic import JsonValue
 
 from generators.sites.application import frozen_clock
 from generators.sites.application import process as process_module
@@ -346,13 +347,25 @@ async def test_a_task_that_expects_nothing_is_not_visited() -> None:
                 pass
 
 
-async def test_an_expectation_about_a_table_that_is_not_there_is_the_sites_failure() -> None:
-    task = ledger_task(expect={"added": [{"table": "orders"}]})
+@pytest.mark.parametrize(
+    ("expect", "because"),
+    [
+        (
+            {"added": [{"table": "orders"}]},
+            "^ledger: judging: .*no table 'orders' in the state.*its tables are: /entries",
+        ),
+        ({"values": {"/orders/0/total": 3}}, "^ledger: judging: .*'/orders/0/total'"),
+    ],
+)
+async def test_an_expectation_about_what_no_state_has_is_the_sites_failure(
+    expect: Mapping[str, JsonValue], because: str
+) -> None:
+    task = ledger_task(expect=expect)
     async with (
         serving(ledger()) as (site, gateway),
         visiting(site, gateway, task) as (_, problem, hands),
     ):
-        with pytest.raises(RolloutFailure, match="orders") as caught:
+        with pytest.raises(RolloutFailure, match=because) as caught:
             await answered(site, problem, hands)
 
     assert caught.value.kind is FailureKind.SITE
