@@ -1,7 +1,8 @@
 """The ledger of `tests/sites/ledger.py` as an application, its tasks, and a browser's part without one."""
 
+import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from pydantic import JsonValue
 
 from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
-from generators.sites.protocol import Visit
+from generators.sites.protocol import Outcome, Problem, Visit
 from schemas.action import Action
 from schemas.application import Application
 from schemas.expectation import parse_expectation
@@ -91,3 +92,28 @@ class Hands:
 def mounted(gateway: Gateway, application: Application) -> ApplicationSite:
     """Return the site of an application; its user enters it."""
     return ApplicationSite("ledger", application, gateway)
+
+
+@contextlib.asynccontextmanager
+async def serving(application: Application) -> AsyncIterator[tuple[ApplicationSite, Gateway]]:
+    """Yield the site of an application over a server that runs."""
+    async with Gateway() as gateway, mounted(gateway, application) as site:
+        yield site, gateway
+
+
+@contextlib.asynccontextmanager
+async def visiting(
+    site: ApplicationSite, gateway: Gateway, task: Task
+) -> AsyncIterator[tuple[Visit, Problem, Hands]]:
+    """Yield a visit whose start page was loaded and whose problem has begun."""
+    async with site.open(task) as visit:
+        hands = Hands(gateway, visit)
+        await hands.ask("GET", task.start_url.removeprefix(ORIGIN))
+        yield visit, await site.begin(visit, hands), hands  # type: ignore[arg-type]
+
+
+async def answered(
+    site: ApplicationSite, problem: Problem, hands: Hands, text: str = ""
+) -> Outcome:
+    """Answer, and return how the task was judged."""
+    return await site.outcome(problem, hands, answer=text)  # type: ignore[arg-type]
