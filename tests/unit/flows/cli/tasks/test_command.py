@@ -192,7 +192,10 @@ def test_a_file_is_read_with_the_sites_of_a_run_and_a_row_of_no_site_of_it_is_na
     unknown, twice, *_, refused, total = capsys.readouterr().out.splitlines()
     there = "there are: miniwob, live, shop, fossil"
     assert unknown == f"{path}: line 2: unknown site 'shpo' ({there}); did you mean 'shop'?"
-    assert twice == f"{path}: line 4: is the same task as line 1"
+    assert twice == (
+        f"{path}: line 4: is the same task as line 1: delete one; tasks.attempts says how often each is "
+        "attempted"
+    )
     assert refused == f"refused  1 tasks of fossil cannot be attempted: {NOT_INSTALLED}"
     assert total.endswith("tasks 2, templates 2, sites 2, mistakes 2")
 
