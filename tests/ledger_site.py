@@ -64,10 +64,11 @@ def ledger_task(
 class Hands:
     """What a session does to a site: requests with the cookies of its visit. Waiting takes no time."""
 
-    def __init__(self, gateway: Gateway, visit: Visit) -> None:
+    def __init__(self, gateway: Gateway, visit: Visit, host: str = "ledger.localhost") -> None:
         assert visit.sign_in is not None
         self.cookies = {one.name: one.value for one in visit.sign_in.cookies}
         self._gateway = gateway
+        self._host = host
 
     async def ask(self, method: str, path: str, **form: str) -> tuple[int, str, Mapping[str, str]]:
         """Return the status, the text and the header of an answer."""
@@ -76,7 +77,7 @@ class Hands:
             http.request(
                 method,
                 f"http://127.0.0.1:{self._gateway.port}{path}",
-                headers={"Host": ORIGIN.removeprefix("http://")},
+                headers={"Host": self._host},
                 data=form or None,
                 allow_redirects=False,
             ) as answer,

@@ -34,6 +34,10 @@ class Gateway:
         """Have `handler` answer the requests to `host`."""
         self._handlers[host] = handler
 
+    def serves(self, host: str) -> bool:
+        """Return whether `host` is mounted."""
+        return host in self._handlers
+
     async def __aenter__(self) -> Self:
         """Listen on a free port of the loopback address."""
         self._runner = web.ServerRunner(

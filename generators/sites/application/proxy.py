@@ -14,10 +14,8 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from generators.sites.application.lease import Lease
+from generators.sites.judged_site import COOKIE
 from schemas.application import Application, Carrier, SharedVisits
-
-COOKIE = "stepmill-visit"
-"""The cookie that names a session's visit."""
 
 _HOP_BY_HOP = frozenset(
     {
@@ -28,22 +26,16 @@ _HOP_BY_HOP = frozenset(
 _CHUNK_BYTES = 64 * 1024
 
 
-def visit_of(request: web.BaseRequest) -> str:
-    """Return the visit that a request belongs to; empty if it says none."""
-    return request.cookies.get(COOKIE, "")
-
-
 async def forward(
     request: web.BaseRequest, lease: Lease, application: Application
 ) -> web.StreamResponse:
     """Have the visit's server answer a request; a server that does not is given up."""
-    with lease.request():
-        try:
-            return await _forward(request, lease, application)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            reason = str(error) or type(error).__name__
-            lease.server.give_up(f"{request.method} {request.path}: {reason}")
-            return web.Response(status=HTTPStatus.BAD_GATEWAY, text="the server does not answer")
+    try:
+        return await _forward(request, lease, application)
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        reason = str(error) or type(error).__name__
+        lease.server.give_up(f"{request.method} {request.path}: {reason}")
+        return web.Response(status=HTTPStatus.BAD_GATEWAY, text="the server does not answer")
 
 
 async def _forward(
@@ -61,8 +53,7 @@ async def _forward(
         data=await request.read() if request.can_read_body else None,
         allow_redirects=False,
     ) as answer:
-        if request.path == lease.start_path and lease.start_status is None:
-            lease.start_status = answer.status
+        lease.answered(request.path, answer.status)
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         for name, value in answer.headers.items():
             if name.lower() not in _HOP_BY_HOP:

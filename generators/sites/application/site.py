@@ -1,9 +1,7 @@
 """The site of an application that one file describes.
 
 A visit leases a server, alone or beside others that tell themselves apart, and puts it into the state of the
-task's seed. A task ends with the policy's answer: then, once what the page still had to save is saved, the
-server's state is read and judged, with the answer, by what the task expects. What a page says counts for
-nothing.
+task's seed.
 """
 
 import asyncio
@@ -15,40 +13,28 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from typing_extensions import override
 
-from generators.browser.protocol import ClockSpec, Cookie, Session, SignIn
+from generators.browser.protocol import ClockSpec, Cookie, SignIn
 from generators.sites.application.lease import Lease
-from generators.sites.application.proxy import COOKIE, forward, visit_of
+from generators.sites.application.proxy import forward
 from generators.sites.application.server import Server
 from generators.sites.gateway import Gateway
-from generators.sites.protocol import Judge, Outcome, Problem, Threshold, Visit
-from generators.sites.state import ServerState, judge_states
-from schemas.action import Wait
+from generators.sites.judged_site import COOKIE, JudgedSite
+from generators.sites.protocol import Visit
+from generators.sites.state import ServerState
 from schemas.application import Application
-from schemas.errors import BadConfig, FailureKind, RolloutFailure, boundary
+from schemas.errors import BadConfig, RolloutFailure
 from schemas.masks import Masks
 from schemas.task import Task
-from schemas.truncation import GOAL_BYTES, truncate
-
-SAVE_MS = 1_000
-"""Time that pages get after the answer to save what they have not saved yet, ms of their clock."""
-
-QUIET_SECONDS = 10.0
-"""How long their requests may take then."""
-
-_NOT_FOUND = 400
 
 
-class ApplicationSite:
+class ApplicationSite(JudgedSite[Lease]):
     """The site. Its owner enters it, which starts a first server, and leaves it, which stops all."""
 
-    repeatable = True
-    judge = Judge.SERVER
-
     def __init__(self, name: str, application: Application, gateway: Gateway) -> None:
-        self.name = name
+        super().__init__(name)
         self._application = application
-        self._leases: dict[str, Lease] = {}
         self._free: list[Server] = []
         self._all: list[Server] = []
         self._alone = asyncio.Lock()
@@ -77,46 +63,23 @@ class ApplicationSite:
         """The version that the file states."""
         return self._application.version
 
-    def has_template(self, template_id: str) -> bool:
-        """Return whether tasks may be of this template: any name will do."""
-        return bool(template_id)
-
-    def threshold(self, template_id: str) -> Threshold | None:
-        """Return None: a task is done or it is not."""
-        del template_id
-        return None
-
-    def area(self, template_id: str) -> tuple[int, int] | None:
-        """Return None: pages fill any viewport."""
-        del template_id
-        return None
-
     @contextlib.asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
         """Lease a server for a visit of `task`, in the state of its seed, and log in."""
-        if task.expect is None:
-            raise RolloutFailure(
-                FailureKind.SITE, f"{self.name}: the task expects nothing, so nothing can be judged"
-            )
+        self._check_task(task)
         async with self._server() as server:
             session, token = secrets.token_hex(16), secrets.token_hex(16)
             values = server.values.with_task(task, session=session)
             await server.reset(values)
-            lease = Lease(
-                task=task,
-                server=server,
-                session=session,
-                values=values,
-                start_path=urlsplit(task.start_url).path or "/",
-            )
+            lease = Lease(task=task, server=server, session=session, values=values)
             sign_in = await self._sign_in(lease, token)
-            self._leases[token] = lease
+            self._visits[token] = lease
             try:
-                yield self._visit(task, token, sign_in)
+                yield self._describe(task, token, sign_in)
             finally:
-                del self._leases[token]
+                del self._visits[token]
 
-    def _visit(self, task: Task, token: str, sign_in: SignIn) -> Visit:
+    def _describe(self, task: Task, token: str, sign_in: SignIn) -> Visit:
         application = self._application
         clock = ClockSpec()
         if application.clock is not None:
@@ -132,72 +95,17 @@ class ApplicationSite:
             lease=token,
         )
 
-    async def begin(self, visit: Visit, session: Session) -> Problem:
-        """Return the task's instruction as the problem, once its start page was served."""
-        del session
-        lease = self._lease(visit.lease)
-        if lease.server.broken:
-            raise RolloutFailure(FailureKind.SITE, lease.server.broken)
-        if lease.start_status is not None and lease.start_status >= _NOT_FOUND:
-            raise RolloutFailure(
-                FailureKind.SITE,
-                f"{self.name}: the start page {lease.start_path} answered {lease.start_status}",
-            )
-        problem = Problem(goal=truncate(lease.task.instruction, GOAL_BYTES), nonce=visit.lease)
-        lease.before = await self.state(problem)
-        return problem
+    @override
+    async def _read_state(self, visit: Lease) -> ServerState:
+        return await visit.server.read_state(visit.values)
 
-    async def state(self, problem: Problem) -> ServerState:
-        """Return what the visit's server holds, read again if its pages have asked for something since."""
-        lease = self._lease(problem.nonce)
-        if lease.read is None or lease.read[0] != lease.requests or lease.pending:
-            if lease.server.broken:
-                raise RolloutFailure(FailureKind.SITE, lease.server.broken)
-            asked = lease.requests
-            lease.read = asked, await lease.server.read_state(lease.values)
-        return lease.read[1]
+    @override
+    def _why_broken(self, visit: Lease) -> str:
+        return visit.server.broken
 
-    async def outcome(
-        self, problem: Problem, session: Session, *, answer: str | None = None
-    ) -> Outcome:
-        """Return that the task goes on, or, with its answer, how the server's state was judged."""
-        lease = self._lease(problem.nonce)
-        if lease.server.broken:
-            raise RolloutFailure(FailureKind.SITE, lease.server.broken)
-        if lease.outcome is not None:
-            return lease.outcome
-        if answer is None:
-            return Outcome(reward=0.0, done=False)
-        await session.act(Wait(ms=SAVE_MS))
-        await self._await_quiet(lease)
-        if lease.before is None:
-            raise AssertionError("a visit was judged that has not begun")
-        after = await self.state(problem)
-        with boundary(FailureKind.SITE, f"{self.name}: judging"):
-            judgement = await judge_states(
-                lease.task, before=lease.before, after=after, answer=answer
-            )
-        lease.outcome = Outcome(
-            reward=judgement.reward, done=True, because="; ".join(judgement.reasons)
-        )
-        return lease.outcome
-
-    async def _await_quiet(self, lease: Lease) -> None:
-        """Wait until the server has answered all that the pages have asked."""
-        try:
-            async with asyncio.timeout(QUIET_SECONDS):
-                await lease.quiet.wait()
-        except TimeoutError:
-            raise RolloutFailure(
-                FailureKind.SITE,
-                f"{self.name}: requests of the page are not answered after {QUIET_SECONDS:g} s",
-            ) from None
-
-    def _lease(self, token: str) -> Lease:
-        lease = self._leases.get(token)
-        if lease is None:
-            raise RolloutFailure(FailureKind.SITE, f"{self.name}: the visit has ended")
-        return lease
+    @override
+    async def _answer(self, request: web.BaseRequest, visit: Lease) -> web.StreamResponse:
+        return await forward(request, visit, self._application)
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[Server]:
@@ -262,12 +170,6 @@ class ApplicationSite:
             ),
             storage={origin: storage} if storage else {},
         )
-
-    async def _serve(self, request: web.BaseRequest) -> web.StreamResponse:
-        lease = self._leases.get(visit_of(request))
-        if lease is None:
-            return web.Response(status=403, text="this session has no visit here")
-        return await forward(request, lease, self._application)
 
 
 def _read_cookies(headers: list[str]) -> dict[str, str]:
