@@ -1,0 +1,315 @@
+"""Specifications of worlds, drawn by a seed from what the file of a family allows."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from colorsys import hls_to_rgb
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+
+from pydantic import ValidationError
+
+from generators.worlds.content import draw_text, make_faker
+from generators.worlds.family import (
+    Family,
+    FamilyEntity,
+    FamilyField,
+    FamilyView,
+    FamilyWorkflow,
+    first_mistake,
+    name_entity,
+    parse_family,
+)
+from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
+from schemas.errors import BadTasks
+from schemas.world import (
+    DataField,
+    Entity,
+    Kind,
+    Layout,
+    Listing,
+    Look,
+    Transition,
+    View,
+    Widget,
+    Words,
+    Workflow,
+    World,
+)
+
+FOLDER = Path(__file__).with_name("families")
+"""Where the families' files are."""
+
+FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+"""The names of all families."""
+
+LOCALES = {"en_US": "$", "en_GB": "£", "de_DE": "€", "fr_FR": "€"}
+"""The locales of contents, with their currencies; pages are in English."""
+
+_FIRST_DAY, _DAYS = datetime(2024, 1, 1, tzinfo=UTC), 1_400
+"""When the clocks of worlds stand still: on one of so many days."""
+
+_WORKING_HOURS = (8 * 60, 18 * 60)
+"""The minutes of a day between which they do."""
+
+_RADIOS, _SEARCHED = 0.5, 0.85
+"""The shares of short choices that are radio buttons, and of views that have a search."""
+
+_MOST_RADIOS, _MOST_COLUMNS = 5, 5
+_DARK, _DENSE = 0.3, 0.3
+"""The shares of looks that are so."""
+
+_RADII = (0, 2, 4, 6, 8, 12, 16)
+_PAGE_SIZES = (8, 10, 12, 15, 20, 25)
+_NUMBERED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
+
+FONTS = (
+    "sans-serif",
+    "system-ui, sans-serif",
+    "serif",
+    "ui-rounded, sans-serif",
+    "ui-monospace, monospace",
+)
+"""Font families that every machine has in some form."""
+
+_WIDGETS = {
+    Kind.LONG_TEXT: Widget.TEXTAREA,
+    Kind.CHOICE: Widget.SELECT,
+    Kind.LINK: Widget.SELECT,
+    Kind.FLAG: Widget.CHECKBOX,
+}
+
+
+class _Fullest(Random):
+    """Draws the world that has everything there can be, in the words that come first."""
+
+    def random(self) -> float:
+        """Return the smallest number: every chance is taken, and the first of each choice."""
+        return 0.0
+
+
+def draw_world(family: str, seed: int) -> World:
+    """Return the world of a seed.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    if family not in FAMILIES:
+        raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
+    return make_world(_shipped(family), family, seed)
+
+
+@cache
+def _shipped(name: str) -> Family:
+    return read_family(FOLDER / f"{name}.toml")
+
+
+def read_family(path: Path) -> Family:
+    """Return the family that a file describes, from which every seed draws a world with rows.
+
+    Raises:
+        BadTasks: it is none; the message is one line with the file, the place and the reason.
+    """
+    family = parse_family(path)
+    with _refusing(f"{path.name}: title"):
+        parse_recipe(family.title)
+    for name, entity in family.entities.items():
+        for column, field in entity.fields.items():
+            with _refusing(f"{path.name}: entities.{name}.fields.{column}"):
+                _field(column, field, _Fullest())
+    with _refusing(path.name):
+        fullest = _make(family, path.stem, 0, lambda _: _Fullest())
+    for problem in content_problems(fullest):
+        raise BadTasks(f"{path.name}: {problem}")
+    return family
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    """Refuse what is wrong with a value or a record, and say where it is."""
+    try:
+        yield
+    except ValueError as error:
+        reason = first_mistake(error) if isinstance(error, ValidationError) else error
+        raise BadTasks(f"{where}: {reason}") from None
+
+
+def make_world(family: Family, name: str, seed: int) -> World:
+    """Return the world that a seed draws from a family of the given name."""
+    return _without_loose_dates(
+        _make(family, name, seed, lambda part: Random(f"{name}/{seed}/{part}"))
+    )
+
+
+def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random]) -> World:
+    """Return the world that is drawn by the sources of randomness of its parts."""
+    rng = stream("site")
+    locale = rng.choice(list(LOCALES))
+    faker = make_faker(locale)
+    faker.seed_instance(f"{name}/{seed}/names")
+    entities = {
+        key: _entity(key, entity, stream(f"entity/{key}"))
+        for key, entity in family.entities.items()
+    }
+    return World(
+        family=name,
+        seed=seed,
+        title=draw_text(family.title, faker),
+        host=f"{name.replace('_', '-')}-{seed}.localhost",
+        locale=locale,
+        currency=LOCALES[locale],
+        at=_FIRST_DAY
+        + timedelta(days=rng.randrange(_DAYS), minutes=rng.randrange(*_WORKING_HOURS)),
+        user=draw_text("{first_name} {last_name}", faker),
+        entities=tuple(entities.values()),
+        workflows=tuple(
+            _workflow(key, flow, family.entities[key], entities[key], stream(f"workflow/{key}"))
+            for key, flow in family.workflows.items()
+        ),
+        views=_views(family, entities, stream("views")),
+        words=_words(family, stream("words")),
+        look=_look(stream("look")),
+    )
+
+
+def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
+    called = rng.randrange(len(entity.one))
+    title, *others = (
+        (key, field) for key, field in entity.fields.items() if rng.random() < field.chance
+    )
+    rng.shuffle(others)
+    return Entity(
+        name=name,
+        one=entity.one[called],
+        many=entity.many[called],
+        fields=tuple(_field(key, field, rng) for key, field in (title, *others)),
+        rows=entity.rows[1] - rng.randrange(entity.rows[1] - entity.rows[0] + 1),
+        can_add=entity.can_add,
+        can_edit=entity.can_edit,
+        can_delete=entity.can_delete,
+    )
+
+
+def _field(name: str, field: FamilyField, rng: Random) -> DataField:
+    count = len(field.choices)
+    kept = count - rng.randrange(count - (field.few or count) + 1)
+    choices = tuple(
+        rng.choice(field.choices[one]) for one in sorted(rng.sample(range(count), kept))
+    )
+    radios = 0 < kept <= _MOST_RADIOS and rng.random() < _RADIOS
+    return DataField(
+        name=name,
+        label=rng.choice(field.label),
+        kind=field.kind,
+        content=field.content,
+        choices=choices,
+        target=field.target,
+        least=field.least,
+        most=field.most,
+        required=field.required,
+        editable=field.editable,
+        widget=Widget.RADIOS if radios else _WIDGETS.get(field.kind, Widget.INPUT),
+    )
+
+
+def _without_loose_dates(world: World) -> World:
+    """Return a world without the recipes of dates that name a field which it lacks."""
+    known = {entity.name: {field.name for field in entity.fields} for entity in world.entities}
+
+    def is_loose(entity: Entity, field: DataField) -> bool:
+        earlier = earlier_of(field) if field.kind is Kind.DATE else None
+        if earlier is None:
+            return False
+        if earlier.link is None:
+            return earlier.field not in known[entity.name]
+        if earlier.link not in known[entity.name]:
+            return True
+        return earlier.field not in known[entity.field(earlier.link).target or ""]
+
+    def tightened(entity: Entity) -> Entity:
+        fields = (
+            field.model_copy(update={"content": ""}) if is_loose(entity, field) else field
+            for field in entity.fields
+        )
+        return entity.model_copy(update={"fields": tuple(fields)})
+
+    return world.model_copy(update={"entities": tuple(map(tightened, world.entities))})
+
+
+def _workflow(
+    name: str, flow: FamilyWorkflow, entity: FamilyEntity, drawn: Entity, rng: Random
+) -> Workflow:
+    """Return a workflow over the words that a world's choice has."""
+    firsts = [choice[0] for choice in entity.fields[flow.field].choices]
+    words = dict(zip(firsts, drawn.field(flow.field).choices, strict=True))
+    return Workflow(
+        entity=name,
+        field=flow.field,
+        transitions=tuple(
+            Transition(
+                name=key,
+                label=rng.choice(step.label),
+                before=tuple(words[state] for state in step.before),
+                after=words[step.after],
+            )
+            for key, step in flow.transitions.items()
+        ),
+    )
+
+
+def _views(family: Family, entities: Mapping[str, Entity], rng: Random) -> tuple[View, ...]:
+    kept = [(name, view) for name, view in family.views.items() if rng.random() < view.chance]
+    rng.shuffle(kept)
+    return tuple(_view(name, view, entities[view.entity], rng) for name, view in kept)
+
+
+def _view(name: str, view: FamilyView, entity: Entity, rng: Random) -> View:
+    """Return a view: some of what can be shown, filtered and sorted by."""
+    columns = [field.name for field in entity.fields[1:] if field.kind is not Kind.LONG_TEXT]
+    filters = [field.name for field in entity.fields if field.kind is Kind.CHOICE]
+    sorts = [field.name for field in entity.fields if field.kind in _NUMBERED]
+    shown = rng.randint(min(2, len(columns)), min(_MOST_COLUMNS, len(columns)))
+    return View(
+        name=name,
+        label=name_entity(rng.choice(view.label), entity.one, entity.many),
+        entity=entity.name,
+        columns=(entity.title.name, *_some(columns, shown, rng)),
+        searched=rng.random() < _SEARCHED,
+        filters=_some(filters, rng.randint(min(1, len(filters)), len(filters)), rng),
+        sorts=_some([entity.title.name, *sorts], rng.randint(1, len(sorts) + 1), rng),
+        page_size=rng.choice(_PAGE_SIZES),
+    )
+
+
+def _some(names: Sequence[str], count: int, rng: Random) -> tuple[str, ...]:
+    """Return so many of some names, in their order."""
+    return tuple(names[place] for place in sorted(rng.sample(range(len(names)), count)))
+
+
+def _words(family: Family, rng: Random) -> Words:
+    return Words(**{name: rng.choice(said) for name, said in family.all_words.items()})
+
+
+def _look(rng: Random) -> Look:
+    dark = rng.random() < _DARK
+    hue = rng.random()
+    brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
+    return Look(
+        kit="plain",
+        layout=rng.choice(list(Layout)),
+        listing=rng.choice(list(Listing)),
+        accent=_colour(hue, 0.6 if dark else 0.4, rng.uniform(0.45, 0.9)),
+        surface=_colour(rng.choice((hue, rng.random())), brightness, rng.uniform(0.05, 0.35)),
+        dark=dark,
+        dense=rng.random() < _DENSE,
+        font=rng.choice(FONTS),
+        radius=rng.choice(_RADII),
+    )
+
+
+def _colour(hue: float, brightness: float, saturation: float) -> str:
+    """Return a colour as `#1a2b3c`; all of its parts go from 0 to 1."""
+    return "#" + "".join(
+        f"{round(part * 255):02x}" for part in hls_to_rgb(hue, brightness, saturation)
+    )

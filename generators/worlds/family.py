@@ -1,0 +1,258 @@
+"""A family of worlds: the file that says what a seed may draw.
+
+Words that a world may use in place of each other stand in one text, parted by bars: `Order | Purchase`. The
+first of a choice's words is what a workflow calls it by. Fields other than the title, and views, may be left
+out of a world (`chance`).
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from schemas.base import Record
+from schemas.errors import BadTasks
+from schemas.world import Kind, Label, Name, Words
+
+
+def _split(value: object) -> object:
+    return tuple(part.strip() for part in value.split("|")) if isinstance(value, str) else value
+
+
+Alternatives = Annotated[tuple[Label, ...], BeforeValidator(_split), Field(min_length=1)]
+"""Words that a world may use in place of each other."""
+
+Chance = Annotated[float, Field(gt=0, le=1)]
+"""How likely something is in a world; 1: it always is."""
+
+
+class FamilyField(Record):
+    """A field that worlds may have; see `DataField` for what is not said here."""
+
+    label: Alternatives
+    """What pages call it."""
+    kind: Kind = Kind.TEXT
+    """What it holds."""
+    content: str = ""
+    """The recipe of its values."""
+    choices: tuple[Alternatives, ...] = ()
+    """The values of a choice."""
+    few: int | None = Field(default=None, ge=1)
+    """So many of the choices are in every world; None: all are."""
+    target: Name | None = None
+    """The entity that a link leads to."""
+    least: int = 0
+    """The smallest number, or day before or after the world's."""
+    most: int = 100
+    """The largest, likewise."""
+    required: bool = True
+    """Whether a form refuses a row without it."""
+    editable: bool = True
+    """Whether forms ask for it."""
+    chance: Chance = 1
+    """How likely a world has it."""
+
+
+class FamilyEntity(Record):
+    """An entity of every world of the family."""
+
+    one: Alternatives
+    """What pages call one of them."""
+    many: Alternatives
+    """What pages call several, in the order of `one`."""
+    rows: tuple[int, int]
+    """The fewest and the most rows of a world."""
+    can_add: bool = True
+    """Whether pages offer to make one."""
+    can_edit: bool = True
+    """Whether pages offer to change one."""
+    can_delete: bool = True
+    """Whether pages offer to delete one."""
+    fields: dict[Name, FamilyField] = Field(min_length=1)
+    """Its fields by column, the title first."""
+
+
+class FamilyStep(Record):
+    """A step of a workflow."""
+
+    label: Alternatives
+    """The button's words."""
+    before: tuple[str, ...] = Field(min_length=1)
+    """The choices from which it may be taken, by their first words."""
+    after: str
+    """The choice that it leads to, likewise."""
+
+
+class FamilyWorkflow(Record):
+    """The states that rows of an entity go through."""
+
+    field: Name
+    """The choice that holds the state."""
+    transitions: dict[Name, FamilyStep] = Field(min_length=1)
+    """The steps."""
+
+
+class FamilyView(Record):
+    """A page that lists rows."""
+
+    label: Alternatives
+    """Its heading; `{one}` and `{many}` are what the entity is called."""
+    entity: Name
+    """Whose rows."""
+    chance: Chance = 1
+    """How likely a world has it."""
+
+
+class Family(Record):
+    """What a seed draws a world from."""
+
+    title: str
+    """The recipe of the website's name."""
+    words: dict[str, Alternatives] = Field(default_factory=dict)
+    """What pages call what they offer everywhere; what is not named has its usual words."""
+    entities: dict[Name, FamilyEntity] = Field(min_length=1)
+    """The entities by name."""
+    workflows: dict[Name, FamilyWorkflow] = Field(default_factory=dict)
+    """The workflows by entity."""
+    views: dict[Name, FamilyView] = Field(min_length=1)
+    """The views by name."""
+
+    @property
+    def all_words(self) -> dict[str, tuple[str, ...]]:
+        """All words of pages by their names, with the usual ones where the file names none."""
+        return {name: self.words.get(name, (usual,)) for name, usual in Words()}
+
+    @model_validator(mode="after")
+    def _check(self) -> "Family":
+        for problem in (*_problems(self), *_clashes(self)):
+            raise ValueError(problem)
+        return self
+
+
+def parse_family(path: Path) -> Family:
+    """Return the family that a file describes.
+
+    Raises:
+        BadTasks: it is none; the message is one line with the file, the place and the reason.
+    """
+    try:
+        return Family.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadTasks(f"{path.name}: invalid TOML: {error}") from None
+    except OSError as error:
+        raise BadTasks(f"{path.name}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise BadTasks(f"{path.name}: {first_mistake(error)}") from None
+
+
+def first_mistake(error: ValidationError) -> str:
+    """Return the place and the reason of the first mistake in a record, on one line."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    reason = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {reason}" if place else reason
+
+
+def _problems(family: Family) -> Iterator[str]:
+    """Yield what is wrong with alternatives and chances; a specification cannot say so, as it has neither."""
+    for name, said in family.words.items():
+        if name not in Words.model_fields:
+            yield f"words.{name}: no such word; there are {', '.join(Words.model_fields)}"
+        yield from (
+            f"words.{name}: '{one}' lacks {_SLOTS[name]}" for one in said if not _fits(name, one)
+        )
+    for name, entity in family.entities.items():
+        yield from (f"entities.{name}.{problem}" for problem in _entity_problems(entity))
+    yield from _workflow_problems(family)
+    for name, view in family.views.items():
+        if view.entity not in family.entities:
+            yield f"views.{name}.entity: there is no entity '{view.entity}'"
+    if not any(view.chance == 1 for view in family.views.values()):
+        yield "views: none has the chance 1, so a world may have none"
+
+
+_SLOTS = {"add": "{one}", "ascending": "{field}", "descending": "{field}"}
+"""What some words have to hold."""
+
+
+def _fits(name: str, text: str) -> bool:
+    return _SLOTS.get(name, "") in text
+
+
+def _entity_problems(entity: FamilyEntity) -> Iterator[str]:
+    if len(entity.one) != len(entity.many):
+        yield f"many: {len(entity.many)} words for several, {len(entity.one)} for one"
+    if not 1 <= entity.rows[0] <= entity.rows[1]:
+        yield f"rows: expected the fewest, at least 1, and the most, got {list(entity.rows)}"
+    title = next(iter(entity.fields))
+    if entity.fields[title].chance < 1 or not entity.fields[title].required:
+        yield f"fields.{title}: every row of every world has its title"
+    for column, field in entity.fields.items():
+        if field.few is not None and field.few > len(field.choices):
+            yield f"fields.{column}.few: {field.few} of {len(field.choices)} choices"
+
+
+def _workflow_problems(family: Family) -> Iterator[str]:
+    for name, flow in family.workflows.items():
+        place = f"workflows.{name}"
+        if name not in family.entities:
+            yield f"{place}: there is no entity '{name}'"
+            continue
+        field = family.entities[name].fields.get(flow.field)
+        if field is None or field.kind is not Kind.CHOICE:
+            yield f"{place}.field: '{name}' has no choice '{flow.field}'"
+            continue
+        if field.chance < 1 or field.few is not None or not field.required:
+            yield f"{place}.field: '{flow.field}' is in every world and row, with all its choices"
+        states = [choice[0] for choice in field.choices]
+        for step_name, step in flow.transitions.items():
+            for state in (*step.before, step.after):
+                if state not in states:
+                    yield f"{place}.transitions.{step_name}: '{flow.field}' has no choice '{state}'"
+
+
+def _clashes(family: Family) -> Iterator[str]:
+    """Yield the words that two things of one page may have at once, so that they name neither."""
+    yield from _same({f"entities.{name}.one": one.one for name, one in family.entities.items()})
+    yield from _same({f"entities.{name}.many": one.many for name, one in family.entities.items()})
+    words = family.all_words
+    chosen = {f"words.{name}": words[name] for name in ("all", "none")}
+    labelled = {f"words.{name}": words[name] for name in ("search", "sort")}
+    buttons = ("edit", "save", "delete", "confirm", "cancel", "apply", "next", "previous")
+    links = {f"views.{name}": _headings(family, view) for name, view in family.views.items()}
+    acting = {f"words.{name}": words[name] for name in ("home", *buttons)} | links
+    for name, entity in family.entities.items():
+        place = f"entities.{name}"
+        labels = {f"{place}.fields.{column}": one.label for column, one in entity.fields.items()}
+        yield from _same(labelled | labels)
+        for column, field in entity.fields.items():
+            texts = {f"{place}.fields.{column}: '{one[0]}'": one for one in field.choices}
+            yield from _same(chosen | texts)
+        steps = family.workflows[name].transitions if name in family.workflows else {}
+        yield from _same(
+            acting | {f"workflows.{name}.{key}": one.label for key, one in steps.items()}
+        )
+
+
+def _headings(family: Family, view: FamilyView) -> list[str]:
+    """Return every heading that a view may have; none if there is no such entity."""
+    entity = family.entities.get(view.entity)
+    pairs = zip(entity.one, entity.many, strict=False) if entity is not None else ()
+    return [name_entity(label, one, many) for one, many in pairs for label in view.label]
+
+
+def name_entity(label: str, one: str, many: str) -> str:
+    """Return a view's heading with what its entity is called."""
+    return label.replace("{one}", one).replace("{many}", many)
+
+
+def _same(named: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Yield each text that two names have, in whatever letters."""
+    first = dict[str, str]()
+    for name, texts in named.items():
+        for text in texts:
+            other = first.setdefault(text.casefold(), name)
+            if other != name:
+                yield f"{name}: {other} may be called '{text}' too"

@@ -1,0 +1,175 @@
+"""The forms of a world: what a row's form holds, and what becomes of what somebody has put into it.
+
+A form is texts by field, as browsers send them. Each is read by its field's kind; one that cannot be read, or
+that a field needs and has not got, is answered by a message beside the field, and nothing is changed.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import NamedTuple
+
+from generators.worlds.database import Row, Value
+from schemas.world import DataField, Entity, Kind, World
+
+Choices = Mapping[str, Mapping[str, str]]
+"""By field, what may be chosen: the words of each choice by what a form sends for it, in their order."""
+
+_WHOLE = re.compile(r"-?(\d+|\d{1,3}(,\d{3})+)", re.ASCII)
+_AMOUNT = re.compile(r"(-?(?:\d+|\d{1,3}(?:,\d{3})+))(?:\.(\d{1,2}))?", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TEXTS = {Kind.TEXT, Kind.LONG_TEXT}
+_MOST_DIGITS = 15
+
+
+class Filled(NamedTuple):
+    """What a form was read as."""
+
+    values: Row
+    """By field; those with a message are not in it."""
+    messages: dict[str, str]
+    """What is wrong, by field; empty: nothing."""
+
+
+class _Wrong(ValueError):
+    """A text that is no value of its field; its message is for people."""
+
+
+def asked_fields(world: World, entity: Entity) -> list[DataField]:
+    """Return the fields that forms ask for: those that can be edited, without the workflow's."""
+    flow = world.workflow(entity.name)
+    state = flow.field if flow is not None else None
+    return [field for field in entity.fields if field.editable and field.name != state]
+
+
+def new_row(world: World, entity: Entity) -> Row:
+    """Return what a new row holds in fields that no form asks for.
+
+    It is the first of the choices, the least number or amount, the world's day, no, no link, or an empty text.
+    """
+    return {field.name: _default(world, field) for field in entity.fields}
+
+
+def _default(world: World, field: DataField) -> Value:
+    match field.kind:
+        case Kind.INTEGER | Kind.MONEY:
+            return field.least
+        case Kind.DATE:
+            return world.at.date().isoformat()
+        case Kind.CHOICE:
+            return field.choices[0]
+        case Kind.FLAG:
+            return 0
+        case Kind.LINK:
+            return None
+        case _:
+            return ""
+
+
+def field_choices(world: World, entity: Entity, titles: Mapping[str, Mapping[int, str]]) -> Choices:
+    """Return what may be chosen in each field that has choices; `titles` are of the rows of each entity, by id."""
+    out = dict[str, dict[str, str]]()
+    for field in entity.fields:
+        if field.kind is Kind.CHOICE:
+            out[field.name] = {choice: choice for choice in field.choices}
+        elif field.kind is Kind.FLAG:
+            out[field.name] = {"1": world.words.yes, "0": world.words.no}
+        elif field.target is not None:
+            out[field.name] = {str(row): title for row, title in titles[field.target].items()}
+    return out
+
+
+def form_texts(entity: Entity, row: Row) -> dict[str, str]:
+    """Return what a form for a row holds before it was changed, by field."""
+    return {field.name: _to_text(field, row.get(field.name)) for field in entity.fields}
+
+
+def _to_text(field: DataField, value: Value) -> str:
+    if value is None:
+        return ""
+    if field.kind is Kind.MONEY and isinstance(value, int):
+        whole, cents = divmod(abs(value), 100)
+        return f"{'-' if value < 0 else ''}{whole}.{cents:02}"
+    return str(value)
+
+
+def read_form(
+    world: World, entity: Entity, given: Mapping[str, str], *, choices: Choices, before: Row | None
+) -> Filled:
+    """Return the values of the fields that a form asks for, and a message for each that is wrong.
+
+    Args:
+        world: the specification.
+        entity: whose row it is.
+        given: texts by field; a box that is not ticked sends none.
+        choices: what may be chosen, as `field_choices` returns it.
+        before: the row as it is, which keeps what nobody has changed; None: it is a new one.
+    """
+    values, messages = Row(), dict[str, str]()
+    for field in asked_fields(world, entity):
+        text = given.get(field.name, "").replace("\r\n", "\n")
+        if before is not None and text == _to_text(field, before[field.name]):
+            values[field.name] = before[field.name]
+            continue
+        try:
+            values[field.name] = _read(world, field, text.strip(), choices)
+        except _Wrong as wrong:
+            messages[field.name] = str(wrong)
+    return Filled(values, messages)
+
+
+def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
+    if field.kind is Kind.FLAG:
+        return int(text == "1")
+    if not text:
+        if field.required:
+            raise _Wrong(f"{field.label} is required.")
+        return "" if field.kind in _TEXTS else None
+    if field.name in choices and text not in choices[field.name]:
+        raise _Wrong("Choose one of the list.")
+    match field.kind:
+        case Kind.INTEGER:
+            value: Value = _read_integer(field, text)
+        case Kind.MONEY:
+            value = _read_money(world, field, text)
+        case Kind.DATE:
+            value = _read_date(text)
+        case Kind.LINK:
+            value = int(text)
+        case Kind.TEXT:
+            value = " ".join(text.split())
+        case _:
+            value = text
+    return value
+
+
+def _read_integer(field: DataField, text: str) -> int:
+    if not _WHOLE.fullmatch(text) or len(text) > _MOST_DIGITS:
+        raise _Wrong("Enter a whole number.")
+    value = int(text.replace(",", ""))
+    if not field.least <= value <= field.most:
+        raise _Wrong(f"Enter a number from {field.least} to {field.most}.")
+    return value
+
+
+def _read_money(world: World, field: DataField, text: str) -> int:
+    found = _AMOUNT.fullmatch(text.removeprefix(world.currency).strip())
+    if found is None or len(text) > _MOST_DIGITS:
+        raise _Wrong("Enter an amount, as 12.50.")
+    whole = int(found[1].replace(",", "")) * 100
+    cents = int((found[2] or "").ljust(2, "0"))
+    value = whole - cents if found[1].startswith("-") else whole + cents
+    if not field.least <= value <= field.most:
+        least, most = (_to_text(field, bound) for bound in (field.least, field.most))
+        raise _Wrong(f"Enter an amount from {least} to {most}.")
+    return value
+
+
+def _read_date(text: str) -> str:
+    try:
+        day = date.fromisoformat(text) if _DAY.fullmatch(text) else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise _Wrong("Enter a date as 2026-03-09.")
+    return day.isoformat()

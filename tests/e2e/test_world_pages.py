@@ -1,0 +1,101 @@
+"""Pages of a world in Chromium: nothing on them is wider than the page, or than what it is in."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from made_world import SHOP, shop_rows, shop_task
+
+from generators.browser.chromium import Chromium
+from generators.browser.protocol import Session
+from generators.sites.gateway import Gateway
+from generators.sites.worlds import WorldsSite
+from schemas.action import Goto
+from schemas.world import Layout, Listing, World
+
+pytestmark = pytest.mark.browser
+
+SIZES = ((1_024, 768), (800, 600))
+
+LOOKS = {
+    "plain": {},
+    "dark": {
+        "dark": True,
+        "layout": Layout.SIDE,
+        "listing": Listing.CARDS,
+        "accent": "#2b6cb0",
+        "radius": 14,
+    },
+    "dense": {
+        "dense": True,
+        "layout": Layout.SPLIT,
+        "listing": Listing.ITEMS,
+        "accent": "#b7410e",
+        "surface": "#faf7f2",
+        "font": "serif",
+        "radius": 0,
+    },
+}
+
+PAGES = {
+    "home": "/",
+    "list": "/products",
+    "wide-list": "/orders?sort=-placed",
+    "row": "/purchase/1",
+    "linked": "/customer/3",
+    "new": "/purchase/new",
+    "edit": "/product/2/edit",
+    "delete": "/customer/1/delete",
+    "missing": "/nowhere",
+}
+
+OVERFLOW = """
+(() => {
+  const bounded = new Set(["SELECT", "INPUT", "OPTION", "TEXTAREA"]);
+  const overflows = one => {
+    const box = one.getBoundingClientRect();
+    const inner = !bounded.has(one.tagName) && getComputedStyle(one).display !== "inline";
+    return box.right > innerWidth + 0.5 || box.left < -0.5 || (inner && one.scrollWidth > one.clientWidth + 1);
+  };
+  return [...document.querySelectorAll("body, body *")].filter(overflows).map(
+    one => `${one.tagName}.${one.className}: ${one.textContent.trim().slice(0, 40)}`
+  );
+})()
+"""
+
+
+def world_of(look: str) -> World:
+    """Return the shop in another look, at an origin of its own."""
+    changed = SHOP.look.model_copy(update=LOOKS[look])
+    return SHOP.model_copy(update={"host": f"{look}.localhost", "look": changed})
+
+
+@asynccontextmanager
+async def showing(
+    site: WorldsSite, chromium: Chromium, look: str, size: tuple[int, int]
+) -> AsyncIterator[Session]:
+    """Open a world's start page in a browser window of a size, CSS px."""
+    task = shop_task(world_of(look)).model_copy(update={"parameters": {"look": look}})
+    async with site.open(task) as visit:
+        spec = visit.session_spec(viewport_width=size[0], viewport_height=size[1])
+        async with chromium.session(spec) as session:
+            await session.open(visit.start_url)
+            yield session
+
+
+async def test_nothing_on_a_page_is_wider_than_the_page_or_than_what_it_is_in() -> None:
+    found = dict[str, object]()
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = WorldsSite(
+            gateway, lambda task: (world_of(str(task.parameters["look"])), shop_rows())
+        )
+        for look in LOOKS:
+            for size in SIZES:
+                async with showing(site, chromium, look, size) as session:
+                    for name, path in PAGES.items():
+                        effect = await session.act(Goto(url=f"http://{look}.localhost{path}"))
+                        assert effect.error is None
+                        found[f"{look} {size} {name}"] = await session.evaluate(OVERFLOW)
+        assert gateway.refused == {}
+
+    assert {where: wide for where, wide in found.items() if wide} == {}

@@ -1,0 +1,231 @@
+"""The rows of a world fit its specification and each other."""
+
+from collections import Counter
+from collections.abc import Container
+from datetime import date
+from functools import cache
+
+import pytest
+
+from generators.worlds.content import Row, Rows, draw_rows, titles_of
+from generators.worlds.draw import FAMILIES, draw_world
+from generators.worlds.recipes import earlier_of, holder_of
+from schemas.errors import BadTasks
+from schemas.world import DataField, Entity, Kind, World
+
+SEEDS = range(0, 200, 8)
+"""The worlds of each family whose rows are looked at."""
+
+ONE = draw_world("shop", 0)
+
+
+@cache
+def _drawn(family: str) -> tuple[tuple[World, Rows], ...]:
+    worlds = (draw_world(family, seed) for seed in SEEDS)
+    return tuple((world, draw_rows(world)) for world in worlds)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_rows_hold_what_their_fields_say(family: str) -> None:
+    for world, rows in _drawn(family):
+        assert list(rows) == [entity.name for entity in world.entities]
+        for entity in world.entities:
+            mine = rows[entity.name]
+            columns = ["id", *(field.name for field in entity.fields)]
+            assert [row["id"] for row in mine] == list(range(1, entity.rows + 1))
+            assert all(list(row) == columns for row in mine)
+            assert len({str(row[entity.title.name]).casefold() for row in mine}) == len(mine)
+            for field in entity.fields:
+                wrong = [row for row in mine if not _fits(world, field, row[field.name])]
+                assert wrong == [], (world.seed, field)
+
+
+def _fits(world: World, field: DataField, value: str | int | None) -> bool:
+    if value is None:
+        return not field.required
+    known: Container[str | int | None] = range(field.least, field.most + 1)
+    match field.kind:
+        case Kind.TEXT | Kind.LONG_TEXT:
+            known = {" ".join(str(value).split()) or None}
+        case Kind.CHOICE:
+            known = field.choices
+        case Kind.FLAG:
+            known = (0, 1)
+        case Kind.LINK:
+            known = range(1, world.entity(field.target or "").rows + 1)
+        case Kind.DATE:
+            value = (date.fromisoformat(str(value)) - world.at.date()).days
+    return value in known
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_date_lies_before_the_one_that_it_follows(family: str) -> None:
+    followed = Counter[str]()
+    for world, rows in _drawn(family):
+        for entity in world.entities:
+            for field in entity.fields:
+                for first, then in _pairs(world, rows, entity, field):
+                    followed[f"{entity.name}.{field.name}"] += 1
+                    assert first <= then, (world.seed, entity.name, field.name)
+
+    assert len(followed) >= 2, followed
+
+
+def _pairs(world: World, rows: Rows, entity: Entity, field: DataField) -> list[tuple[str, str]]:
+    """Return each date of a field with the one that it does not lie before, where there are both."""
+    earlier = earlier_of(field) if field.kind is Kind.DATE else None
+    if earlier is None:
+        return []
+    holder, out = holder_of(world, entity, earlier), []
+    for row in rows[entity.name]:
+        held: Row | None = row
+        if earlier.link is not None:
+            number = row[earlier.link]
+            held = None if number is None else rows[holder.name][int(number) - 1]
+        if held is not None and held[earlier.field] is not None and row[field.name] is not None:
+            out.append((str(held[earlier.field]), str(row[field.name])))
+    return out
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_many_rows_are_nearly_like_another(family: str) -> None:
+    """Half of the titles of the largest entity share all words but one with another title."""
+    shares = []
+    for world, rows in _drawn(family)[:5]:
+        longest = max(titles_of(world, rows).values(), key=_words)
+        titles = [frozenset(title.split()) for title in longest.values()]
+        near = sum(any(len(one ^ two) == 2 for two in titles) for one in titles)
+        shares.append(near / len(titles))
+
+    assert min(shares) >= 0.5, shares
+
+
+def _words(titles: dict[int, str]) -> int:
+    return sum(len(title.split()) for title in titles.values())
+
+
+def test_a_field_more_or_less_leaves_the_other_fields_as_they_are() -> None:
+    product = ONE.entity("product")
+    fewer = product.model_copy(update={"fields": product.fields[:2]})
+    others = tuple(one for one in ONE.entities if one is not product)
+
+    rows = draw_rows(ONE.model_copy(update={"entities": (fewer, *others)}))
+
+    kept = ["id", *(field.name for field in fewer.fields)]
+    assert rows["product"] == [
+        {name: row[name] for name in kept} for row in draw_rows(ONE)["product"]
+    ]
+
+
+def test_titles_are_those_of_the_rows() -> None:
+    rows = draw_rows(ONE)
+
+    titles = titles_of(ONE, rows)
+
+    assert list(titles) == list(rows)
+    assert titles["customer"][3] == rows["customer"][2]["name"]
+
+
+@pytest.mark.parametrize("locale", ["en_GB", "de_DE", "fr_FR"])
+def test_people_have_names_of_the_locale(locale: str) -> None:
+    american, other = (ONE.model_copy(update={"locale": one}) for one in ("en_US", locale))
+    names = titles_of(ONE, draw_rows(american))["customer"]
+    others = titles_of(ONE, draw_rows(other))["customer"]
+
+    assert len(set(names.values()) & set(others.values())) < 3
+
+
+def _world(*fields: DataField, rows: int = 5) -> World:
+    thing = Entity(name="thing", one="Thing", many="Things", fields=fields, rows=rows)
+    view = ONE.views[0].model_copy(
+        update={"entity": "thing", "columns": ("name",), "filters": (), "sorts": ()}
+    )
+    update = {"entities": (thing,), "views": (view,), "workflows": ()}
+    return World.model_validate(ONE.model_copy(update=update).model_dump())
+
+
+NAME = DataField(name="name", label="Name", kind=Kind.TEXT)
+
+
+def _name(content: str) -> DataField:
+    return NAME.model_copy(update={"content": content})
+
+
+def _day(name: str, content: str, most: int = 100) -> DataField:
+    return DataField(name=name, label=name, kind=Kind.DATE, content=content, most=most)
+
+
+def test_fields_without_a_recipe_have_one_of_their_kind() -> None:
+    story = DataField(name="story", label="Story", kind=Kind.LONG_TEXT)
+
+    rows = draw_rows(_world(NAME, story))["thing"]
+
+    stories, names = ([str(row[name]) for row in rows] for name in ("story", "name"))
+    assert min(map(len, names)) > 5
+    assert len("".join(stories)) > 2 * len("".join(names))
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows", "reason"),
+    [
+        ([_name("{a|b} {c|d}")], 5, r"field 'thing\.name': its recipe makes 4 titles for 5 rows"),
+        ([_name("One")], 2, r"its recipe makes 1 titles for 2 rows"),
+        ([_name("N-{number}")], 5_000, None),
+        ([_name("{a|b}{number}")], 5_000, None),
+        ([_name("{slug}@mail.example")], 5, r"'thing\.name': a title cannot be drawn from itself"),
+        ([_name("{isbn}")], 5, r"no source 'isbn'; there are number, slug, first_name"),
+        ([_name("{a|}")], 5, r"an empty alternative in '{a\|}'"),
+        ([_name("{a|b")], 5, r"a brace lacks its other in '{a\|b'"),
+        ([_name("{country}")], 5_000, r"'thing\.name': 10,000 draws made \d+ titles for 5000 rows"),
+        ([NAME, _day("day", "before x")], 5, r"expected 'after FIELD' or 'after LINK\.FIELD', got"),
+        ([NAME, _day("day", "after noon")], 5, r"field 'thing\.day': 'thing' has no date 'noon'"),
+        ([NAME, _day("day", "after name")], 5, r"'thing' has no date 'name'"),
+        ([NAME, _day("day", "after name.day")], 5, r"'thing' has no link 'name'"),
+        ([NAME, _day("day", "after day")], 5, r"in a loop: thing\.day > thing\.day"),
+        (
+            [NAME, _day("one", "after two"), _day("two", "after one")],
+            5,
+            r"in a loop: thing\.one > thing\.two > thing\.one",
+        ),
+        (
+            [NAME, _day("one", "after two", most=9), _day("two", "", most=10)],
+            5,
+            r"'thing\.one': thing\.two is at most 10 days off, and may lie after thing\.one",
+        ),
+        (
+            [NAME, DataField(name="up", label="Up", kind=Kind.LINK, target="thing")],
+            5,
+            r"required links in a loop: thing > thing",
+        ),
+        (
+            [
+                NAME,
+                DataField(name="up", label="Up", kind=Kind.LINK, target="thing", required=False),
+            ],
+            5,
+            None,
+        ),
+        (
+            [NAME, DataField(name="n", label="N", kind=Kind.INTEGER, content="{number}")],
+            5,
+            r"'thing\.n': integer takes no recipe, got '{number}'",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    fields: list[DataField], rows: int, reason: str | None
+) -> None:
+    world = _world(*fields, rows=rows)
+
+    if reason is None:
+        assert len(draw_rows(world)["thing"]) == rows
+        return
+    with pytest.raises(BadTasks, match=reason) as refused:
+        draw_rows(world)
+    assert str(refused.value).startswith("world shop/0: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_an_unknown_locale_is_refused() -> None:
+    with pytest.raises(BadTasks, match="no contents for the locale 'xx_XX'"):
+        draw_rows(ONE.model_copy(update={"locale": "xx_XX"}))

@@ -1,0 +1,156 @@
+"""A seed draws a world that is whole, like no other, and the same in every process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from source_tree import ROOT
+
+from generators.worlds.draw import FAMILIES, FONTS, LOCALES, draw_world
+from schemas.errors import BadTasks
+from schemas.world import DataField, Entity, Kind, Layout, Listing, Widget, World
+
+SEEDS = 200
+"""How many worlds of each family are looked at."""
+
+EVERYTHING = """
+from hashlib import sha256
+from generators.worlds.content import draw_rows
+from generators.worlds.draw import FAMILIES, draw_world
+from schemas.base import canonical_json
+for family in FAMILIES:
+    for seed in (0, 1, 2, 2**63 - 1):
+        world = draw_world(family, seed)
+        print(world.sha256, sha256(canonical_json(draw_rows(world)).encode()).hexdigest())
+"""
+
+
+@cache
+def _worlds(family: str) -> tuple[World, ...]:
+    return tuple(draw_world(family, seed) for seed in range(SEEDS))
+
+
+def _output(**environment: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_worlds_and_rows_are_the_same_in_every_process() -> None:
+    here = _output(PYTHONHASHSEED="1", TZ="Pacific/Kiritimati", LC_ALL="C")
+
+    assert here == _output(PYTHONHASHSEED="2", TZ="America/Adak", LC_ALL="C.UTF-8")
+    assert len(set(here)) == 4 * len(FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_seed_draws_a_world_of_its_family(family: str) -> None:
+    for seed, world in enumerate(_worlds(family)):
+        assert World.model_validate(world.model_dump()) == world
+        assert (world.family, world.seed) == (family, seed)
+        assert 3 <= len(world.views) <= 5
+        assert 3 <= len(world.entities) <= 6
+        assert {len(entity.fields) for entity in world.entities} <= set(range(4, 10))
+        assert len(world.workflows) == 1
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_hundred_worlds_differ_in_their_columns_alone(family: str) -> None:
+    def columns(world: World) -> tuple[frozenset[tuple[str, Kind]], ...]:
+        return tuple(
+            frozenset((field.name, field.kind) for field in entity.fields)
+            for entity in world.entities
+        )
+
+    assert len({columns(world) for world in _worlds(family)[:100]}) >= 90
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_worlds_differ_in_words_and_in_what_views_show(family: str) -> None:
+    worlds = _worlds(family)[:100]
+
+    assert len({world.title for world in worlds}) >= 20
+    assert len({world.words for world in worlds}) == 100
+    assert len({world.views for world in worlds}) == 100
+    assert len({world.origin for world in worlds}) == 100
+    assert len({world.user for world in worlds}) >= 90
+    assert {world.locale for world in worlds} == set(LOCALES)
+    assert len({entity.one for world in worlds for entity in world.entities}) > len(
+        worlds[0].entities
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_thing_of_a_page_has_words_of_its_own(family: str) -> None:
+    for world in _worlds(family):
+        words = world.words
+        links = [words.home, *(view.label for view in world.views)]
+        buttons = [words.edit, words.delete, words.save, words.cancel, words.confirm, words.apply]
+        for entity in world.entities:
+            labels = [field.label for field in entity.fields]
+            flow = world.workflow(entity.name)
+            steps = [] if flow is None else [step.label for step in flow.transitions]
+            for group in ([*labels, words.search, words.sort], [*links, *buttons, *steps]):
+                assert len(set(map(str.casefold, group))) == len(group), (world.seed, group)
+        for name in ("one", "many"):
+            assert len({getattr(one, name) for one in world.entities}) == len(world.entities)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_a_view_shows_fits_what_its_entity_has(family: str) -> None:
+    for world in _worlds(family):
+        for view in world.views:
+            entity = world.entity(view.entity)
+            assert view.columns[0] == entity.title.name
+            assert len(set(view.columns)) == len(view.columns) >= 3
+            assert {_kind(entity, name) for name in view.filters} <= {Kind.CHOICE}
+            assert Kind.LONG_TEXT not in {_kind(entity, name) for name in view.columns}
+            assert view.sorts
+            assert view.page_size < 60
+
+
+def _kind(entity: Entity, name: str) -> Kind:
+    return entity.field(name).kind
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_widget_of_a_field_fits_its_kind(family: str) -> None:
+    fit = {
+        Kind.LONG_TEXT: {Widget.TEXTAREA},
+        Kind.CHOICE: {Widget.SELECT, Widget.RADIOS},
+        Kind.LINK: {Widget.SELECT},
+        Kind.FLAG: {Widget.CHECKBOX},
+    }
+    asked = {(field.kind, field.widget) for world in _worlds(family) for field in _fields(world)}
+
+    assert {(kind, one) for kind, one in asked if one not in fit.get(kind, {Widget.INPUT})} == set()
+    assert {one for kind, one in asked if kind is Kind.CHOICE} == fit[Kind.CHOICE]
+
+
+def _fields(world: World) -> Iterator[DataField]:
+    return (field for entity in world.entities for field in entity.fields)
+
+
+def test_looks_take_every_form() -> None:
+    looks = [world.look for family in FAMILIES for world in _worlds(family)]
+
+    assert {look.layout for look in looks} == set(Layout)
+    assert {look.listing for look in looks} == set(Listing)
+    assert {look.font for look in looks} == set(FONTS)
+    assert {look.dark for look in looks} == {look.dense for look in looks} == {True, False}
+    assert {look.kit for look in looks} == {"plain"}
+    assert len({look.accent for look in looks}) > len(looks) * 0.9
+    assert all((look.surface[1] < "8") is look.dark for look in looks)
+
+
+def test_an_unknown_family_is_refused_with_those_there_are() -> None:
+    with pytest.raises(BadTasks, match="no family of worlds 'shops'; there are help_desk, library"):
+        draw_world("shops", 0)
