@@ -7,7 +7,7 @@ the entry point's name.
 from collections.abc import Callable, Iterator, Mapping
 from typing import cast
 
-from generators.sites import miniwob
+from generators.sites import miniwob, worlds
 from generators.sites.application.site import ApplicationSite
 from generators.sites.gateway import Gateway
 from generators.sites.protocol import Site
@@ -21,7 +21,7 @@ SiteMaker = Callable[[Gateway], Site]
 
 SITES = Registry[SiteMaker](
     Group.SITES,
-    {miniwob.NAME: miniwob.MiniWob},
+    {miniwob.NAME: miniwob.MiniWob, worlds.NAME: worlds.WorldsSite},
     adapt=lambda found: cast("SiteMaker", callable_part(found)),
 )
 """Every site there is."""

@@ -4,14 +4,16 @@ An offer describes a site that is not started. Where a site has templates, a tas
 seed, and the page states the goal; where it has none, a task is an instruction and a start URL.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from generators.sites import miniwob
+from generators.sites import miniwob, worlds
 from generators.sites.installable.registry import what_is_missing
 from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.registry import SITES
+from generators.tasks.worlds.draw import KINDS, draw_task
+from generators.worlds.draw import FAMILIES
 from schemas.application import Application
 from schemas.base import JsonObject
 from schemas.errors import BadConfig
@@ -45,6 +47,8 @@ class SiteOffer:
     """By name; empty where a task is an instruction and a start URL."""
     origin: str | None = None
     """Where all its tasks start, as `http://shop.test`; None: its templates say it, or anywhere."""
+    draw: Callable[[str, int], Task] | None = None
+    """Makes the task of a template and a seed where that says more than a start; None: the page states the goal."""
     judges_state: bool = False
     """Whether a task says what its server's state is to be in the end."""
     refusal: str | None = None
@@ -105,7 +109,17 @@ def _shipped_sites() -> dict[str, SiteOffer]:
         for name in miniwob.template_paths()
     }
     offer = SiteOffer(miniwob.NAME, miniwob.site_version(), templates)
-    return {miniwob.NAME: offer, LIVE.name: LIVE}
+    return {miniwob.NAME: offer, worlds.NAME: _worlds(), LIVE.name: LIVE}
+
+
+def _worlds() -> SiteOffer:
+    """Return what worlds offer: a template for each kind of task in each family; its seed draws the world."""
+    templates = {
+        f"{family}/{kind}": Template(start_url="", tags=(kind,), feasible=True)
+        for family in FAMILIES
+        for kind in KINDS
+    }
+    return SiteOffer(worlds.NAME, templates=templates, draw=draw_task, judges_state=True)
 
 
 def make_template_task(
@@ -122,6 +136,8 @@ def make_template_task(
         KeyError: the site has no such template.
     """
     template = offer.templates[template_id]
+    if offer.draw is not None:
+        return offer.draw(template_id, seed).model_copy(update={"source": source})
     return Task(
         task_id=task_id(
             site=offer.name,

@@ -1,0 +1,191 @@
+"""The site of all worlds: websites made from specifications, each with an origin of its own.
+
+One application serves them all, and the gateway calls it in the same process. A world's host is mounted when a
+task is first visited there; the cookie that names a visit decides which world and which state answers.
+"""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from multidict import CIMultiDict
+from starlette.types import ASGIApp, Message, Scope
+from typing_extensions import override
+
+from generators.browser.protocol import ClockSpec, Cookie, SignIn
+from generators.sites.gateway import Gateway
+from generators.sites.judged_site import COOKIE, JudgedSite, OpenVisit
+from generators.sites.protocol import Visit
+from generators.sites.state import ServerState
+from generators.worlds.content import draw_rows
+from generators.worlds.database import Rows, make_database
+from generators.worlds.draw import draw_world
+from generators.worlds.server import WorldServer
+from schemas.base import canonical_json
+from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
+from schemas.task import Task
+from schemas.world import World
+
+NAME = "worlds"
+"""The site's name in tasks."""
+
+WorldOf = Callable[[Task], tuple[World, Rows]]
+"""Returns the world that a task is set in, and its rows."""
+
+
+def _draw(task: Task) -> tuple[World, Rows]:
+    """Return the world that the parameters of a task name, and its rows.
+
+    Raises:
+        BadTasks: they name none.
+    """
+    match task.parameters:
+        case {"family": str() as family, "world": int() as seed}:
+            world = draw_world(family, seed)
+            return world, draw_rows(world)
+        case _:
+            raise BadTasks(
+                f"parameters = {canonical_json(task.parameters)}: expected a family of worlds and the seed of a "
+                'world, as {"family": "shop", "world": 7}'
+            )
+
+
+@dataclass(slots=True, kw_only=True)
+class _WorldVisit(OpenVisit):
+    """A visit, with its name in the server."""
+
+    token: str
+
+
+class WorldsSite(JudgedSite[_WorldVisit]):
+    """The site. It keeps nothing between visits but the hosts that it has mounted."""
+
+    version = None
+
+    def __init__(self, gateway: Gateway, world_of: WorldOf | None = None) -> None:
+        """`world_of` finds a task's world; None: it is drawn from the family and seed of its parameters."""
+        super().__init__(NAME)
+        self._gateway = gateway
+        self._world_of = world_of or _draw
+        self._server = WorldServer(COOKIE)
+        self._hosts = set[str]()
+
+    @contextlib.asynccontextmanager
+    async def open(self, task: Task) -> AsyncIterator[Visit]:
+        """Make the task's world and a visit of it."""
+        self._check_task(task)
+        world, database = await asyncio.to_thread(self._make, task)
+        start = urlsplit(task.start_url)
+        if f"{start.scheme}://{start.netloc}" != world.origin:
+            raise RolloutFailure(
+                FailureKind.SITE,
+                f"{self.name}: the task starts at {task.start_url}, and its world is at {world.origin}",
+            )
+        self._mount(world.host)
+        token = secrets.token_hex(16)
+        self._server.open(world, database, token)
+        self._visits[token] = _WorldVisit(task=task, token=token)
+        try:
+            yield Visit(
+                start_url=task.start_url,
+                allowed_origins=(world.origin,),
+                clock=ClockSpec(start_ms=round(world.at.timestamp() * 1_000)),
+                seed=str(task.seed),
+                parameters=task.parameters,
+                sign_in=SignIn(cookies=(Cookie(url=world.origin, name=COOKIE, value=token),)),
+                lease=token,
+            )
+        finally:
+            del self._visits[token]
+            self._server.close(token)
+
+    def _make(self, task: Task) -> tuple[World, bytes]:
+        try:
+            with boundary(FailureKind.SITE, f"{self.name}: making the world"):
+                world, rows = self._world_of(task)
+                return world, make_database(world, rows)
+        except Refusal as error:
+            raise RolloutFailure(FailureKind.SITE, f"{self.name}: {error}") from error
+
+    def _mount(self, host: str) -> None:
+        """Have this site answer for a host, unless another does."""
+        if host in self._hosts:
+            return
+        if self._gateway.serves(host):
+            raise RolloutFailure(
+                FailureKind.SITE, f"{self.name}: another site has the host {host} already"
+            )
+        self._gateway.mount(host, self._serve)
+        self._hosts.add(host)
+
+    @override
+    async def _read_state(self, visit: _WorldVisit) -> ServerState:
+        tables = self._server.state(visit.token)
+        keys = dict.fromkeys(tables, "id") if isinstance(tables, dict) else {}
+        return ServerState(tables, keys=keys)
+
+    @override
+    def _why_broken(self, visit: _WorldVisit) -> str:
+        return ""
+
+    @override
+    async def _answer(self, request: web.BaseRequest, visit: _WorldVisit) -> web.StreamResponse:
+        response = await _call(self._server, request)
+        visit.answered(request.path, response.status)
+        return response
+
+
+async def _call(application: ASGIApp, request: web.BaseRequest) -> web.Response:
+    """Have an ASGI application answer a request, and return its whole answer."""
+    response = web.Response()
+    body = bytearray()
+
+    async def receive() -> Message:
+        chunk = await request.content.readany()
+        return {
+            "type": "http.request",
+            "body": chunk,
+            "more_body": not request.content.at_eof(),
+        }
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            response.set_status(message["status"])
+            response.headers.extend(_header(message["headers"]))
+        else:
+            body.extend(message.get("body", b""))
+
+    await application(_scope(request), receive, send)
+    response.body = bytes(body)
+    return response
+
+
+def _scope(request: web.BaseRequest) -> Scope:
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": request.method,
+        "scheme": "http",
+        "path": request.path,
+        "raw_path": request.rel_url.raw_path.encode(),
+        "query_string": request.rel_url.raw_query_string.encode(),
+        "root_path": "",
+        "headers": [
+            (name.lower().encode("latin-1"), value.encode("latin-1", "replace"))
+            for name, value in request.headers.items()
+        ],
+        "server": (request.host, 80),
+    }
+
+
+def _header(pairs: list[tuple[bytes, bytes]]) -> CIMultiDict[str]:
+    out = CIMultiDict[str]()
+    for name, value in pairs:
+        if name.lower() != b"content-length":
+            out.add(name.decode("latin-1"), value.decode("latin-1"))
+    return out

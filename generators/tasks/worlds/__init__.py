@@ -1,0 +1,1 @@
+"""The tasks of worlds: kinds of tasks as functions over a specification and its rows."""

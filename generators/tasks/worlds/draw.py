@@ -1,0 +1,126 @@
+"""Tasks of a world, drawn from a seed: evenly over the kinds that the world can have.
+
+The same world, rows, seed and count give the same tasks in every process.
+"""
+
+import tomllib
+from collections import deque
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from random import Random
+
+from generators.sites.gates import leak_gates
+from generators.tasks.worlds.reading import READING
+from generators.tasks.worlds.setting import Setting
+from generators.tasks.worlds.task import Draft, WorldTask, to_task
+from generators.tasks.worlds.writing import WRITING
+from generators.worlds.content import draw_rows
+from generators.worlds.database import Rows
+from generators.worlds.draw import draw_world
+from schemas.errors import BadTasks
+from schemas.task import Task
+from schemas.world import World
+
+KINDS = {**READING, **WRITING}
+"""The kinds of tasks, by name."""
+
+_WORLDS = 20
+"""Worlds of one seed that are tried for a kind."""
+
+_FURTHER = 2**40
+"""How far apart their seeds are: further than seeds that anybody asks for."""
+
+_TRIES = 60
+"""Draws in a row that make no new task, after which a kind has no more."""
+
+
+def draw_tasks(world: World, rows: Rows, seed: int, count: int) -> list[WorldTask]:
+    """Return tasks of a world, no two with one goal; fewer than `count` where it has no more.
+
+    Kinds take turns, in a drawn order.
+    """
+    setting, name = Setting(world, rows), world.sha256
+    order = Random(f"kinds {name} {seed}").sample(sorted(KINDS), len(KINDS))
+    turns = deque(_tasks(setting, kind, seed, name) for kind in order)
+    drawn: list[WorldTask] = []
+    while turns and len(drawn) < count:
+        tasks = turns.popleft()
+        task = next(tasks, None)
+        if task is not None:
+            drawn.append(task)
+            turns.append(tasks)
+    return drawn
+
+
+def draw_task(template_id: str, seed: int) -> Task:
+    """Return the first task of a kind in the world of a seed, or in a further world if that has no such task.
+
+    `template_id` is the world's family and the kind, as `shop/find`.
+
+    Raises:
+        BadTasks: none of many worlds has one.
+    """
+    family, kind = template_id.split("/")
+    for attempt in range(_WORLDS):
+        world, setting = _drawn(family, seed + attempt * _FURTHER)
+        task = next(_tasks(setting, kind, seed, world.sha256), None)
+        if task is not None:
+            return to_task(world, task)
+    raise BadTasks(
+        f"worlds: none of {_WORLDS} worlds of the family '{family}' has a task of the kind '{kind}' for seed "
+        f"{seed}: leave {template_id} out by tasks.exclude"
+    )
+
+
+@lru_cache(maxsize=64)  # a world's tasks are of many kinds
+def _drawn(family: str, seed: int) -> tuple[World, Setting]:
+    world = draw_world(family, seed)
+    return world, Setting(world, draw_rows(world))
+
+
+def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldTask]:
+    """Yield tasks of a kind; `name` is the world's in the draws."""
+    goals: set[str] = set()
+    number = failed = 0
+    while failed < _TRIES:
+        random = Random(f"{kind} {name} {seed} {number}")
+        number, failed = number + 1, failed + 1
+        draft = KINDS[kind](setting, random)
+        if draft is None:
+            continue
+        task = _worded(draft, kind, seed, random)
+        goal = task.model_dump_json(exclude={"instruction"})
+        given_away = leak_gates(to_task(setting.world, task), _start_words(setting.world))
+        if goal not in goals and next(given_away, None) is None:
+            failed = 0
+            goals.add(goal)
+            yield task
+
+
+def _worded(draft: Draft, kind: str, seed: int, random: Random) -> WorldTask:
+    instruction = random.choice(wordings()[kind]).format_map(draft.words)
+    return WorldTask(
+        kind=kind,
+        seed=seed,
+        instruction=f"{instruction[0].upper()}{instruction[1:]}",
+        expect=draft.expect,
+        reference=draft.reference,
+        answer_kind=draft.answer_kind,
+    )
+
+
+@cache
+def wordings() -> dict[str, list[str]]:
+    """Return the wordings of each kind, which its tasks' words are put into."""
+    path = Path(__file__).with_name("wordings.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _start_words(world: World) -> str:
+    """Return the words of the page where tasks begin."""
+    words = [world.title, world.user, world.words.home]
+    for view in world.views:
+        entity = world.entity(view.entity)
+        words += [view.label, *(entity.field(column).label for column in view.columns)]
+    return "\n".join(words)

@@ -1,0 +1,178 @@
+"""What tasks of a world are drawn from: its specification with its rows, and which of them a task may name.
+
+A task may name a row if its title tells it from all others, and if its page is a few clicks from the start.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from random import Random
+
+from generators.worlds.database import Row, Rows, Value
+from generators.worlds.display import show
+from schemas.world import DataField, Entity, Kind, View, World
+
+MAX_TURNS = 5
+"""How often a reference turns a page of a list, at most."""
+
+MAX_TITLE_CHARS = 80
+"""A row with a longer title is not named."""
+
+_SIBLINGS = 3 / 4
+"""The share of rows that are picked among those with siblings."""
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.MONEY, Kind.DATE})
+"""What has a larger and a smaller."""
+
+
+class Setting:
+    """A world with its rows, as tasks ask of them."""
+
+    def __init__(self, world: World, rows: Rows) -> None:
+        self.world = world
+        self.rows = rows
+        self._titles = {
+            entity.name: {
+                _id(row): str(row[entity.title.name]) for row in rows.get(entity.name, ())
+            }
+            for entity in world.entities
+        }
+        self._named: dict[str, list[Row]] = {}
+
+    def places(self, random: Random) -> list[tuple[View, Entity]]:
+        """Return the entities whose rows a view lists, each with its first view, in a drawn order."""
+        views = [(self.world.view_of(entity.name), entity) for entity in self.world.entities]
+        places = [(view, entity) for view, entity in views if view is not None]
+        return random.sample(places, len(places))
+
+    def rows_of(self, entity: Entity) -> Sequence[Row]:
+        """Return an entity's rows, in the order of their ids."""
+        return self.rows.get(entity.name, ())
+
+    def row(self, entity: Entity, row: Value) -> Row:
+        """Return the row of an id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for each in self.rows_of(entity):
+            if each["id"] == row:
+                return each
+        raise KeyError(row)
+
+    def title(self, entity: Entity, row: Row) -> str:
+        """Return what names a row."""
+        return self._titles[entity.name][_id(row)]
+
+    def titles(self, entity: Entity) -> list[str]:
+        """Return the titles of an entity's rows, in the order of their ids."""
+        return list(self._titles[entity.name].values())
+
+    def shown(self, entity: Entity, field: DataField, value: Value) -> str:
+        """Return a value as pages write it."""
+        return show(self.world, entity.name, field.name, value, self._titles)
+
+    def fact(self, entity: Entity, field: DataField, row: Row) -> str:
+        """Return what pages write for a field of a row."""
+        return self.shown(entity, field, row[field.name])
+
+    def names(self, view: View, entity: Entity, row: Row | None = None) -> dict[str, str]:
+        """Return what wordings call the website, a view, its rows, and one of them; None: they name no row."""
+        names = {
+            "site": self.world.title,
+            "view": view.label,
+            "one": entity.one,
+            "many": entity.many,
+            "name": entity.title.label,
+        }
+        return names if row is None else {**names, "title": quoted(self.title(entity, row))}
+
+    def named(self, view: View, entity: Entity) -> list[Row]:
+        """Return the rows that a task may name, in the order of their ids."""
+        if view.name not in self._named:
+            same = Counter(title.casefold() for title in self.titles(entity))
+            self._named[view.name] = [
+                row
+                for row in self.rows_of(entity)
+                if is_plain(title := self.title(entity, row))
+                and same[title.casefold()] == 1
+                and self.turns(view, entity, row) <= MAX_TURNS
+            ]
+        return self._named[view.name]
+
+    def pick(self, random: Random, entity: Entity, rows: Sequence[Row]) -> Row:
+        """Return one of some rows, most often one that has siblings: rows whose titles begin or end alike.
+
+        A task that names a row with siblings is done to another by whoever does not read closely.
+        """
+        alike = Counter(end for title in self.titles(entity) for end in _ends(title))
+        siblings = [
+            row for row in rows if any(alike[end] > 1 for end in _ends(self.title(entity, row)))
+        ]
+        return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
+
+    def turns(self, view: View, entity: Entity, row: Row) -> int:
+        """Return how often the view's list is turned until it shows a row, after a search where there is one."""
+        before = itertools.takewhile(lambda other: other is not row, self.rows_of(entity))
+        titles = (self.title(entity, other).casefold() for other in before)
+        wanted = self.title(entity, row).casefold() if view.searched else ""
+        return sum(wanted in title for title in titles) // view.page_size
+
+    def facts(self, entity: Entity, kinds: frozenset[Kind]) -> list[DataField]:
+        """Return the fields of some kinds that tell something about a row, which its title does not."""
+        return [field for field in entity.fields[1:] if field.kind in kinds]
+
+    def options(self, field: DataField) -> list[tuple[Value, str]]:
+        """Return what may be chosen in a field, each value with its words.
+
+        A list is told a choice by its first letters, so that choices with which another begins are left out.
+        """
+        match field.kind:
+            case Kind.CHOICE:
+                each: list[tuple[Value, str]] = [(choice, choice) for choice in field.choices]
+            case Kind.FLAG:
+                each = [(1, self.world.words.yes), (0, self.world.words.no)]
+            case Kind.LINK if field.target is not None:
+                each = list(self._titles[field.target].items())
+            case _:
+                each = []
+        told = sorted(words.casefold() for _, words in each)
+        shared = {one for one, after in itertools.pairwise(told) if after.startswith(one)}
+        return [
+            (value, words)
+            for value, words in each
+            if is_plain(words) and words.casefold() not in shared
+        ]
+
+
+def is_plain(text: str) -> bool:
+    """Return whether an instruction can quote a text: one line, not too long, without quotation marks."""
+    return 0 < len(text) <= MAX_TITLE_CHARS and '"' not in text and " ".join(text.split()) == text
+
+
+def quoted(text: str) -> str:
+    """Return a title or a value as instructions write it."""
+    return f'"{text}"'
+
+
+def rank(value: Value) -> int:
+    """Return the place of a number or a day among others.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    return value if isinstance(value, int) else date.fromisoformat(str(value)).toordinal()
+
+
+def _ends(title: str) -> tuple[str, str]:
+    """Return how a title begins and ends."""
+    words = title.casefold().split() or [""]
+    return f"{words[0]} ", f" {words[-1]}"
+
+
+def _id(row: Row) -> int:
+    number = row["id"]
+    if not isinstance(number, int):
+        raise TypeError(f"the id of a row is {number!r}")
+    return number

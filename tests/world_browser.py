@@ -1,0 +1,184 @@
+"""A browser without scripts or pictures for worlds, over ASGI: it carries out references as their policy would.
+
+What a step names is found by the policy's own `find`, in a tree made of the page's HTML; links are followed
+and forms are filled and sent as a browser would.
+"""
+
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import httpx
+
+from generators.browser.protocol import Node
+from generators.policy.reference import find
+from schemas.reference import Do, ReferenceStep
+
+_VOID = {"input", "br", "img", "link", "meta", "hr"}
+_HIDDEN = {"head", "option"}
+"""Tags that the policy does not see: a closed list shows none of its options."""
+
+
+class _Reader(HTMLParser):
+    """Reads a page as a tree of elements."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.root = _node("html", {}, shown=True)
+        self.texts: list[str] = []
+        self._open = [self.root]
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        above = self._open[-1]
+        node = _node(
+            tag,
+            {name: value or "" for name, value in attrs},
+            shown=above.shown and tag not in _HIDDEN,
+        )
+        above.children.append(node)
+        if tag not in _VOID:
+            self._open.append(node)
+
+    def handle_endtag(self, tag: str) -> None:
+        for number in range(len(self._open) - 1, 0, -1):
+            if self._open[number].tag == tag:
+                del self._open[number:]
+                return
+
+    def handle_data(self, data: str) -> None:
+        self.texts += data.split()
+        self._open[-1].own_text += data
+        for node in self._open:
+            node.text += data
+
+
+def _node(tag: str, attrs: dict[str, str], *, shown: bool) -> Node:
+    return Node(
+        tag=tag,
+        attrs=attrs,
+        text="",
+        own_text="",
+        box=(0.0, 0.0, 1.0, 1.0),
+        point=(0.0, 0.0),
+        shown=shown,
+        style={},
+    )
+
+
+class WorldBrowser:
+    """One visit; its owner enters it, and leaves it."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+        self.url = "/"
+        self.root = _Reader("").root
+        self.read: list[str] = []
+        """The texts of the pages that were opened, in their order."""
+        self.answer: str | None = None
+
+    async def open(self, address: str) -> None:
+        """Open a page by its address."""
+        self._take(await self._client.get(urljoin(self.url, address)))
+
+    async def do(self, step: ReferenceStep) -> None:
+        """Take one step of a reference."""
+        text = step.text or ""
+        match step.do:
+            case Do.OPEN:
+                await self.open(text)
+            case Do.ANSWER:
+                self.answer = text
+            case Do.CLICK:
+                await self._click(self._find(step))
+            case Do.TYPE:
+                field = self._find(step)
+                assert field.tag in {"input", "textarea"}, f"nothing can be typed into {field}"
+                field.attrs["value"] = field.text = text
+            case Do.SELECT:
+                _select(self._find(step), text)
+            case Do.PRESS:
+                raise AssertionError("no reference of a world presses a key")
+
+    def _find(self, step: ReferenceStep) -> Node:
+        found = find(self.root, step)
+        assert found is not None, (
+            f"{self.url} shows no '{step.on}': {' '.join(self.root.text.split())}"
+        )
+        return found
+
+    async def _click(self, node: Node) -> None:
+        path = _path_to(self.root, node)
+        if node.tag == "label":
+            wanted = node.attrs["for"]
+            node = next(one for one in self.root.walk() if one.attrs.get("id") == wanted)
+        kind = node.attrs.get("type", "submit")
+        if node.tag == "a":
+            await self.open(node.attrs["href"])
+        elif node.tag == "input" and kind == "checkbox":
+            _set(node, "checked", not_set="checked" not in node.attrs)
+        elif node.tag == "input" and kind == "radio":
+            for other in self.root.walk():
+                if other.tag == "input" and other.attrs.get("name") == node.attrs["name"]:
+                    _set(other, "checked", not_set=other is node)
+        else:
+            assert kind == "submit", f"{node.tag} cannot be clicked"
+            assert node.tag in {"button", "input"}, f"{node.tag} cannot be clicked"
+            await self._send(next(one for one in reversed(path) if one.tag == "form"))
+
+    async def _send(self, form: Node) -> None:
+        pairs = [pair for node in form.walk() if (pair := _sent(node)) is not None]
+        target = urljoin(self.url, form.attrs.get("action", self.url))
+        if form.attrs.get("method") == "post":
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            self._take(await self._client.post(target, content=urlencode(pairs), headers=kind))
+        else:
+            await self.open(f"{urlsplit(target).path}?{urlencode(pairs)}")
+
+    def _take(self, reply: httpx.Response) -> None:
+        assert reply.status_code == httpx.codes.OK, f"{reply.url}: {reply.status_code} {reply.text}"
+        self.url = str(reply.url)
+        page = _Reader(reply.text)
+        self.root = page.root
+        self.read.append(" ".join(page.texts))
+
+
+def _set(node: Node, name: str, *, not_set: bool) -> None:
+    node.attrs.pop(name, None)
+    if not_set:
+        node.attrs[name] = ""
+
+
+def _select(field: Node, text: str) -> None:
+    """Choose the first option that begins with a text, as a list does that is told one by keys."""
+    options = [node for node in field.walk() if node.tag == "option"]
+    begun = [one for one in options if one.text.strip().casefold().startswith(text.casefold())]
+    assert begun, f"'{text}' cannot be chosen among {[one.text for one in options]}"
+    for option in options:
+        _set(option, "selected", not_set=option is begun[0])
+
+
+def _path_to(root: Node, node: Node) -> list[Node]:
+    """Return the elements from a root down to an element; empty if it is not below."""
+    if root is node:
+        return [root]
+    for child in root.children:
+        if path := _path_to(child, node):
+            return [root, *path]
+    return []
+
+
+def _sent(node: Node) -> tuple[str, str] | None:
+    """Return what a form sends for an element; None if it sends nothing."""
+    name, kind = node.attrs.get("name"), node.attrs.get("type")
+    if name is None or node.tag not in {"input", "textarea", "select"} or kind == "submit":
+        return None
+    if kind in {"checkbox", "radio"}:
+        return (name, node.attrs.get("value", "on")) if "checked" in node.attrs else None
+    if node.tag == "textarea":
+        return name, node.text.removeprefix("\n").replace("\n", "\r\n")
+    if node.tag == "select":
+        options = [one for one in node.walk() if one.tag == "option"]
+        chosen = next((one for one in options if "selected" in one.attrs), options[0])
+        return name, chosen.attrs.get("value", chosen.text.strip())
+    return name, node.attrs.get("value", "")
