@@ -2,7 +2,7 @@ from pathlib import Path
 
 from offered_parts import installed, offer
 
-from generators.sites import miniwob
+from generators.sites import miniwob, worlds
 from generators.sites.gateway import Gateway
 from generators.sites.registry import SITES
 
@@ -20,7 +20,7 @@ def test_a_site_that_ships_and_one_of_a_plugin_are_made_alike(tmp_path: Path) ->
         parts = {"stepmill.sites:shop": "own_site:shop"}
         offer(tmp_path, "own-site", parts, modules={"own_site": CODE})
 
-        assert SITES.names == (miniwob.NAME, "shop")
+        assert SITES.names == (miniwob.NAME, worlds.NAME, "shop")
         assert SITES.get(miniwob.NAME)(gateway).name == miniwob.NAME
         made: object = SITES.get("shop")(gateway)
         assert made is gateway

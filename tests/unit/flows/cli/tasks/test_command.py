@@ -190,7 +190,7 @@ def test_a_file_is_read_with_the_sites_of_a_run_and_a_row_of_no_site_of_it_is_na
     text = "\n".join(map(ordered, ("shop", "shpo", "fossil", "shop")))
     assert validated(path, text, known) == ExitCode.REFUSED
     unknown, twice, *_, refused, total = capsys.readouterr().out.splitlines()
-    there = "there are: miniwob, live, shop, fossil"
+    there = "there are: miniwob, worlds, live, shop, fossil"
     assert unknown == f"{path}: line 2: unknown site 'shpo' ({there}); did you mean 'shop'?"
     assert twice == (
         f"{path}: line 4: is the same task as line 1: delete one; tasks.attempts says how often each is "
@@ -202,7 +202,7 @@ def test_a_file_is_read_with_the_sites_of_a_run_and_a_row_of_no_site_of_it_is_na
     assert validated(path, ordered("shop"), known) == ExitCode.DONE
     capsys.readouterr()
     assert validated(path, ordered("shop")) == ExitCode.REFUSED
-    assert "unknown site 'shop' (there are: miniwob, live)" in capsys.readouterr().out
+    assert "unknown site 'shop' (there are: miniwob, worlds, live)" in capsys.readouterr().out
 
 
 def test_the_tasks_of_a_run_are_listed_with_a_mark_where_they_wait(
