@@ -65,7 +65,7 @@ class Onlooker:
         """Every process below it that had a program of its own, or long enough none."""
         return [
             seen
-            for process, seen in self._seen.items()
+            for process, seen in list(self._seen.items())
             if process != self._root
             and (seen.arguments != self.root.arguments or seen.until - seen.since > START_SECONDS)
         ]
