@@ -20,9 +20,11 @@ from generators.browser.chromium import find_chromium, is_headless_shell
 from generators.browser.launch import Exposure, exposure, launch_options
 from generators.child_environment import BROWSER, inherit
 from generators.engine.vllm.command import find_vllm
-from generators.sites.installable.packages import data_folder, find_installed
+from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import APPLICATIONS
 from generators.sites.miniwob import pages_root, template_paths
+from generators.whole_folder import data_folder
+from generators.worlds.packages.lock import INSTALL, locked, not_here
 from registries.entry_points import Group, find_plugins
 from schemas.base import Record
 from schemas.errors import NoBrowser, NoEngine
@@ -102,7 +104,7 @@ def diagnose() -> Iterator[Diagnosis]:
 
 
 def _applications() -> Iterator[Diagnosis]:
-    """Yield which of the applications that tasks ship for are installed; a run needs none of them."""
+    """Yield which of the applications that tasks ship for are installed, and whether the packages of worlds are."""
     for application in APPLICATIONS.values():
         found = find_installed(application, data_folder(os.environ))
         yield Diagnosis(
@@ -111,6 +113,13 @@ def _applications() -> Iterator[Diagnosis]:
             found=f"{application.name} {found.version}" if found else f"no {application.name}",
             remedy="" if found else f"'stepmill sites install {application.name}', for its tasks",
         )
+    absent = not_here()
+    yield Diagnosis(
+        name="site",
+        health=Health.POOR if absent else Health.GOOD,
+        found="no packages of worlds" if absent else f"{len(locked())} packages of worlds",
+        remedy=f"'{INSTALL}', for tasks of worlds" if absent else "",
+    )
 
 
 def _python() -> Diagnosis:

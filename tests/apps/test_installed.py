@@ -16,7 +16,7 @@ from source_tree import ROOT
 
 from generators.sites.installable.application import Application, Installed, World
 from generators.sites.installable.application_task import ApplicationTask
-from generators.sites.installable.packages import data_folder, find_installed
+from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import (
     APPLICATIONS,
     find_application,
@@ -27,6 +27,7 @@ from generators.sites.judging.compare import compare_states
 from generators.sites.judging.judge import judge
 from generators.sites.judging.protocol import Judgement
 from generators.sites.judging.sqlite_views import read_views
+from generators.whole_folder import data_folder
 from schemas.expectation import parse_expectation
 
 State = dict[str, JsonValue]

@@ -22,6 +22,7 @@ from generators.sites.judging.state import MAX_STATE_BYTES, mask_state, parse_st
 from generators.sites.state import ServerState
 from schemas.application import Application, Request, StateSource
 from schemas.errors import BadState, FailureKind, RolloutFailure, boundary
+from schemas.json_pointer import ABSENT, find
 
 ASK_SECONDS = 30.0
 """How long a request of ours may take."""
@@ -196,7 +197,12 @@ class Server:
             where = f"what {source.command[0]} wrote"
             raw = await self._process.finish(source.command, values, "state")
         state = await asyncio.to_thread(parse_state, raw, where)
-        return _part(state, source.pointer, where)
+        part = find(state, source.pointer)
+        if part is ABSENT:
+            raise BadState(
+                f"{where} holds nothing at '{source.pointer}', which state.pointer names"
+            )
+        return part
 
     async def _wait(self) -> None:
         """Wait until the server accepts connections."""
@@ -239,17 +245,3 @@ def _put_files(source: Path, folder: Path) -> None:
             live = folder / file.relative_to(source)
             live.parent.mkdir(parents=True, exist_ok=True)
             restore(file, live)
-
-
-def _part(state: JsonValue, pointer: str, where: str) -> JsonValue:
-    """Return what a JSON pointer leads to.
-
-    Raises:
-        BadState: it leads to nothing.
-    """
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if not isinstance(state, dict) or key not in state:
-            raise BadState(f"{where} holds nothing at '{pointer}', which state.pointer names")
-        state = state[key]
-    return state

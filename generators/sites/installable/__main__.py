@@ -13,7 +13,7 @@ from pathlib import Path
 
 from generators.sites.installable.application import Application, Installed, Serving
 from generators.sites.installable.application_task import WORLDS, world_of
-from generators.sites.installable.packages import data_folder, find_installed
+from generators.sites.installable.packages import find_installed
 from generators.sites.installable.registry import (
     APPLICATIONS,
     find_application,
@@ -21,6 +21,7 @@ from generators.sites.installable.registry import (
     put_back,
 )
 from generators.sites.installable.worlds import base_folder
+from generators.whole_folder import data_folder
 from schemas.errors import Refusal, StepmillError
 
 AT = "2026-01-15 10:00:00"

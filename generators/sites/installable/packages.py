@@ -14,19 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from generators.sites.installable.application import SYSTEM, Application, Installed
-from generators.sites.installable.whole_folder import make_whole
+from generators.whole_folder import make_whole
 from schemas.errors import Refusal, Unfinished
 
 _MANIFEST = "stepmill-packages.json"
 _LAST_CHARS = 300
-
-
-def data_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of the user's in which applications are kept."""
-    home = environ.get("XDG_DATA_HOME") or str(
-        Path(environ.get("HOME") or "~").expanduser() / ".local/share"
-    )
-    return Path(home) / "stepmill" / "applications"
 
 
 def find_installed(

@@ -9,8 +9,9 @@ from generators.sites.application.server import restore
 from generators.sites.installable.application import Application, Installed
 from generators.sites.installable.fossil.application import FOSSIL
 from generators.sites.installable.mediawiki.application import MEDIAWIKI
-from generators.sites.installable.packages import data_folder, find_installed
+from generators.sites.installable.packages import find_installed
 from generators.sites.installable.worlds import world_folder
+from generators.whole_folder import data_folder
 from schemas.application import Start
 from schemas.errors import NotFound
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from generators.sites.installable.application import Application, Installed, World
-from generators.sites.installable.whole_folder import make_whole
+from generators.whole_folder import make_whole
 from schemas.base import content_hash
 
 _SHOWN = 12

@@ -66,6 +66,14 @@ def test_an_expectation_that_says_what_there_is_not(here: Path) -> None:
     assert "tasks.jsonl: line 1: expect.added.0.rows: unknown field" in said
 
 
+def test_a_pointer_to_the_state_that_is_none(here: Path) -> None:
+    said = refusal(here, ADD, more='pointer = "current"\n')
+
+    assert (
+        "sites.ledger.state.pointer = 'current': expected a JSON pointer such as /orders/3" in said
+    )
+
+
 @pytest.mark.parametrize(
     ("more", "where"),
     [

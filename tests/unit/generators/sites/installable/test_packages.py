@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from fake_application import harbour
 
-from generators.sites.installable.packages import data_folder, find_installed, install
+from generators.sites.installable.packages import find_installed, install
+from generators.whole_folder import data_folder
 from schemas.errors import Refusal, Unfinished
 
 APT = """#!{python}

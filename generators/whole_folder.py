@@ -1,6 +1,6 @@
-"""A folder that is whole when it is there.
+"""Folders of the user's data, each of which is whole when it is there.
 
-It is filled under another name and renamed when it is complete, so a kill at any moment leaves no half of
+Such a folder is filled under another name and renamed when it is complete, so a kill at any moment leaves no half of
 it, and of two processes that make the same one the faster wins. What a killed process left is removed
 by the next that makes anything beside it.
 """
@@ -8,10 +8,18 @@ by the next that makes anything beside it.
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 _MAKING = "making-"
+
+
+def data_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder of the user's in which applications and the packages of worlds are kept."""
+    home = environ.get("XDG_DATA_HOME") or str(
+        Path(environ.get("HOME") or "~").expanduser() / ".local/share"
+    )
+    return Path(home) / "stepmill" / "applications"
 
 
 def make_whole(folder: Path, make: Callable[[Path], None]) -> Path:

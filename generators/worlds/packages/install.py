@@ -1,0 +1,125 @@
+"""How the packages of worlds get onto a machine: from the npm registry, without npm and without Node.
+
+An archive is unpacked only if it has the hash of the lock, and only the files that the lock names; a package's
+folder gets its name by one rename when it is whole.
+"""
+
+import base64
+import binascii
+import hashlib
+import io
+import re
+import tarfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import httpx2
+
+from generators.whole_folder import make_whole
+from generators.worlds.packages.lock import Package, locked
+from schemas.base import sha256_hex
+from schemas.errors import Refusal, Unfinished
+
+REGISTRY = "https://registry.npmjs.org"
+"""Where packages come from unless npm's own settings say otherwise."""
+
+_SECONDS = 60
+_MAX_BYTES = 200_000_000
+_SETTING = re.compile(r"^\s*registry\s*=\s*(\S+)\s*$", re.MULTILINE)
+
+
+def find_registry(environ: Mapping[str, str]) -> str:
+    """Return the registry that npm would use: by its variable, by the user's `.npmrc`, or the public one."""
+    for name in ("NPM_CONFIG_REGISTRY", "npm_config_registry"):
+        if environ.get(name):
+            return environ[name].rstrip("/")
+    try:
+        text = (Path(environ.get("HOME") or "~").expanduser() / ".npmrc").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    found = _SETTING.search(text)
+    return found[1].strip("\"'").rstrip("/") if found else REGISTRY
+
+
+def install_packages(
+    data: Path, *, environ: Mapping[str, str], say: Callable[[str], None] = lambda _: None
+) -> int:
+    """Install what is missing of the locked packages, and return how many there are.
+
+    Raises:
+        Refusal: an archive is not that of the lock.
+        Unfinished: one could not be fetched; the same call goes on from there.
+    """
+    registry = find_registry(environ)
+    for package in locked().values():
+        if not package.folder(data).is_dir():
+            say(f"worlds: installing {package.pinned}")
+            make_whole(package.folder(data), _filler(package, registry))
+    return len(locked())
+
+
+def _filler(package: Package, registry: str) -> Callable[[Path], None]:
+    def fill(folder: Path) -> None:
+        archive = fetch_archive(registry, package.name, package.version)
+        if integrity_of(archive) != package.integrity:
+            raise Refusal(f"{package.pinned}: the registry's archive is not that of the lock")
+        files = unpack(archive, package.pinned)
+        for path, digest in package.files.items():
+            if sha256_hex(files.get(path, b"")) != digest:
+                raise Refusal(f"{package.pinned}: its archive has no {path} of the lock's hash")
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(files[path])
+
+    return fill
+
+
+def fetch_archive(registry: str, name: str, version: str) -> bytes:
+    """Return a package's archive.
+
+    Raises:
+        Unfinished: the registry did not answer with it.
+    """
+    address = f"{registry}/{quote(name, safe='@/')}/-/{name.rpartition('/')[2]}-{version}.tgz"
+    try:
+        answer = httpx2.get(address, timeout=_SECONDS, follow_redirects=True).raise_for_status()
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        host = (
+            urlsplit(registry).hostname or "the registry"
+        )  # without a password that is in the address
+        why = (
+            f"it answered {error.response.status_code}"
+            if isinstance(error, httpx2.HTTPStatusError)
+            else type(error).__name__
+        )
+        raise Unfinished(
+            f"{name}@{version} could not be fetched from {host}: {why}; run it again to go on"
+        ) from None
+    return answer.content
+
+
+def integrity_of(archive: bytes) -> str:
+    """Return an archive's hash as npm writes it."""
+    return f"sha512-{base64.b64encode(hashlib.sha512(archive).digest()).decode()}"
+
+
+def unpack(archive: bytes, pinned: str) -> dict[str, bytes]:
+    """Return the files of an archive by their path within the package.
+
+    Raises:
+        Refusal: it is none, or too large.
+    """
+    files = dict[str, bytes]()
+    left = _MAX_BYTES
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as tar:
+            for member in tar:
+                left -= member.size
+                content = tar.extractfile(member) if member.isfile() and left > 0 else None
+                if content is not None:
+                    files[member.name.partition("/")[2]] = content.read()
+    except (tarfile.TarError, EOFError, OSError, binascii.Error) as error:
+        raise Refusal(f"{pinned}: its archive cannot be read: {error}") from None
+    if left <= 0:
+        raise Refusal(f"{pinned}: its archive holds more than {_MAX_BYTES} bytes")
+    return files
