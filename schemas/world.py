@@ -6,23 +6,19 @@ views show them, by which words everything is called and how all of it looks. No
 draws a specification from a seed is in `generators/worlds`.
 """
 
-import re
 from collections.abc import Iterator
 from enum import StrEnum
 from hashlib import sha256
-from typing import Annotated
 
 from pydantic import AwareDatetime, Field, model_validator
 
 from schemas.base import Record, canonical_json
+from schemas.behaviour import Behaviour, Noise
+from schemas.look import Amounts, Days, Look, Words
+from schemas.patterns import Label, Name, Section, Shape, Thread
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
-"""The name of a table, a column or a view: it is never shown."""
-
-Label = Annotated[str, Field(min_length=1, max_length=80)]
-"""Words that a page shows."""
-
-_COLOUR = re.compile(r"#[0-9a-f]{6}")
+SITE = "worlds"
+"""The site that serves all worlds, as tasks name it."""
 
 
 class Kind(StrEnum):
@@ -57,8 +53,33 @@ class Widget(StrEnum):
     """A native list that opens."""
     RADIOS = "radios"
     """A radio button for each choice."""
+    CARDS = "cards"
+    """A radio button for each choice, each in a box of its own."""
+    SEGMENTS = "segments"
+    """The choices in one row of buttons, of which one is pressed."""
+    COMBOBOX = "combobox"
+    """A line to type into, under which the choices that hold what was typed are listed."""
     CHECKBOX = "checkbox"
     """A box to tick."""
+    SWITCH = "switch"
+    """A switch, on or off."""
+    STEPPER = "stepper"
+    """A line to type a number into, between a button for one less and one for one more."""
+    SLIDER = "slider"
+    """A handle on a line, with the number beside it."""
+
+
+WIDGETS: dict[Kind, tuple[Widget, ...]] = {
+    Kind.TEXT: (Widget.INPUT,),
+    Kind.LONG_TEXT: (Widget.TEXTAREA,),
+    Kind.INTEGER: (Widget.INPUT, Widget.STEPPER, Widget.SLIDER),
+    Kind.MONEY: (Widget.INPUT,),
+    Kind.DATE: (Widget.INPUT,),
+    Kind.CHOICE: (Widget.SELECT, Widget.RADIOS, Widget.CARDS, Widget.SEGMENTS, Widget.COMBOBOX),
+    Kind.FLAG: (Widget.CHECKBOX, Widget.SWITCH, Widget.RADIOS, Widget.SEGMENTS),
+    Kind.LINK: (Widget.SELECT, Widget.RADIOS, Widget.COMBOBOX),
+}
+"""The widgets that go with each kind, the usual one first."""
 
 
 class DataField(Record):
@@ -84,8 +105,13 @@ class DataField(Record):
     """Whether a form refuses a row without it."""
     editable: bool = True
     """Whether forms ask for it."""
-    widget: Widget = Widget.INPUT
-    """What forms ask for it with."""
+    widget: Widget | None = None
+    """What forms ask for it with; None: the usual one of its kind."""
+
+    @property
+    def asked_with(self) -> Widget:
+        """What forms ask for it with."""
+        return self.widget or WIDGETS[self.kind][0]
 
     @model_validator(mode="after")
     def _check(self) -> "DataField":
@@ -95,7 +121,25 @@ class DataField(Record):
             raise ValueError(f"field '{self.name}': a link has a target, and no other kind has")
         if self.least > self.most:
             raise ValueError(f"field '{self.name}': least is {self.least}, most is {self.most}")
+        if self.asked_with not in WIDGETS[self.kind]:
+            raise ValueError(
+                f"field '{self.name}': '{self.asked_with.value}' does not go with the kind '{self.kind.value}'; "
+                f"there are {', '.join(WIDGETS[self.kind])}"
+            )
+        if self.asked_with is Widget.SLIDER and not self.required:
+            raise ValueError(f"field '{self.name}': a slider always has a value, so it is required")
         return self
+
+
+class Picture(StrEnum):
+    """What the pictures of an entity's rows show."""
+
+    THING = "thing"
+    """Something that is sold, lent or used."""
+    PERSON = "person"
+    PLACE = "place"
+    PAPER = "paper"
+    """A document."""
 
 
 class Entity(Record):
@@ -117,6 +161,14 @@ class Entity(Record):
     """Whether pages offer to change one."""
     can_delete: bool = True
     """Whether pages offer to delete one."""
+    picture: Picture | None = None
+    """What pictures of its rows show (`generators/worlds/pictures.py`); None: they have none."""
+    sections: tuple[Section, ...] = ()
+    """The parts of its forms; fields that are in none stand before them."""
+    wizard: bool = False
+    """Whether the form for a new row asks for one part after another, and shows all before it is saved."""
+    apart: tuple[Name, ...] = ()
+    """The fields, a date among them, of which no two rows may have all values alike; empty: rows may be alike."""
 
     @property
     def title(self) -> DataField:
@@ -160,7 +212,7 @@ class Workflow(Record):
 
 
 class View(Record):
-    """A page that lists rows of an entity; each leads to a page of its own."""
+    """A page that shows rows of an entity; those of a list lead to pages of their own."""
 
     name: Name
     """Its part of the address."""
@@ -178,90 +230,12 @@ class View(Record):
     """The fields that it can be sorted by; without a choice rows go by id."""
     page_size: int = Field(default=10, ge=3, le=200)
     """Rows a page."""
-
-
-class Words(Record):
-    """What the website calls what it offers everywhere."""
-
-    home: Label = "Home"
-    """The link to the first page."""
-    add: Label = "New {one}"
-    """The link to a form for a new row; `{one}` is what one is called."""
-    edit: Label = "Edit"
-    """The link to the form of a row."""
-    save: Label = "Save"
-    """The button of a form."""
-    delete: Label = "Delete"
-    """The link to the page that asks whether to delete a row."""
-    confirm: Label = "Yes, delete"
-    """The button that deletes, on the page that asks."""
-    cancel: Label = "Cancel"
-    """The link that leaves a form or that page."""
-    search: Label = "Search"
-    """The field that a view is searched by."""
-    apply: Label = "Apply"
-    """The button that searches, filters and sorts."""
-    sort: Label = "Sort by"
-    """What stands over the ways to sort."""
-    ascending: Label = "{field}, ascending"
-    """The choice that sorts by a field, the smallest first."""
-    descending: Label = "{field}, descending"
-    """The choice that sorts by a field, the largest first."""
-    all: Label = "All"
-    """The choice of a filter that filters nothing."""
-    next: Label = "Next"
-    """The link to a list's next page."""
-    previous: Label = "Previous"
-    """The link to the page before."""
-    yes: Label = "Yes"
-    """A flag that is set."""
-    no: Label = "No"
-    """One that is not."""
-    none: Label = "None"
-    """What stands where a link leads nowhere."""
-
-
-class Layout(StrEnum):
-    """Where a page's parts are."""
-
-    TOP = "top"
-    """The navigation runs along the top."""
-    SIDE = "side"
-    """The navigation stands at the left."""
-    SPLIT = "split"
-    """A narrow head, the navigation at the right."""
-
-
-class Listing(StrEnum):
-    """How a view shows its rows."""
-
-    TABLE = "table"
-    CARDS = "cards"
-    ITEMS = "items"
-    """A list, each item with its title and a line of facts."""
-
-
-class Look(Record):
-    """How a website looks."""
-
-    kit: Name
-    """The front-end kit whose files pages use."""
-    layout: Layout
-    """Where a page's parts are."""
-    listing: Listing
-    """How a view shows its rows."""
-    accent: str = Field(pattern=_COLOUR.pattern)
-    """The colour of what can be acted on, as `#1a2b3c`."""
-    surface: str = Field(pattern=_COLOUR.pattern)
-    """The colour of the page's ground."""
-    dark: bool = False
-    """Whether the kit's dark colours are used."""
-    dense: bool = False
-    """Whether there is less room between things."""
-    font: str
-    """The CSS font family of all text."""
-    radius: int = Field(ge=0, le=24)
-    """Of corners, CSS px."""
+    shape: Shape = Shape.LIST
+    """What it is; what is said above of lists holds for those alone."""
+    day: Name | None = None
+    """The date that a calendar shows rows at; None for other shapes."""
+    bulk: bool = False
+    """Whether rows can be ticked, and something be done to all that are."""
 
 
 class World(Record):
@@ -278,7 +252,11 @@ class World(Record):
     locale: str = "en_US"
     """Of its data and formats, as the library of contents names it."""
     currency: str = "$"
-    """What stands before amounts."""
+    """What stands beside amounts."""
+    amounts: Amounts = Amounts.POINT
+    """How pages write amounts."""
+    days: Days = Days.ISO
+    """How pages write days."""
     at: AwareDatetime
     """When its clock stands still."""
     user: Label
@@ -289,10 +267,18 @@ class World(Record):
     """The states that rows go through, at most one for each entity."""
     views: tuple[View, ...] = Field(min_length=1, max_length=20)
     """The views in the order of the navigation."""
+    threads: tuple[Thread, ...] = ()
+    """The messages that rows have, at most one kind for each entity."""
     words: Words = Words()
     """What it calls what it offers everywhere."""
     look: Look
     """How it looks."""
+    behaviour: Behaviour = Behaviour()
+    """How its pages behave."""
+    noise: Noise = Noise()
+    """What stands in the way."""
+    packages: tuple[str, ...] = ()
+    """The packages whose files its pages load, as `bootstrap@5.3.9`; a missing one is an error."""
 
     @property
     def origin(self) -> str:
@@ -320,8 +306,13 @@ class World(Record):
         return next((one for one in self.workflows if one.entity == entity), None)
 
     def view_of(self, entity: str) -> View | None:
-        """Return the first view of an entity; None: pages show its rows only by links."""
-        return next((one for one in self.views if one.entity == entity), None)
+        """Return the first list of an entity's rows; None: they have none."""
+        lists = (one for one in self.views if one.shape is Shape.LIST)
+        return next((one for one in lists if one.entity == entity), None)
+
+    def thread(self, entity: str) -> Thread | None:
+        """Return the messages that an entity's rows have; None: none."""
+        return next((one for one in self.threads if one.entity == entity), None)
 
     @model_validator(mode="after")
     def _check(self) -> "World":
@@ -345,9 +336,13 @@ class World(Record):
             for field in entity.fields:
                 if field.target is not None and field.target not in names:
                     yield f"field '{entity.name}.{field.name}': there is no entity '{field.target}'"
-        yield from self._loose_ends(set(names))
+            yield from _broken_parts(entity)
+        yield from self._broken_views(set(names))
+        yield from self._broken_workflows(set(names))
+        for thread in self.threads:
+            yield from self._broken_thread(thread, set(names))
 
-    def _loose_ends(self, names: set[str]) -> Iterator[str]:
+    def _broken_views(self, names: set[str]) -> Iterator[str]:
         for view in self.views:
             if view.entity not in names:
                 yield f"view '{view.name}': there is no entity '{view.entity}'"
@@ -356,6 +351,17 @@ class World(Record):
             for column in (*view.columns, *view.filters, *view.sorts):
                 if column not in known:
                     yield f"view '{view.name}': '{view.entity}' has no field '{column}'"
+            entity = self.entity(view.entity)
+            fixed = entity.rows == 1 and not entity.can_add and not entity.can_delete
+            dates = {field.name for field in entity.fields if field.kind is Kind.DATE}
+            if (view.shape is Shape.CALENDAR) is not (view.day in dates):
+                yield f"view '{view.name}': a calendar has the day of its rows, a date, and nothing else has"
+            if view.shape is Shape.BOARD and self.workflow(view.entity) is None:
+                yield f"view '{view.name}': '{view.entity}' has no workflow, as a board needs"
+            if view.shape is Shape.SETTINGS and not fixed:
+                yield f"view '{view.name}': '{view.entity}' has one row for ever, as settings have"
+
+    def _broken_workflows(self, names: set[str]) -> Iterator[str]:
         for flow in self.workflows:
             if flow.entity not in names:
                 yield f"workflow: there is no entity '{flow.entity}'"
@@ -368,3 +374,32 @@ class World(Record):
             for step in flow.transitions:
                 for state in {*step.before, step.after} - states:
                     yield f"workflow of '{flow.entity}': '{flow.field}' has no choice '{state}'"
+
+    def _broken_thread(self, thread: Thread, names: set[str]) -> Iterator[str]:
+        place = f"thread of '{thread.entity}'"
+        if not {thread.entity, thread.messages} <= names:
+            yield f"{place}: there is no entity '{thread.entity}', or no '{thread.messages}'"
+            return
+        fields = {field.name: field for field in self.entity(thread.messages).fields}
+        needed = {
+            thread.link: Kind.LINK,
+            thread.text: Kind.LONG_TEXT,
+            thread.author: Kind.TEXT,
+            thread.day: Kind.DATE,
+        }
+        for name, kind in needed.items():
+            if name not in fields or fields[name].kind is not kind:
+                yield f"{place}: '{thread.messages}' has no {kind.value} '{name}'"
+            elif kind is Kind.LINK and fields[name].target != thread.entity:
+                yield f"{place}: '{thread.messages}.{name}' does not lead to '{thread.entity}'"
+
+
+def _broken_parts(entity: Entity) -> Iterator[str]:
+    columns = [field.name for field in entity.fields]
+    dates = {field.name for field in entity.fields if field.kind is Kind.DATE}
+    if entity.apart and not (set(entity.apart) <= set(columns) and dates & set(entity.apart)):
+        yield f"entity '{entity.name}': what keeps rows apart are fields, a date among them"
+    sorted_in = [name for section in entity.sections for name in section.fields]
+    for name in dict.fromkeys(sorted_in):
+        if name not in columns or sorted_in.count(name) > 1:
+            yield f"sections of '{entity.name}': '{name}' is no field, or is there twice"

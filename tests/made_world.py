@@ -4,14 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 
 from schemas.base import JsonObject
 from schemas.expectation import parse_expectation
+from schemas.look import Layout, Listing, Look
 from schemas.task import Task
 from schemas.world import (
     DataField,
     Entity,
     Kind,
-    Layout,
-    Listing,
-    Look,
+    Picture,
     Transition,
     View,
     Widget,
@@ -44,6 +43,7 @@ _PRODUCT = Entity(
         ),
     ),
     rows=12,
+    picture=Picture.THING,
 )
 
 _CUSTOMER = Entity(

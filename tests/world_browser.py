@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from urllib.parse import urlencode, urljoin, urlsplit
 
 import httpx
+from world_widgets import click_widget, press, select_option, write
 
 from generators.browser.protocol import Node
 from generators.policy.reference import find
@@ -34,7 +35,7 @@ class _Reader(HTMLParser):
         node = _node(
             tag,
             {name: value or "" for name, value in attrs},
-            shown=above.shown and tag not in _HIDDEN,
+            shown=above.shown and tag not in _HIDDEN and ("type", "hidden") not in attrs,
         )
         above.children.append(node)
         if tag not in _VOID:
@@ -76,6 +77,7 @@ class WorldBrowser:
         self.read: list[str] = []
         """The texts of the pages that were opened, in their order."""
         self.answer: str | None = None
+        self._focused: Node | None = None
 
     async def open(self, address: str) -> None:
         """Open a page by its address."""
@@ -92,13 +94,28 @@ class WorldBrowser:
             case Do.CLICK:
                 await self._click(self._find(step))
             case Do.TYPE:
-                field = self._find(step)
-                assert field.tag in {"input", "textarea"}, f"nothing can be typed into {field}"
-                field.attrs["value"] = field.text = text
+                write(self._find(step), text)
             case Do.SELECT:
                 _select(self._find(step), text)
+            case Do.DRAG:
+                card = next(
+                    one for one in _path_to(self.root, self._find(step)) if "data-card" in one.attrs
+                )
+                forms = (one for one in card.walk() if one.attrs.get("data-to") == text)
+                await self._send(next(forms))
+            case Do.PRESS if self._focused is not None:
+                press(self._focused, text)
+            case Do.PRESS if text == "End":
+                await self._go_on()
             case Do.PRESS:
-                raise AssertionError("no reference of a world presses a key")
+                raise AssertionError(f"no reference of a world does this: {step}")
+
+    async def _go_on(self) -> None:
+        """Show the rows that follow at the end of an endless list, if any do."""
+        for node in self.root.walk():
+            if "data-more" in node.attrs:
+                await self.open(node.attrs["href"])
+                return
 
     def _find(self, step: ReferenceStep) -> Node:
         found = find(self.root, step)
@@ -113,8 +130,13 @@ class WorldBrowser:
             wanted = node.attrs["for"]
             node = next(one for one in self.root.walk() if one.attrs.get("id") == wanted)
         kind = node.attrs.get("type", "submit")
+        self._focused = node if kind == "range" else None
+        if kind == "range" or click_widget(node, path):
+            return
         if node.tag == "a":
             await self.open(node.attrs["href"])
+        elif node.tag == "summary" or node.attrs.get("role") == "tab":
+            pass  # what it opens is read as if it were open
         elif node.tag == "input" and kind == "checkbox":
             _set(node, "checked", not_set="checked" not in node.attrs)
         elif node.tag == "input" and kind == "radio":
@@ -124,10 +146,16 @@ class WorldBrowser:
         else:
             assert kind == "submit", f"{node.tag} cannot be clicked"
             assert node.tag in {"button", "input"}, f"{node.tag} cannot be clicked"
-            await self._send(next(one for one in reversed(path) if one.tag == "form"))
+            await self._send(next(one for one in reversed(path) if one.tag == "form"), node)
 
-    async def _send(self, form: Node) -> None:
-        pairs = [pair for node in form.walk() if (pair := _sent(node)) is not None]
+    async def _send(self, form: Node, button: Node | None = None) -> None:
+        outside = (
+            one for one in self.root.walk() if form.attrs.get("id", "-") == one.attrs.get("form")
+        )
+        fields = (*outside, *form.walk())
+        pairs = [pair for node in fields if (pair := _sent(node)) is not None]
+        if button is not None and "name" in button.attrs:
+            pairs.append((button.attrs["name"], button.attrs["value"]))
         target = urljoin(self.url, form.attrs.get("action", self.url))
         if form.attrs.get("method") == "post":
             kind = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -151,11 +179,11 @@ def _set(node: Node, name: str, *, not_set: bool) -> None:
 
 def _select(field: Node, text: str) -> None:
     """Choose the first option that begins with a text, as a list does that is told one by keys."""
+    assert "data-widget" not in field.attrs, f"the page shows no list for {field}"
     options = [node for node in field.walk() if node.tag == "option"]
     begun = [one for one in options if one.text.strip().casefold().startswith(text.casefold())]
     assert begun, f"'{text}' cannot be chosen among {[one.text for one in options]}"
-    for option in options:
-        _set(option, "selected", not_set=option is begun[0])
+    select_option(options, begun[0])
 
 
 def _path_to(root: Node, node: Node) -> list[Node]:

@@ -21,17 +21,20 @@ from generators.sites.gateway import Gateway
 from generators.sites.judged_site import COOKIE, JudgedSite, OpenVisit
 from generators.sites.protocol import Visit
 from generators.sites.state import ServerState
-from generators.worlds.content import draw_rows
 from generators.worlds.database import Rows, make_database
-from generators.worlds.draw import draw_world
+from generators.worlds.draw import draw_whole
+from generators.worlds.packages.lock import check_packages
 from generators.worlds.server import WorldServer
 from schemas.base import canonical_json
 from schemas.errors import BadTasks, FailureKind, Refusal, RolloutFailure, boundary
 from schemas.task import Task
-from schemas.world import World
+from schemas.world import SITE, World
 
-NAME = "worlds"
+NAME = SITE
 """The site's name in tasks."""
+
+AREA = (1_024, 768)
+"""The smallest window that pages are laid out for, CSS px."""
 
 WorldOf = Callable[[Task], tuple[World, Rows]]
 """Returns the world that a task is set in, and its rows."""
@@ -45,8 +48,7 @@ def _draw(task: Task) -> tuple[World, Rows]:
     """
     match task.parameters:
         case {"family": str() as family, "world": int() as seed}:
-            world = draw_world(family, seed)
-            return world, draw_rows(world)
+            return draw_whole(family, seed)
         case _:
             raise BadTasks(
                 f"parameters = {canonical_json(task.parameters)}: expected a family of worlds and the seed of a "
@@ -73,6 +75,12 @@ class WorldsSite(JudgedSite[_WorldVisit]):
         self._world_of = world_of or _draw
         self._server = WorldServer(COOKIE)
         self._hosts = set[str]()
+
+    @override
+    def area(self, template_id: str) -> tuple[int, int]:
+        """Return the window that the pages of every world fit into."""
+        del template_id
+        return AREA
 
     @contextlib.asynccontextmanager
     async def open(self, task: Task) -> AsyncIterator[Visit]:
@@ -107,6 +115,7 @@ class WorldsSite(JudgedSite[_WorldVisit]):
         try:
             with boundary(FailureKind.SITE, f"{self.name}: making the world"):
                 world, rows = self._world_of(task)
+                check_packages(world.packages)
                 return world, make_database(world, rows)
         except Refusal as error:
             raise RolloutFailure(FailureKind.SITE, f"{self.name}: {error}") from error
@@ -134,13 +143,18 @@ class WorldsSite(JudgedSite[_WorldVisit]):
 
     @override
     async def _answer(self, request: web.BaseRequest, visit: _WorldVisit) -> web.StreamResponse:
-        response = await _call(self._server, request)
+        response = await call(self._server, request)
         visit.answered(request.path, response.status)
         return response
 
 
-async def _call(application: ASGIApp, request: web.BaseRequest) -> web.Response:
-    """Have an ASGI application answer a request, and return its whole answer."""
+async def call(
+    application: ASGIApp, request: web.BaseRequest, *, cookie: str | None = None
+) -> web.Response:
+    """Have an ASGI application answer a request, and return its whole answer.
+
+    `cookie` is sent in place of the request's own; None: its own is.
+    """
     response = web.Response()
     body = bytearray()
 
@@ -159,7 +173,11 @@ async def _call(application: ASGIApp, request: web.BaseRequest) -> web.Response:
         else:
             body.extend(message.get("body", b""))
 
-    await application(_scope(request), receive, send)
+    scope = _scope(request)
+    if cookie is not None:
+        others = [pair for pair in scope["headers"] if pair[0] != b"cookie"]
+        scope["headers"] = [*others, (b"cookie", cookie.encode())]
+    await application(scope, receive, send)
     response.body = bytes(body)
     return response
 

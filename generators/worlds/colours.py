@@ -4,7 +4,7 @@ A look says an accent and a surface and knows nothing of contrast. Where a text 
 its colour goes towards the ink until it has enough, by the measure of WCAG 2.
 """
 
-from schemas.world import Look
+from schemas.look import Look
 
 _WHITE, _NIGHT, _BLACK = "#ffffff", "#14171c", "#000000"
 _LIGHT_INK, _DARK_INK = "#f1f3f6", "#1c2128"

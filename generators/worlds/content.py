@@ -5,22 +5,22 @@ Many titles are like one before them but for a part, as the same thing in anothe
 apart has to be read.
 """
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
 from generators.worlds.recipes import (
     NUMBERS,
-    SLUG,
     TEXTS,
     content_problems,
     earlier_of,
     holder_of,
     parse_recipe,
-    recipe_of,
 )
 from schemas.errors import BadTasks
+from schemas.look import Amounts
 from schemas.world import DataField, Entity, Kind, World
 
 if TYPE_CHECKING:
@@ -35,14 +35,39 @@ Rows = dict[str, list[Row]]
 _ALIKE = 0.4
 """The share of titles that are like one before them but for a part."""
 
+_UMLAUTS = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss"}
+)
+_LATIN_END = 0x250
+"""The first code of a letter after those that are Latin ones with marks."""
+
 _MISSING = 0.2
 """The share of rows that lack a date, a number, a choice or a link which they need not have."""
 
 _TRIES = 10_000
 """How often a title is drawn until it differs from all before it."""
 
-_STEP = 5
-"""Amounts are multiples of it, hundredths of the currency."""
+_ENDINGS = ((0, 50), (99, 49), (95, 45, 90), (0, 25, 50, 75), (0,))
+"""What the hundredths of a field's amounts are, one of these for all of its rows."""
+
+_ROUND, _LARGE, _DIGITS = 20_000, 1_000_000, 4
+"""The width of amounts, in hundredths, up to which they do not all end in 00; the amount from which fields have
+round ones; and how many digits of these are drawn."""
+
+_FAMILY_NAME_FIRST = frozenset({"ja_JP"})
+"""The locales in which a person's family name comes first."""
+
+_STREETS = {"ja_JP": ("town", "chome", "ban", "gou")}
+"""The sources of a street and number, where the library's own is half English."""
+
+_COUNTRIES = {
+    "ar_DZ": (
+        *("الجزائر", "المغرب", "تونس", "ليبيا", "مصر", "السودان", "السعودية", "الأردن", "لبنان"),
+        *("العراق", "سوريا", "الكويت", "قطر", "عمان", "اليمن", "تركيا", "فرنسا", "إسبانيا"),
+        *("إيطاليا", "ألمانيا", "اليونان", "البرتغال", "كندا", "البرازيل", "الهند", "اليابان"),
+    )
+}
+"""The countries, where the library has only English ones."""
 
 
 def draw_rows(world: World) -> Rows:
@@ -71,7 +96,20 @@ def draw_rows(world: World) -> Rows:
                 for row in rows[entity.name]:
                     days = _days(world, rows, entity, field, row)
                     row[field.name] = None if days is None else _date(world, days)
+        _keep_apart(entity, rows[entity.name])
     return rows
+
+
+def _keep_apart(entity: Entity, rows: Sequence[Row]) -> None:
+    """Move rows to later days until no two have all values alike that keep them apart."""
+    if not entity.apart:
+        return
+    day = next(name for name in entity.apart if entity.field(name).kind is Kind.DATE)
+    taken = set[tuple[str | int | None, ...]]()
+    for row in rows:
+        while (key := tuple(row[name] for name in entity.apart)) in taken and row[day] is not None:
+            row[day] = (date.fromisoformat(str(row[day])) + timedelta(days=1)).isoformat()
+        taken.add(key)
 
 
 def titles_of(world: World, rows: Rows) -> dict[str, dict[int, str]]:
@@ -99,27 +137,61 @@ def make_faker(locale: str) -> "Generator":
         raise BadTasks(f"there are no contents for the locale '{locale}'") from None
 
 
-def draw_text(content: str, faker: "Generator", title: str = "") -> str:
+def draw_text(content: str, locale: str, faker: "Generator", title: str = "") -> str:
     """Return a text drawn by a recipe, with the faker's own source of randomness.
 
     Raises:
         ValueError: the recipe cannot be read.
     """
-    recipe = parse_recipe(content)
-    return recipe.text([_part(slot, faker, title) for slot in recipe.slots])
+    recipe = parse_recipe(_in_order(content, locale))
+    return recipe.text([_part(slot, locale, faker, title) for slot in recipe.slots])
 
 
-def _part(slot: tuple[str, ...], faker: "Generator", title: str = "") -> str:
+def _in_order(content: str, locale: str) -> str:
+    """Return a recipe with the names of persons in the order of a locale."""
+    if locale not in _FAMILY_NAME_FIRST:
+        return content
+    return content.replace("{first_name} {last_name}", "{last_name} {first_name}")
+
+
+def _part(slot: tuple[str, ...], locale: str, faker: "Generator", title: str = "") -> str:
     if len(slot) > 1:
         return faker.random.choice(slot)
-    if slot[0] == "number":
-        return str(faker.random.choice(NUMBERS))
-    if slot[0] == SLUG:
-        from faker.decode import unidecode  # noqa: PLC0415
-        from faker.utils.text import slugify  # noqa: PLC0415
+    match slot[0]:
+        case "number":
+            return str(faker.random.choice(NUMBERS))
+        case "slug":
+            return _slug(title, locale, faker)
+        case "street_address" if locale in _STREETS:
+            return "".join(faker.format(source) for source in _STREETS[locale])
+        case "country" if locale in _COUNTRIES:
+            return faker.random.choice(_COUNTRIES[locale])
+        case source:
+            return " ".join(faker.format(source).split())
 
-        return slugify(unidecode(title).replace(" ", "."), allow_dots=True)
-    return faker.format(slot[0])
+
+def _slug(title: str, locale: str, faker: "Generator") -> str:
+    """Return a name as it stands in addresses of mail: in Latin letters, or a number where it has none."""
+    from faker.decode import unidecode  # noqa: PLC0415
+    from faker.utils.text import slugify  # noqa: PLC0415
+
+    words = title.split()
+    if locale == "ja_JP":
+        latin = _romanized()
+        words = [latin.get(word, word) for word in words]
+    if max(map(ord, "".join(words)), default=0) >= _LATIN_END:
+        return f"user{faker.random.choice(NUMBERS)}"
+    plain = unidecode(".".join(words).translate(_UMLAUTS))
+    return slugify(plain, allow_dots=True)
+
+
+@cache
+def _romanized() -> dict[str, str]:
+    """Return Japanese names in Latin letters."""
+    from faker.providers.person.ja_JP import Provider  # noqa: PLC0415
+
+    pairs = (*Provider.first_name_pairs, *Provider.last_name_pairs)
+    return {name: latin for name, _, latin in pairs}
 
 
 def _values(
@@ -132,16 +204,18 @@ def _values(
     match field.kind:
         case Kind.TEXT | Kind.LONG_TEXT:
             content = field.content or TEXTS[field.kind]
-            return [draw_text(content, faker, str(row[entity.title.name])) for row in mine]
+            return [
+                draw_text(content, world.locale, faker, str(row[entity.title.name])) for row in mine
+            ]
         case Kind.DATE:
             return [None] * entity.rows
         case Kind.FLAG:
             share = rng.choice((0.2, 0.4, 0.6))
             return [int(rng.random() < share) for _ in mine]
-        case Kind.INTEGER | Kind.MONEY:
-            step = _STEP if field.kind is Kind.MONEY else 1
-            drawn = (rng.randint(field.least, field.most) for _ in mine)
-            values: list[str | int] = [max(field.least, one - one % step) for one in drawn]
+        case Kind.INTEGER:
+            values: list[str | int] = [rng.randint(field.least, field.most) for _ in mine]
+        case Kind.MONEY:
+            values = list(_amounts(world, field, entity.rows, rng))
         case _:
             known = field.choices or range(1, _target(world, field).rows + 1)
             weights = [rng.randint(1, 4) for _ in known]
@@ -149,6 +223,20 @@ def _values(
     return (
         values if field.required else [one if rng.random() > _MISSING else None for one in values]
     )
+
+
+def _amounts(world: World, field: DataField, count: int, rng: Random) -> Iterator[int]:
+    """Yield amounts as they are asked for in earnest: with ends that belong together, or round ones."""
+    endings = rng.choice(_ENDINGS[: -1 if field.most - field.least < _ROUND else None])
+    is_whole = world.amounts is Amounts.WHOLE
+    for _ in range(count):
+        value = rng.randint(field.least, field.most)
+        if is_whole or field.most >= _LARGE:
+            step = 10 ** max(2, len(str(field.most)) - _DIGITS)
+            value -= value % step
+        else:
+            value += rng.choice(endings) - value % 100
+        yield min(max(value, field.least), field.most)
 
 
 def _target(world: World, field: DataField) -> Entity:
@@ -161,7 +249,8 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
     Raises:
         BadTasks: the recipe does not make so many.
     """
-    recipe, rng = recipe_of(entity.title), faker.random
+    locale, rng = world.locale, faker.random
+    recipe = parse_recipe(_in_order(entity.title.content or TEXTS[entity.title.kind], locale))
     drawn = dict[str, list[str]]()
     for _ in range(_TRIES):
         if len(drawn) == entity.rows:
@@ -169,9 +258,9 @@ def _titles(world: World, entity: Entity, faker: "Generator") -> list[str]:
         if drawn and len(recipe.slots) > 1 and rng.random() < _ALIKE:
             parts = list(rng.choice(list(drawn.values())))
             changed = rng.randrange(len(parts))
-            parts[changed] = _part(recipe.slots[changed], faker)
+            parts[changed] = _part(recipe.slots[changed], locale, faker)
         else:
-            parts = [_part(slot, faker) for slot in recipe.slots]
+            parts = [_part(slot, locale, faker) for slot in recipe.slots]
         drawn.setdefault(recipe.text(parts), parts)
     raise BadTasks(
         f"world {world.family}/{world.seed}: field '{entity.name}.{entity.title.name}': {_TRIES:,} draws"

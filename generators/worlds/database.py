@@ -128,10 +128,25 @@ def find_row(connection: sqlite3.Connection, entity: Entity, row: int) -> Row | 
     return next(_rows(connection, entity, "WHERE id = ?", row), None)
 
 
+def find_rows(connection: sqlite3.Connection, entity: Entity) -> list[Row]:
+    """Return all rows of an entity, in the order of their ids."""
+    return list(_rows(connection, entity, "ORDER BY id"))
+
+
 def find_title(connection: sqlite3.Connection, entity: Entity, title: Value) -> int | None:
     """Return the id of the row with a title; None: none has it."""
     found = _rows(connection, entity, f"WHERE {_quoted(entity.title.name)} = ?", title)
     return next((_id(row) for row in found), None)
+
+
+def find_alike(
+    connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]
+) -> Row | None:
+    """Return the first row that has all of some values; None: none has, or one of the values is null."""
+    conditions = " AND ".join(f"{_quoted(name)} = ?" for name in values)
+    return next(
+        _rows(connection, entity, f"WHERE {conditions} ORDER BY id", *values.values()), None
+    )
 
 
 def titles_of(connection: sqlite3.Connection, entity: Entity) -> dict[int, str]:
@@ -159,14 +174,19 @@ def linked_rows(
 def add_row(connection: sqlite3.Connection, entity: Entity, values: Mapping[str, Value]) -> int:
     """Add a row of all of an entity's fields, and return its id: the largest and one."""
     names = _columns(entity)
-    (largest,) = connection.execute(
-        f"SELECT coalesce(max(id), 0) FROM {_quoted(entity.name)}"  # noqa: S608 - names are quoted
-    ).fetchone()
-    row = {**values, "id": int(largest) + 1}
+    row = {**values, "id": next_id(connection, entity)}
     connection.execute(
         f"INSERT INTO {_quoted(entity.name)} VALUES ({', '.join('?' for _ in names)})",  # noqa: S608 - names are quoted
         [row[name] for name in names],
     )
+    return int(row["id"] or 0)
+
+
+def next_id(connection: sqlite3.Connection, entity: Entity) -> int:
+    """Return the id that the next row gets."""
+    (largest,) = connection.execute(
+        f"SELECT coalesce(max(id), 0) FROM {_quoted(entity.name)}"  # noqa: S608 - names are quoted
+    ).fetchone()
     return int(largest) + 1
 
 

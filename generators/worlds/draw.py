@@ -1,42 +1,35 @@
 """Specifications of worlds, drawn by a seed from what the file of a family allows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from colorsys import hls_to_rgb
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from generators.worlds.content import draw_text, make_faker
+from generators.worlds.content import draw_rows, draw_text, make_faker
+from generators.worlds.database import Rows
+from generators.worlds.dressing import with_widgets
 from generators.worlds.family import (
     Family,
     FamilyEntity,
     FamilyField,
+    FamilyThread,
     FamilyView,
     FamilyWorkflow,
     first_mistake,
     name_entity,
     parse_family,
 )
+from generators.worlds.looks import draw_font, draw_look, kit_packages
 from generators.worlds.recipes import content_problems, earlier_of, parse_recipe
 from schemas.errors import BadTasks
-from schemas.world import (
-    DataField,
-    Entity,
-    Kind,
-    Layout,
-    Listing,
-    Look,
-    Transition,
-    View,
-    Widget,
-    Words,
-    Workflow,
-    World,
-)
+from schemas.look import Amounts, Days, Words
+from schemas.patterns import Section, Shape, Thread
+from schemas.world import DataField, Entity, Kind, Transition, View, Workflow, World
 
 FOLDER = Path(__file__).with_name("families")
 """Where the families' files are."""
@@ -44,41 +37,43 @@ FOLDER = Path(__file__).with_name("families")
 FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 """The names of all families."""
 
-LOCALES = {"en_US": "$", "en_GB": "£", "de_DE": "€", "fr_FR": "€"}
-"""The locales of contents, with their currencies; pages are in English."""
 
-_FIRST_DAY, _DAYS = datetime(2024, 1, 1, tzinfo=UTC), 1_400
+class Formats(NamedTuple):
+    """How the data of a locale is written."""
+
+    currency: str
+    amounts: Amounts
+    days: tuple[Days, ...]
+    """One of these."""
+    scale: int = 1
+    """How many of its currency buy what one of a family's file does."""
+
+
+LOCALES = {
+    "en_US": Formats("$", Amounts.POINT, (Days.MONTH_FIRST, Days.AMERICAN, Days.ISO)),
+    "en_GB": Formats("£", Amounts.POINT, (Days.SLASHES, Days.ENGLISH, Days.ISO)),
+    "de_DE": Formats("€", Amounts.COMMA, (Days.DOTS, Days.GERMAN, Days.ISO)),
+    "fr_FR": Formats("€", Amounts.SPACE, (Days.SLASHES, Days.FRENCH, Days.ISO)),
+    "es_ES": Formats("€", Amounts.COMMA, (Days.SLASHES, Days.SPANISH, Days.ISO)),
+    "ja_JP": Formats("¥", Amounts.WHOLE, (Days.JAPANESE, Days.ISO), 100),
+    "ar_DZ": Formats("DA", Amounts.COMMA, (Days.SLASHES, Days.ISO), 100),
+}
+"""The locales of contents; pages are in English."""
+
+_FIRST_DAY, _DAY_COUNT = datetime(2024, 1, 1, tzinfo=UTC), 1_400
 """When the clocks of worlds stand still: on one of so many days."""
 
 _WORKING_HOURS = (8 * 60, 18 * 60)
 """The minutes of a day between which they do."""
 
-_RADIOS, _SEARCHED = 0.5, 0.85
-"""The shares of short choices that are radio buttons, and of views that have a search."""
+_SEARCHED = 0.85
+"""The share of views that have a search."""
 
-_MOST_RADIOS, _MOST_COLUMNS = 5, 5
-_DARK, _DENSE = 0.3, 0.3
-"""The shares of looks that are so."""
-
-_RADII = (0, 2, 4, 6, 8, 12, 16)
+_BULK = 0.4
+"""The share of lists of which rows can be ticked."""
+_MOST_COLUMNS = 5
 _PAGE_SIZES = (8, 10, 12, 15, 20, 25)
 _NUMBERED = {Kind.INTEGER, Kind.MONEY, Kind.DATE}
-
-FONTS = (
-    "sans-serif",
-    "system-ui, sans-serif",
-    "serif",
-    "ui-rounded, sans-serif",
-    "ui-monospace, monospace",
-)
-"""Font families that every machine has in some form."""
-
-_WIDGETS = {
-    Kind.LONG_TEXT: Widget.TEXTAREA,
-    Kind.CHOICE: Widget.SELECT,
-    Kind.LINK: Widget.SELECT,
-    Kind.FLAG: Widget.CHECKBOX,
-}
 
 
 class _Fullest(Random):
@@ -98,6 +93,22 @@ def draw_world(family: str, seed: int) -> World:
     if family not in FAMILIES:
         raise BadTasks(f"there is no family of worlds '{family}'; there are {', '.join(FAMILIES)}")
     return make_world(_shipped(family), family, seed)
+
+
+@lru_cache(maxsize=64)  # its tasks are drawn, then attempted and replayed
+def draw_whole(family: str, seed: int) -> tuple[World, Rows]:
+    """Return the world of a seed and its rows, which nobody may change.
+
+    Raises:
+        BadTasks: there is no such family, or its file allows no world.
+    """
+    world = draw_world(family, seed)
+    return world, draw_rows(world)
+
+
+def split_of(family: str) -> str:
+    """Return the split in which tasks of a shipped family's worlds are published."""
+    return _shipped(family).split
 
 
 @cache
@@ -146,30 +157,44 @@ def _make(family: Family, name: str, seed: int, stream: Callable[[str], Random])
     """Return the world that is drawn by the sources of randomness of its parts."""
     rng = stream("site")
     locale = rng.choice(list(LOCALES))
+    formats = LOCALES[locale]
     faker = make_faker(locale)
     faker.seed_instance(f"{name}/{seed}/names")
     entities = {
-        key: _entity(key, entity, stream(f"entity/{key}"))
+        key: _priced(_entity(key, entity, stream(f"entity/{key}")), formats.scale)
         for key, entity in family.entities.items()
     }
+    counts = {key: entity.rows for key, entity in entities.items()}
+    entities = {
+        key: with_widgets(entity, counts, stream(f"widgets/{key}"))
+        for key, entity in entities.items()
+    }
+    font, fonts = draw_font(locale, stream("font"))
+    look = draw_look(font, stream("look"))
     return World(
         family=name,
         seed=seed,
-        title=draw_text(family.title, faker),
+        title=draw_text(family.title, locale, faker),
         host=f"{name.replace('_', '-')}-{seed}.localhost",
         locale=locale,
-        currency=LOCALES[locale],
+        currency=formats.currency,
+        amounts=formats.amounts,
+        days=rng.choice(formats.days),
         at=_FIRST_DAY
-        + timedelta(days=rng.randrange(_DAYS), minutes=rng.randrange(*_WORKING_HOURS)),
-        user=draw_text("{first_name} {last_name}", faker),
+        + timedelta(days=rng.randrange(_DAY_COUNT), minutes=rng.randrange(*_WORKING_HOURS)),
+        user=draw_text("{first_name} {last_name}", locale, faker),
         entities=tuple(entities.values()),
         workflows=tuple(
             _workflow(key, flow, family.entities[key], entities[key], stream(f"workflow/{key}"))
             for key, flow in family.workflows.items()
         ),
         views=_views(family, entities, stream("views")),
+        threads=tuple(
+            _thread(key, thread, stream(f"thread/{key}")) for key, thread in family.threads.items()
+        ),
         words=_words(family, stream("words")),
-        look=_look(stream("look")),
+        look=look,
+        packages=(*kit_packages(look.kit), *fonts),
     )
 
 
@@ -188,7 +213,31 @@ def _entity(name: str, entity: FamilyEntity, rng: Random) -> Entity:
         can_add=entity.can_add,
         can_edit=entity.can_edit,
         can_delete=entity.can_delete,
+        picture=entity.picture,
+        wizard=entity.wizard,
+        apart=entity.apart,
+        sections=_sections(entity, [key for key, _ in others], rng),
     )
+
+
+def _sections(entity: FamilyEntity, drawn: Sequence[str], rng: Random) -> tuple[Section, ...]:
+    """Return the sections that have some of the drawn fields."""
+    labels = {key: rng.choice(said) for key, said in entity.sections.items()}
+    held = {
+        key: tuple(name for name in drawn if entity.fields[name].section == key) for key in labels
+    }
+    return tuple(Section(label=labels[key], fields=held[key]) for key in labels if held[key])
+
+
+def _priced(entity: Entity, scale: int) -> Entity:
+    """Return an entity whose amounts are so many times as large."""
+    fields = (
+        field.model_copy(update={"least": field.least * scale, "most": field.most * scale})
+        if field.kind is Kind.MONEY
+        else field
+        for field in entity.fields
+    )
+    return entity.model_copy(update={"fields": tuple(fields)})
 
 
 def _field(name: str, field: FamilyField, rng: Random) -> DataField:
@@ -197,7 +246,6 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
     choices = tuple(
         rng.choice(field.choices[one]) for one in sorted(rng.sample(range(count), kept))
     )
-    radios = 0 < kept <= _MOST_RADIOS and rng.random() < _RADIOS
     return DataField(
         name=name,
         label=rng.choice(field.label),
@@ -209,7 +257,6 @@ def _field(name: str, field: FamilyField, rng: Random) -> DataField:
         most=field.most,
         required=field.required,
         editable=field.editable,
-        widget=Widget.RADIOS if radios else _WIDGETS.get(field.kind, Widget.INPUT),
     )
 
 
@@ -258,6 +305,18 @@ def _workflow(
     )
 
 
+def _thread(name: str, thread: FamilyThread, rng: Random) -> Thread:
+    return Thread(
+        entity=name,
+        messages=thread.messages,
+        link=thread.link,
+        text=thread.text,
+        author=thread.author,
+        day=thread.day,
+        reply=rng.choice(thread.reply),
+    )
+
+
 def _views(family: Family, entities: Mapping[str, Entity], rng: Random) -> tuple[View, ...]:
     kept = [(name, view) for name, view in family.views.items() if rng.random() < view.chance]
     rng.shuffle(kept)
@@ -275,10 +334,13 @@ def _view(name: str, view: FamilyView, entity: Entity, rng: Random) -> View:
         label=name_entity(rng.choice(view.label), entity.one, entity.many),
         entity=entity.name,
         columns=(entity.title.name, *_some(columns, shown, rng)),
-        searched=rng.random() < _SEARCHED,
+        searched=rng.random() < _SEARCHED or view.shape is Shape.BOARD,
         filters=_some(filters, rng.randint(min(1, len(filters)), len(filters)), rng),
         sorts=_some([entity.title.name, *sorts], rng.randint(1, len(sorts) + 1), rng),
         page_size=rng.choice(_PAGE_SIZES),
+        shape=view.shape,
+        day=view.day,
+        bulk=view.shape is Shape.LIST and entity.can_edit and rng.random() < _BULK,
     )
 
 
@@ -289,27 +351,3 @@ def _some(names: Sequence[str], count: int, rng: Random) -> tuple[str, ...]:
 
 def _words(family: Family, rng: Random) -> Words:
     return Words(**{name: rng.choice(said) for name, said in family.all_words.items()})
-
-
-def _look(rng: Random) -> Look:
-    dark = rng.random() < _DARK
-    hue = rng.random()
-    brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
-    return Look(
-        kit="plain",
-        layout=rng.choice(list(Layout)),
-        listing=rng.choice(list(Listing)),
-        accent=_colour(hue, 0.6 if dark else 0.4, rng.uniform(0.45, 0.9)),
-        surface=_colour(rng.choice((hue, rng.random())), brightness, rng.uniform(0.05, 0.35)),
-        dark=dark,
-        dense=rng.random() < _DENSE,
-        font=rng.choice(FONTS),
-        radius=rng.choice(_RADII),
-    )
-
-
-def _colour(hue: float, brightness: float, saturation: float) -> str:
-    """Return a colour as `#1a2b3c`; all of its parts go from 0 to 1."""
-    return "#" + "".join(
-        f"{round(part * 255):02x}" for part in hls_to_rgb(hue, brightness, saturation)
-    )

@@ -8,13 +8,15 @@ out of a world (`chance`).
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from schemas.base import Record
 from schemas.errors import BadTasks
-from schemas.world import Kind, Label, Name, Words
+from schemas.look import Words
+from schemas.patterns import Label, Name, Shape
+from schemas.world import Kind, Picture
 
 
 def _split(value: object) -> object:
@@ -51,6 +53,8 @@ class FamilyField(Record):
     """Whether a form refuses a row without it."""
     editable: bool = True
     """Whether forms ask for it."""
+    section: Name | None = None
+    """The section of forms that it stands in; None: in none."""
     chance: Chance = 1
     """How likely a world has it."""
 
@@ -70,6 +74,14 @@ class FamilyEntity(Record):
     """Whether pages offer to change one."""
     can_delete: bool = True
     """Whether pages offer to delete one."""
+    picture: Picture | None = None
+    """What pictures of its rows show; None: they have none."""
+    wizard: bool = False
+    """Whether its form for a new row asks for one section after another."""
+    apart: tuple[Name, ...] = ()
+    """The fields of which no two rows have all values alike."""
+    sections: dict[Name, Alternatives] = Field(default_factory=dict)
+    """The headings of the sections of its forms."""
     fields: dict[Name, FamilyField] = Field(min_length=1)
     """Its fields by column, the title first."""
 
@@ -94,13 +106,34 @@ class FamilyWorkflow(Record):
     """The steps."""
 
 
+class FamilyThread(Record):
+    """The messages of an entity's rows; see `Thread`."""
+
+    messages: Name
+    """The entity of the messages."""
+    link: Name
+    """Its link to the row that a message belongs to."""
+    text: Name
+    """Its text of several lines."""
+    author: Name
+    """Its text that names who wrote it."""
+    day: Name
+    """Its date."""
+    reply: Alternatives
+    """The button's words."""
+
+
 class FamilyView(Record):
-    """A page that lists rows."""
+    """A page that shows rows."""
 
     label: Alternatives
     """Its heading; `{one}` and `{many}` are what the entity is called."""
     entity: Name
     """Whose rows."""
+    shape: Shape = Shape.LIST
+    """What it is."""
+    day: Name | None = None
+    """The date that a calendar shows rows at."""
     chance: Chance = 1
     """How likely a world has it."""
 
@@ -108,6 +141,8 @@ class FamilyView(Record):
 class Family(Record):
     """What a seed draws a world from."""
 
+    split: Literal["train", "validation", "test"] = "train"
+    """The split in which tasks of its worlds are published, all of them."""
     title: str
     """The recipe of the website's name."""
     words: dict[str, Alternatives] = Field(default_factory=dict)
@@ -116,6 +151,8 @@ class Family(Record):
     """The entities by name."""
     workflows: dict[Name, FamilyWorkflow] = Field(default_factory=dict)
     """The workflows by entity."""
+    threads: dict[Name, FamilyThread] = Field(default_factory=dict)
+    """The messages by the entity whose rows have them."""
     views: dict[Name, FamilyView] = Field(min_length=1)
     """The views by name."""
 
@@ -169,11 +206,34 @@ def _problems(family: Family) -> Iterator[str]:
     for name, view in family.views.items():
         if view.entity not in family.entities:
             yield f"views.{name}.entity: there is no entity '{view.entity}'"
+        elif view.day is not None:
+            fields = family.entities[view.entity].fields
+            if view.day not in fields or fields[view.day].chance < 1:
+                yield f"views.{name}.day: there is no date '{view.day}' in every world"
+    yield from _thread_problems(family)
     if not any(view.chance == 1 for view in family.views.values()):
         yield "views: none has the chance 1, so a world may have none"
 
 
-_SLOTS = {"add": "{one}", "ascending": "{field}", "descending": "{field}"}
+def _thread_problems(family: Family) -> Iterator[str]:
+    for name, thread in family.threads.items():
+        if thread.messages not in family.entities:
+            yield f"threads.{name}.messages: there is no entity '{thread.messages}'"
+            continue
+        fields = family.entities[thread.messages].fields
+        for column in (thread.link, thread.text, thread.author, thread.day):
+            if column not in fields or fields[column].chance < 1:
+                yield f"threads.{name}: '{thread.messages}' has no field '{column}' in every world"
+
+
+_SLOTS = {
+    "add": "{one}",
+    "increase": "{field}",
+    "decrease": "{field}",
+    "ascending": "{field}",
+    "descending": "{field}",
+    "tick": "{title}",
+}
 """What some words have to hold."""
 
 
@@ -189,9 +249,14 @@ def _entity_problems(entity: FamilyEntity) -> Iterator[str]:
     title = next(iter(entity.fields))
     if entity.fields[title].chance < 1 or not entity.fields[title].required:
         yield f"fields.{title}: every row of every world has its title"
+    for column in entity.apart:
+        if column not in entity.fields or entity.fields[column].chance < 1:
+            yield f"apart: there is no field '{column}' in every world"
     for column, field in entity.fields.items():
         if field.few is not None and field.few > len(field.choices):
             yield f"fields.{column}.few: {field.few} of {len(field.choices)} choices"
+        if field.section is not None and field.section not in entity.sections:
+            yield f"fields.{column}.section: there is no section '{field.section}'"
 
 
 def _workflow_problems(family: Family) -> Iterator[str]:
@@ -219,8 +284,8 @@ def _clashes(family: Family) -> Iterator[str]:
     yield from _same({f"entities.{name}.many": one.many for name, one in family.entities.items()})
     words = family.all_words
     chosen = {f"words.{name}": words[name] for name in ("all", "none")}
-    labelled = {f"words.{name}": words[name] for name in ("search", "sort")}
-    buttons = ("edit", "save", "delete", "confirm", "cancel", "apply", "next", "previous")
+    labelled = {f"words.{name}": words[name] for name in ("search", "sort", "ticked")}
+    buttons = ("edit", "save", "delete", "confirm", "cancel", "apply", "next", "previous", "run")
     links = {f"views.{name}": _headings(family, view) for name, view in family.views.items()}
     acting = {f"words.{name}": words[name] for name in ("home", *buttons)} | links
     for name, entity in family.entities.items():
@@ -231,9 +296,12 @@ def _clashes(family: Family) -> Iterator[str]:
             texts = {f"{place}.fields.{column}: '{one[0]}'": one for one in field.choices}
             yield from _same(chosen | texts)
         steps = family.workflows[name].transitions if name in family.workflows else {}
-        yield from _same(
-            acting | {f"workflows.{name}.{key}": one.label for key, one in steps.items()}
-        )
+        taken: dict[str, Iterable[str]] = {
+            f"workflows.{name}.{key}": one.label for key, one in steps.items()
+        }
+        if name in family.threads:
+            taken[f"threads.{name}.reply"] = family.threads[name].reply
+        yield from _same({**acting, **taken})
 
 
 def _headings(family: Family, view: FamilyView) -> list[str]:

@@ -10,16 +10,17 @@ from datetime import date
 from typing import NamedTuple
 
 from generators.worlds.database import Row, Value
+from generators.worlds.display import read_amount, read_day, show_day, show_value
+from schemas.look import Amounts
+from schemas.patterns import Thread
 from schemas.world import DataField, Entity, Kind, World
 
 Choices = Mapping[str, Mapping[str, str]]
 """By field, what may be chosen: the words of each choice by what a form sends for it, in their order."""
 
 _WHOLE = re.compile(r"-?(\d+|\d{1,3}(,\d{3})+)", re.ASCII)
-_AMOUNT = re.compile(r"(-?(?:\d+|\d{1,3}(?:,\d{3})+))(?:\.(\d{1,2}))?", re.ASCII)
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TEXTS = {Kind.TEXT, Kind.LONG_TEXT}
-_MOST_DIGITS = 15
+_MOST_DIGITS, _MOST_LETTERS = 15, 30
 
 
 class Filled(NamedTuple):
@@ -40,6 +41,29 @@ def asked_fields(world: World, entity: Entity) -> list[DataField]:
     flow = world.workflow(entity.name)
     state = flow.field if flow is not None else None
     return [field for field in entity.fields if field.editable and field.name != state]
+
+
+def form_parts(world: World, entity: Entity) -> list[tuple[str, list[DataField]]]:
+    """Return the sections of a form, each with its fields; the heading of fields that are in none is empty."""
+    asked = {field.name: field for field in asked_fields(world, entity)}
+    parts = [
+        (section.label, [asked.pop(name) for name in section.fields if name in asked])
+        for section in entity.sections
+    ]
+    return [(label, fields) for label, fields in (("", [*asked.values()]), *parts) if fields]
+
+
+def new_message(world: World, thread: Thread, row: int, number: int, text: str) -> Row:
+    """Return the message that somebody writes to a row; `number` is the id that it gets."""
+    messages = world.entity(thread.messages)
+    return {
+        **new_row(world, messages),
+        messages.title.name: f"{messages.one} {number}",
+        thread.link: row,
+        thread.text: text,
+        thread.author: world.user,
+        thread.day: world.at.date().isoformat(),
+    }
 
 
 def new_row(world: World, entity: Entity) -> Row:
@@ -133,7 +157,7 @@ def _read(world: World, field: DataField, text: str, choices: Choices) -> Value:
         case Kind.MONEY:
             value = _read_money(world, field, text)
         case Kind.DATE:
-            value = _read_date(text)
+            value = _read_date(world, text)
         case Kind.LINK:
             value = int(text)
         case Kind.TEXT:
@@ -153,23 +177,22 @@ def _read_integer(field: DataField, text: str) -> int:
 
 
 def _read_money(world: World, field: DataField, text: str) -> int:
-    found = _AMOUNT.fullmatch(text.removeprefix(world.currency).strip())
-    if found is None or len(text) > _MOST_DIGITS:
-        raise _Wrong("Enter an amount, as 12.50.")
-    whole = int(found[1].replace(",", "")) * 100
-    cents = int((found[2] or "").ljust(2, "0"))
-    value = whole - cents if found[1].startswith("-") else whole + cents
+    value = read_amount(world, text) if len(text) <= _MOST_LETTERS else None
+    if value is None or (world.amounts is Amounts.WHOLE and value % 100):
+        raise _Wrong(f"Enter an amount, as {_example(world, field)}.")
     if not field.least <= value <= field.most:
-        least, most = (_to_text(field, bound) for bound in (field.least, field.most))
+        least, most = (show_value(world, field, bound) for bound in (field.least, field.most))
         raise _Wrong(f"Enter an amount from {least} to {most}.")
     return value
 
 
-def _read_date(text: str) -> str:
-    try:
-        day = date.fromisoformat(text) if _DAY.fullmatch(text) else None
-    except ValueError:
-        day = None
+def _example(world: World, field: DataField) -> str:
+    """Return an amount without its currency, as a form takes it."""
+    return show_value(world, field, 1250).replace(world.currency, "").strip()
+
+
+def _read_date(world: World, text: str) -> str:
+    day = read_day(world, text)
     if day is None:
-        raise _Wrong("Enter a date as 2026-03-09.")
+        raise _Wrong(f"Enter a date as {show_day(world, date(2026, 3, 9))}.")
     return day.isoformat()

@@ -5,20 +5,23 @@ Pages name everything by the words of the specification. What they show of a row
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from jinja2 import Environment, PackageLoader
+from jinja2 import Environment, FileSystemLoader
 
+from generators.worlds.behaving import fact_parts
 from generators.worlds.colours import colours_of
 from generators.worlds.database import Chosen, Listed, Row
 from generators.worlds.display import Titles, show
-from generators.worlds.forms import Choices, asked_fields
-from schemas.world import DataField, Entity, Kind, Transition, View, Widget, World
+from generators.worlds.forms import Choices, form_parts
+from generators.worlds.frame import Frame
+from generators.worlds.looks import FOLDER, faces, kit_styles
+from schemas.world import DataField, Entity, Kind, Transition, View, World
 
-_TEMPLATES = Environment(
-    loader=PackageLoader("generators.worlds"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-)
+_HERE = Path(__file__).parent
 _MARKS = {
     Kind.INTEGER: "figure",
     Kind.MONEY: "figure",
@@ -29,7 +32,11 @@ _MARKS = {
 """The class of a kind's cells in a table, but for those of titles."""
 
 
-class _Fact(NamedTuple):
+SURE = "_sure"
+"""What a form sends that was asked again; no field has such a name."""
+
+
+class Fact(NamedTuple):
     """A field of a row as a page shows it."""
 
     name: str
@@ -39,18 +46,40 @@ class _Fact(NamedTuple):
     """The page of the row that a link leads to; empty: the field leads nowhere."""
 
 
+@cache
+def _templates(kit: str) -> Environment:
+    """Return the templates of pages with those of a kit, whose own go first."""
+    return Environment(
+        loader=FileSystemLoader([FOLDER / kit, _HERE / "templates", FOLDER]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
 class Pages:
     """The pages of one world."""
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._styles = kit_styles(world.look.kit)
+        self._templates = _templates(world.look.kit)
+        self._frame = Frame()
+
+    def framed(self, frame: Frame) -> "Pages":
+        """Return the same pages with what they show around their content."""
+        pages = Pages(self._world)
+        pages._frame = frame
+        return pages
 
     def style(self) -> str:
         """Return the stylesheet."""
         look = self._world.look
         # What it is made of was checked by the specification, and CSS is not escaped as HTML is.
-        template = _TEMPLATES.overlay(autoescape=False).get_template("style.css")
-        return template.render(look=look, colours=colours_of(look))
+        template = self._templates.overlay(autoescape=False).get_template("style.css")
+        return template.render(
+            look=look, colours=colours_of(look), faces=faces(self._world.packages)
+        )
 
     def home(self) -> str:
         """Return the start page."""
@@ -61,7 +90,14 @@ class Pages:
         return self._page("notice.html", heading, at=None, message=message)
 
     def listing(
-        self, view: View, listed: Listed, *, chosen: Chosen, choices: Choices, titles: Titles
+        self,
+        view: View,
+        listed: Listed,
+        *,
+        chosen: Chosen,
+        choices: Choices,
+        titles: Titles,
+        actions: Mapping[str, str] | None = None,
     ) -> str:
         """Return a page of a view.
 
@@ -71,6 +107,7 @@ class Pages:
             chosen: what was asked for.
             choices: what may be chosen in each field that has choices.
             titles: the titles of the rows that links lead to.
+            actions: what can be done to rows that are ticked, with its words; None: none can be ticked.
         """
         entity, words = self._world.entity(view.entity), self._world.words
         fields = [entity.field(name) for name in view.columns]
@@ -92,10 +129,11 @@ class Pages:
                 for field in fields
             },
             rows=[
-                {"id": row["id"], "facts": self._facts(entity, fields, row, titles)}
+                {"id": row["id"], "facts": self.facts(entity, fields, row, titles)}
                 for row in listed.rows
             ],
             chosen=chosen,
+            actions=actions,
             choices=choices,
             sorts=sorts,
             sort=sort,
@@ -111,6 +149,7 @@ class Pages:
         titles: Titles,
         steps: Sequence[Transition],
         linked: Sequence[tuple[Entity, Sequence[Row]]],
+        messages: Sequence[Row] = (),
         message: str = "",
     ) -> str:
         """Return the page of a row.
@@ -120,7 +159,8 @@ class Pages:
             row: the row.
             titles: the titles of the rows that links lead to.
             steps: those of its workflow that may be taken.
-            linked: the rows that link to it, by their entity.
+            linked: the rows that link to it, by their entity, without its messages.
+            messages: those of its thread, in their order.
             message: what just went wrong; empty: nothing.
         """
         return self._page(
@@ -129,11 +169,34 @@ class Pages:
             at=self._view_name(entity),
             entity=entity,
             id=row["id"],
-            facts=self._facts(entity, entity.fields, row, titles),
+            parts=[
+                {
+                    "id": f"part-{number}",
+                    "label": label,
+                    "facts": self.facts(entity, fields, row, titles),
+                }
+                for number, (label, fields) in enumerate(fact_parts(self._world, entity))
+            ],
             steps=steps,
             linked=linked,
+            thread=self._world.thread(entity.name),
+            messages=self._written(entity, messages),
             message=message,
         )
+
+    def _written(self, entity: Entity, messages: Sequence[Row]) -> list[dict[str, str]]:
+        """Return the messages of a row as its page shows them."""
+        thread = self._world.thread(entity.name)
+        if thread is None:
+            return []
+        names = {"author": thread.author, "day": thread.day, "text": thread.text}
+        return [
+            {
+                part: show(self._world, thread.messages, name, one[name], {})
+                for part, name in names.items()
+            }
+            for one in messages
+        ]
 
     def form(
         self,
@@ -143,6 +206,8 @@ class Pages:
         texts: Mapping[str, str],
         choices: Choices,
         messages: Mapping[str, str],
+        view: View | None = None,
+        asks_again: bool = False,
     ) -> str:
         """Return a form.
 
@@ -152,24 +217,69 @@ class Pages:
             texts: what it holds, by field.
             choices: what may be chosen in each field that has choices.
             messages: what is wrong, by field.
+            view: the view of settings that is the form; None: the form is a page of its own.
+            asks_again: whether it asks if what it holds is to be saved.
         """
         words = self._world.words
-        if row is None:
+        if view is not None:
+            heading, back = view.label, "/"
+        elif row is None:
             heading, back = words.add.format(one=entity.one), self.list_address(entity)
         else:
             heading = f"{words.edit}: {row[entity.title.name]}"
             back = f"/{entity.name}/{row['id']}"
-        fields = asked_fields(self._world, entity)
+        parts = form_parts(self._world, entity)
         return self._page(
             "form.html",
             heading,
-            at=self._view_name(entity),
-            fields=fields,
-            widgets={field.name: _widget(field).value for field in fields},
+            at=self._view_name(entity) if view is None else view.name,
+            parts=parts,
             texts=texts,
             choices=choices,
             messages=messages,
             back=back,
+            sure=SURE if asks_again else "",
+        )
+
+    def shaped(self, template: str, view: View, **content: object) -> str:
+        """Return the page of a view that is no list."""
+        entity = self._world.entity(view.entity)
+        return self._page(template, view.label, at=view.name, view=view, entity=entity, **content)
+
+    def wizard(
+        self,
+        entity: Entity,
+        page: int,
+        *,
+        texts: Mapping[str, str],
+        choices: Choices,
+        messages: Mapping[str, str],
+        facts: Sequence[Fact],
+    ) -> str:
+        """Return a page of a form of several pages, from 0; the last is the summary, which shows `facts`.
+
+        The other arguments are those of `form`.
+        """
+        parts = form_parts(self._world, entity)
+        here = {field.name for field in parts[page][1]} if page < len(parts) else set[str]()
+        asked = [field for _, fields in parts for field in fields]
+        return self._page(
+            "wizard.html",
+            self._world.words.add.format(one=entity.one),
+            at=self._view_name(entity),
+            entity=entity,
+            parts=parts,
+            page=page,
+            kept={
+                field.name: texts[field.name]
+                for field in asked
+                if field.name in texts and field.name not in here
+            },
+            texts=texts,
+            choices=choices,
+            messages=messages,
+            facts=facts,
+            back=self.list_address(entity),
         )
 
     def delete(self, entity: Entity, row: Row, *, message: str = "") -> str:
@@ -185,22 +295,24 @@ class Pages:
         )
 
     def list_address(self, entity: Entity) -> str:
-        """Return the path of the first view of an entity, or of the start page where it has none."""
+        """Return the path of the first view of an entity, or of the start page where it has none; lists go first."""
         return f"/{self._view_name(entity) or ''}"
 
     def _view_name(self, entity: Entity) -> str | None:
-        view = self._world.view_of(entity.name)
+        others = (view for view in self._world.views if view.entity == entity.name)
+        view = self._world.view_of(entity.name) or next(others, None)
         return view.name if view is not None else None
 
-    def _facts(
+    def facts(
         self, entity: Entity, fields: Sequence[DataField], row: Row, titles: Titles
-    ) -> list[_Fact]:
-        out = list[_Fact]()
+    ) -> list[Fact]:
+        """Return fields of a row as pages show them; `titles` are of the rows that links lead to."""
+        out = list[Fact]()
         for field in fields:
             value = row[field.name]
             leads = field.target is not None and value is not None
             out.append(
-                _Fact(
+                Fact(
                     name=field.name,
                     label=field.label,
                     shown=show(self._world, entity.name, field.name, value, titles),
@@ -211,23 +323,15 @@ class Pages:
 
     def _page(self, template: str, heading: str, *, at: str | None = "", **content: object) -> str:
         """Return a page; `at` is the part of the navigation that it belongs to, None if to none."""
-        return _TEMPLATES.get_template(template).render(
-            world=self._world, heading=heading, at=at, **content
+        page = self._templates.get_template(template).render(
+            world=self._world,
+            heading=heading,
+            at=at,
+            frame=self._frame,
+            styles=self._styles,
+            **content,
         )
-
-
-def _widget(field: DataField) -> Widget:
-    """Return what a form asks for a field with, where its own does not go with its kind."""
-    match field.kind:
-        case Kind.CHOICE | Kind.LINK:
-            return Widget.RADIOS if field.widget is Widget.RADIOS else Widget.SELECT
-        case Kind.FLAG:
-            chosen = field.widget in {Widget.RADIOS, Widget.SELECT}
-            return field.widget if chosen else Widget.CHECKBOX
-        case Kind.LONG_TEXT:
-            return Widget.TEXTAREA
-        case _:
-            return Widget.INPUT
+        return page.replace(' class=""', "")  # a kit need not have classes for everything
 
 
 def _page_address(view: View, chosen: Chosen, sort: str, page: int) -> str:

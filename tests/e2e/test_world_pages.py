@@ -10,31 +10,27 @@ from generators.browser.chromium import Chromium
 from generators.browser.protocol import Session
 from generators.sites.gateway import Gateway
 from generators.sites.worlds import WorldsSite
+from generators.worlds.looks import KITS, kit_packages
 from schemas.action import Goto
-from schemas.world import Layout, Listing, World
+from schemas.look import Layout, Listing
+from schemas.world import World
 
 pytestmark = pytest.mark.browser
 
 SIZES = ((1_024, 768), (800, 600))
 
 LOOKS = {
-    "plain": {},
-    "dark": {
-        "dark": True,
-        "layout": Layout.SIDE,
-        "listing": Listing.CARDS,
-        "accent": "#2b6cb0",
-        "radius": 14,
-    },
-    "dense": {
-        "dense": True,
-        "layout": Layout.SPLIT,
-        "listing": Listing.ITEMS,
-        "accent": "#b7410e",
-        "surface": "#faf7f2",
-        "font": "serif",
-        "radius": 0,
-    },
+    kit: {
+        "kit": kit,
+        "layout": list(Layout)[number % len(Layout)],
+        "listing": list(Listing)[number % len(Listing)],
+        "dark": number % 2 == 1,
+        "dense": number % 3 == 2,
+        "accent": ("#1f6feb", "#2b6cb0", "#b7410e")[number % 3],
+        "surface": ("#f6f8fa", "#faf7f2")[number % 2],
+        "radius": (6, 14, 0)[number % 3],
+    }
+    for number, kit in enumerate(KITS)
 }
 
 PAGES = {
@@ -67,7 +63,10 @@ OVERFLOW = """
 def world_of(look: str) -> World:
     """Return the shop in another look, at an origin of its own."""
     changed = SHOP.look.model_copy(update=LOOKS[look])
-    return SHOP.model_copy(update={"host": f"{look}.localhost", "look": changed})
+    packages = kit_packages(look)
+    return SHOP.model_copy(
+        update={"host": f"{look}.localhost", "look": changed, "packages": packages}
+    )
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import pytest
 from made_world import SHOP
 
 from generators.worlds.colours import colours_of
-from schemas.world import Look
+from schemas.look import Look
 
 TEXTS = [
     ("ink", "ground"),

@@ -1,5 +1,6 @@
 """The rows of a world fit its specification and each other."""
 
+import re
 from collections import Counter
 from collections.abc import Container
 from datetime import date
@@ -11,9 +12,10 @@ from generators.worlds.content import Row, Rows, draw_rows, titles_of
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.recipes import earlier_of, holder_of
 from schemas.errors import BadTasks
+from schemas.look import Amounts
 from schemas.world import DataField, Entity, Kind, World
 
-SEEDS = range(0, 200, 8)
+SEEDS = range(0, 200, 24)
 """The worlds of each family whose rows are looked at."""
 
 ONE = draw_world("shop", 0)
@@ -126,13 +128,44 @@ def test_titles_are_those_of_the_rows() -> None:
     assert titles["customer"][3] == rows["customer"][2]["name"]
 
 
-@pytest.mark.parametrize("locale", ["en_GB", "de_DE", "fr_FR"])
+@pytest.mark.parametrize("locale", ["en_GB", "de_DE", "fr_FR", "es_ES", "ja_JP", "ar_DZ"])
 def test_people_have_names_of_the_locale(locale: str) -> None:
     american, other = (ONE.model_copy(update={"locale": one}) for one in ("en_US", locale))
     names = titles_of(ONE, draw_rows(american))["customer"]
     others = titles_of(ONE, draw_rows(other))["customer"]
 
     assert len(set(names.values()) & set(others.values())) < 3
+
+
+@pytest.mark.parametrize(
+    ("locale", "letters", "mail"),
+    [
+        ("de_DE", r"[\x00-\u017f\u2019]+", r"[a-z.-]+@.*"),
+        ("ja_JP", r"[\u3000-\u9fff 々]+", r"[a-z]+\.[a-z]+@.*"),
+        ("ar_DZ", r"[\u0600-\u06ff ]+", r"user\d{4}@.*"),
+    ],
+)
+def test_contents_are_in_the_letters_of_the_locale(locale: str, letters: str, mail: str) -> None:
+    world = draw_world("library", 0).model_copy(update={"locale": locale})
+    rows = draw_rows(world)
+
+    people = [*rows["author"], *rows["member"]]
+    names = [str(row[name]) for row in people for name in ("name", "country") if name in row]
+    assert [name for name in names if not re.fullmatch(letters, name)] == []
+    mails = [str(row["email"]) for row in rows["member"] if "email" in row]
+    assert [each for each in mails if not re.fullmatch(mail, each)] == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_amounts_end_as_prices_do(family: str) -> None:
+    for world, rows in _drawn(family):
+        for entity in world.entities:
+            for field in (one for one in entity.fields if one.kind is Kind.MONEY):
+                values = [int(row[field.name] or 0) for row in rows[entity.name]]
+                ends = {value % 100 for value in values} - {field.least % 100, field.most % 100}
+                assert len(ends) <= 4, (world.seed, field.name)
+                if world.amounts is Amounts.WHOLE:
+                    assert ends == set()
 
 
 def _world(*fields: DataField, rows: int = 5) -> World:

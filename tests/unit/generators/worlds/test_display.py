@@ -1,11 +1,12 @@
 """Values of a world are written in one way."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
-from generators.worlds.display import show
-from schemas.world import DataField, Entity, Kind, Layout, Listing, Look, View, Words, World
+from generators.worlds.display import read_amount, read_day, show, show_day
+from schemas.look import Amounts, Days, Layout, Listing, Look, Words
+from schemas.world import DataField, Entity, Kind, View, World
 
 WORLD = World(
     family="made",
@@ -65,6 +66,63 @@ TITLES = {"thing": {1: "Lamp", 2: "Mug"}}
 )
 def test_a_value_is_shown(field: str, value: str | int | None, shown: str) -> None:
     assert show(WORLD, "thing", field, value, TITLES) == shown
+
+
+@pytest.mark.parametrize("days", Days)
+def test_a_day_is_read_as_it_is_written(days: Days) -> None:
+    world = WORLD.model_copy(update={"days": days})
+    ninth = date(2026, 3, 9)
+
+    written = show_day(world, ninth)
+
+    assert written == days.value
+    assert read_day(world, written) == read_day(world, "2026-03-09") == ninth
+    each = [date(2026, month, 28) for month in range(1, 13)]
+    assert [read_day(world, show_day(world, day)) for day in each] == each
+
+
+@pytest.mark.parametrize(
+    ("days", "text"),
+    [
+        (Days.ISO, "09/03/2026"),
+        (Days.SLASHES, "31/02/2026"),
+        (Days.MONTH_FIRST, "13/01/2026"),
+        (Days.ENGLISH, "9 Mai 2026"),
+        (Days.GERMAN, "9. 2026"),
+        (Days.DOTS, ""),
+        (Days.DOTS, "09.03.26"),
+    ],
+)
+def test_what_is_no_day_is_not_read(days: Days, text: str) -> None:
+    assert read_day(WORLD.model_copy(update={"days": days}), text) is None
+
+
+@pytest.mark.parametrize(
+    ("amounts", "shown", "others"),
+    [
+        (Amounts.POINT, "€1,234.50", ["1234.5", "1,234.50", "€ 1234.50"]),
+        (Amounts.COMMA, "1.234,50 €", ["1234,5", "1.234,50", "1234.50"]),
+        (Amounts.SPACE, "1 234,50 €", ["1234,50", "1 234,50 €", "1234.50"]),
+    ],
+)
+def test_an_amount_is_read_as_it_is_written(
+    amounts: Amounts, shown: str, others: list[str]
+) -> None:
+    world = WORLD.model_copy(update={"amounts": amounts})
+
+    assert show(world, "thing", "price", 123_450, TITLES) == shown
+    assert {read_amount(world, text) for text in (shown, *others)} == {123_450}
+    assert read_amount(world, f"-{others[0]}") == -123_450
+    assert [read_amount(world, text) for text in ("", "x", "1,2,3", "12.345,6.7", "€")] == [
+        None
+    ] * 5
+
+
+def test_an_amount_without_hundredths_is_written_so() -> None:
+    world = WORLD.model_copy(update={"amounts": Amounts.WHOLE, "currency": "¥"})
+
+    assert show(world, "thing", "price", 123_400, TITLES) == "¥1,234"
+    assert read_amount(world, "¥1,234") == read_amount(world, "1234") == 123_400
 
 
 @pytest.mark.parametrize(("entity", "field"), [("thing", "colour"), ("person", "name")])

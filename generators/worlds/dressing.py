@@ -1,0 +1,67 @@
+"""What the forms of a world ask for each field with, drawn from a seed among what goes with its kind."""
+
+from collections.abc import Mapping
+from random import Random
+
+from schemas.world import DataField, Entity, Kind, Widget
+
+_FEW, _MANY = 5, 12
+"""So many choices at most have a button each, and so many a list without a search, which is told one by keys."""
+
+_ROW_CHARS = 42
+"""The words of the buttons of one row, characters, at most."""
+
+_MOST_POSITIONS = 40
+"""Of a slider: its handle goes from one to the next by a key."""
+
+_Weights = Mapping[Widget, int]
+
+
+def with_widgets(entity: Entity, counts: Mapping[str, int], rng: Random) -> Entity:
+    """Return an entity with a widget for each field; `counts` are the rows of all entities, by name."""
+    fields = tuple(
+        field.model_copy(update={"widget": _draw(_weights(field, counts), rng)})
+        for field in entity.fields
+    )
+    return entity.model_copy(update={"fields": fields})
+
+
+def _draw(weights: _Weights, rng: Random) -> Widget:
+    return rng.choices(list(weights), list(weights.values()))[0]
+
+
+def _weights(field: DataField, counts: Mapping[str, int]) -> _Weights:
+    """Return the widgets that may ask for a field, with how often they do."""
+    match field.kind:
+        case Kind.CHOICE:
+            weights = _of_choices(field)
+        case Kind.LINK if counts.get(field.target or "", 0) <= _MANY:
+            weights = {Widget.SELECT: 2, Widget.COMBOBOX: 1}
+        case Kind.LINK:
+            weights = {Widget.COMBOBOX: 1}
+        case Kind.FLAG:
+            weights = {Widget.CHECKBOX: 4, Widget.SWITCH: 3, Widget.RADIOS: 2, Widget.SEGMENTS: 2}
+        case Kind.INTEGER if field.required and field.most - field.least <= _MOST_POSITIONS:
+            weights = {Widget.INPUT: 2, Widget.STEPPER: 3, Widget.SLIDER: 3}
+        case Kind.INTEGER:
+            weights = {Widget.INPUT: 3, Widget.STEPPER: 2}
+        case Kind.LONG_TEXT:
+            weights = {Widget.TEXTAREA: 1}
+        case _:
+            weights = {Widget.INPUT: 1}
+    return weights
+
+
+def _of_choices(field: DataField) -> _Weights:
+    if len(field.choices) > _MANY:
+        return {Widget.COMBOBOX: 1}
+    if len(field.choices) > _FEW or not field.required:  # a button that is pressed cannot be let go
+        return {Widget.SELECT: 2, Widget.COMBOBOX: 1}
+    in_a_row = sum(map(len, field.choices)) <= _ROW_CHARS
+    return {
+        Widget.SELECT: 3,
+        Widget.RADIOS: 3,
+        Widget.CARDS: 2,
+        Widget.COMBOBOX: 1,
+        Widget.SEGMENTS: 2 if in_a_row else 0,
+    }

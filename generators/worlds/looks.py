@@ -1,0 +1,140 @@
+"""What looks of worlds are drawn from: the kits, each a folder in `generators/worlds/kits`, and the fonts."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from colorsys import hls_to_rgb
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from generators.worlds.packages.lock import locked
+from schemas.base import Record
+from schemas.errors import Refusal
+from schemas.look import Block, Layout, Listing, Look
+
+FOLDER = Path(__file__).with_name("kits")
+"""Where the kits are."""
+
+KITS = tuple(sorted(path.parent.name for path in FOLDER.glob("*/kit.html")))
+"""The names of all kits."""
+
+FONTS = {
+    "inter": "sans-serif",
+    "nunito": "sans-serif",
+    "work-sans": "sans-serif",
+    "barlow": "sans-serif",
+    "lora": "serif",
+    "pt-serif": "serif",
+    "roboto-slab": "serif",
+    "ibm-plex-mono": "monospace",
+}
+"""The fonts of Latin letters, each a package `@fontsource/NAME`, with what they are."""
+
+_FURTHER = {"ja": ("noto-sans-jp",), "ar": ("noto-sans-arabic", "noto-kufi-arabic")}
+"""By language, the fonts of letters that the others lack."""
+
+_DARK, _DENSE = 0.3, 0.3
+"""The shares of looks that are so."""
+
+_RADII = (0, 2, 4, 6, 8, 12, 16)
+
+_WAYS = 6
+"""How many of the first blocks of a first page lead to every view."""
+
+_SCOPE = "@fontsource/"
+_WEIGHT = re.compile(r"-(\d+)-normal\.woff2$")
+
+
+class _Kit(Record):
+    """The file `kit.toml` of a kit."""
+
+    css: tuple[tuple[str, str], ...] = ()
+    """The stylesheets of its packages in their order: package and path."""
+
+
+class Face(NamedTuple):
+    """A font of a stylesheet."""
+
+    family: str
+    weight: str
+    address: str
+
+
+def kit_packages(kit: str) -> tuple[str, ...]:
+    """Return the packages of a kit, as `bootstrap@5.3.9`."""
+    return tuple(dict.fromkeys(locked()[name].pinned for name, _ in _read_kit(kit).css))
+
+
+def kit_styles(kit: str) -> list[str]:
+    """Return the addresses of the stylesheets of a kit's packages."""
+    return [locked()[name].address(path) for name, path in _read_kit(kit).css]
+
+
+@cache
+def _read_kit(kit: str) -> _Kit:
+    """Return what a kit loads.
+
+    Raises:
+        Refusal: there is no such kit.
+    """
+    if kit not in KITS:
+        raise Refusal(f"there is no kit '{kit}'; there are {', '.join(KITS)}")
+    path = FOLDER / kit / "kit.toml"
+    return _Kit.model_validate(tomllib.loads(path.read_text("utf-8")) if path.is_file() else {})
+
+
+def draw_font(locale: str, rng: Random) -> tuple[str, tuple[str, ...]]:
+    """Return the CSS font family of a world in a locale, and the packages that it needs."""
+    font = rng.choice(list(FONTS))
+    further = _FURTHER.get(locale.partition("_")[0], ())
+    names = (font, rng.choice(further)) if further else (font,)
+    packages = tuple(locked()[f"{_SCOPE}{name}"].pinned for name in names)
+    return ", ".join((*names, FONTS[font])), packages
+
+
+def faces(packages: Sequence[str]) -> list[Face]:
+    """Return the fonts that packages hold; a family is called as its package is."""
+    fonts = (locked()[name.rpartition("@")[0]] for name in packages if name.startswith(_SCOPE))
+    return [
+        Face(font.name.removeprefix(_SCOPE), weight[1], font.address(path))
+        for font in fonts
+        for path in font.files
+        if (weight := _WEIGHT.search(path))
+    ]
+
+
+def draw_look(font: str, rng: Random) -> Look:
+    """Return the look of a world whose text has a font."""
+    dark = rng.random() < _DARK
+    hue = rng.random()
+    brightness = rng.uniform(0.09, 0.14) if dark else rng.uniform(0.95, 0.99)
+    return Look(
+        kit=rng.choice(KITS),
+        layout=rng.choice(list(Layout)),
+        listing=rng.choice(list(Listing)),
+        accent=_colour(hue, 0.6 if dark else 0.4, rng.uniform(0.45, 0.9)),
+        surface=_colour(rng.choice((hue, rng.random())), brightness, rng.uniform(0.05, 0.35)),
+        dark=dark,
+        dense=rng.random() < _DENSE,
+        font=font,
+        radius=rng.choice(_RADII),
+        home=_home(rng),
+    )
+
+
+def _home(rng: Random) -> tuple[Block, ...]:
+    """Return the blocks of a first page: ways to the views, and others around them."""
+    ways = list(Block)[:_WAYS]
+    others = rng.sample(list(Block)[_WAYS:], rng.randint(2, 4))
+    blocks = [*rng.sample(ways, rng.randint(1, 2)), *others]
+    rng.shuffle(blocks)
+    return tuple(blocks)
+
+
+def _colour(hue: float, brightness: float, saturation: float) -> str:
+    """Return a colour as `#1a2b3c`; all of its parts go from 0 to 1."""
+    return "#" + "".join(
+        f"{round(part * 255):02x}" for part in hls_to_rgb(hue, brightness, saturation)
+    )

@@ -1,0 +1,121 @@
+"""Every widget of a form, operated in Chromium by the steps that references plan for it, twice alike."""
+
+from hashlib import sha256
+
+import pytest
+from made_world import SHOP, shop_task
+
+from generators.browser.chromium import Chromium
+from generators.policy.protocol import PolicyInput
+from generators.policy.reference import ReferencePolicy
+from generators.sites.gateway import Gateway
+from generators.sites.worlds import WorldsSite
+from generators.tasks.worlds.moves import put, save
+from generators.tasks.worlds.setting import Setting
+from generators.worlds.database import Row, Rows, Value
+from schemas.action import Answer, Goto
+from schemas.world import WIDGETS, DataField, Entity, Kind, View, World
+
+pytestmark = pytest.mark.browser
+
+VALUES: dict[Kind, tuple[Value, Value, Value]] = {
+    Kind.TEXT: ("Lamp", "Lamp, large", "Lamp"),
+    Kind.LONG_TEXT: ("Wait.", "Nothing else is missing.", "Goes back."),
+    Kind.INTEGER: (12, 37, 35),
+    Kind.MONEY: (1_000, 1_250, 99),
+    Kind.DATE: ("2026-02-27", "2026-04-01", "2026-03-31"),
+    Kind.CHOICE: ("Kitchen", "Textiles", "Lighting"),
+    Kind.FLAG: (0, 1, 0),
+    Kind.LINK: (1, 3, 2),
+}
+"""What a field of each kind holds, and the values that it is given first and then."""
+
+MAKERS = ("Ada Lind", "Ada Lund", "Bo Ek")
+
+FIELDS = tuple(
+    DataField(
+        name=f"{kind.value}_{widget.value}",
+        label=f"{kind.value} {widget.value}".replace("_", " ").capitalize(),
+        kind=kind,
+        widget=widget,
+        choices=("Lighting", "Kitchen", "Textiles") if kind is Kind.CHOICE else (),
+        target="maker" if kind is Kind.LINK else None,
+        least=-60 if kind is Kind.DATE else 0,
+        most={Kind.INTEGER: 40, Kind.DATE: 60}.get(kind, 5_000),
+    )
+    for kind in Kind
+    for widget in WIDGETS[kind]
+)
+
+THING = Entity(name="thing", one="Thing", many="Things", fields=FIELDS, rows=1)
+MAKER = Entity(
+    name="maker",
+    one="Maker",
+    many="Makers",
+    fields=(DataField(name="name", label="Name", kind=Kind.TEXT),),
+    rows=len(MAKERS),
+)
+WORLD: World = SHOP.model_copy(
+    update={
+        "entities": (THING, MAKER),
+        "workflows": (),
+        "views": (View(name="things", label="Things", entity="thing", columns=(FIELDS[0].name,)),),
+    }
+)
+
+FACTS = """
+Object.fromEntries([...document.querySelectorAll("dt")].map(one => [one.textContent, one.nextElementSibling.textContent]))
+"""
+
+
+def rows() -> Rows:
+    """Return one thing, and its makers."""
+    thing: Row = {"id": 1, **{field.name: VALUES[field.kind][0] for field in FIELDS}}
+    makers: list[Row] = [{"id": n + 1, "name": name} for n, name in enumerate(MAKERS)]
+    return {"thing": [thing], "maker": makers}
+
+
+def shown(which: int) -> dict[str, str]:
+    """Return what the thing's page says of values, by label."""
+    setting = Setting(WORLD, rows())
+    return {field.label: setting.shown(THING, field, VALUES[field.kind][which]) for field in FIELDS}
+
+
+async def fill_twice(site: WorldsSite, chromium: Chromium) -> tuple[list[object], str]:
+    """Give all fields other values, and others again; return what its page says then, and a hash of all pictures."""
+    said, seen, setting = list[object](), sha256(), Setting(WORLD, rows())
+    async with site.open(shop_task(WORLD)) as visit:
+        spec = visit.session_spec(viewport_width=1_024, viewport_height=768)
+        async with chromium.session(spec) as session:
+            await session.open(visit.start_url)
+            for which in (1, 2):
+                await session.act(Goto(url=f"{WORLD.origin}/thing/1/edit"))
+                steps = [
+                    step
+                    for field in FIELDS
+                    for step in put(
+                        setting,
+                        field,
+                        VALUES[field.kind][which],
+                        before=VALUES[field.kind][which - 1],
+                    )
+                ]
+                policy = ReferencePolicy((*steps, *save(setting)))
+                while True:
+                    look = await session.observe()
+                    seen.update(look.screenshot.bytes)
+                    decision = await policy.act(PolicyInput("", (), look, session.reader))
+                    if isinstance(decision.action, Answer):
+                        break
+                    assert (await session.act(decision.action)).error is None
+                said.append(await session.evaluate(FACTS))
+    return said, seen.hexdigest()
+
+
+async def test_each_widget_is_given_values_and_looks_the_same_twice() -> None:
+    async with Gateway() as gateway, Chromium(gateway_port=gateway.port) as chromium:
+        site = WorldsSite(gateway, lambda _: (WORLD, rows()))
+        first, again = [await fill_twice(site, chromium) for _ in range(2)]
+
+    assert first[0] == [shown(1), shown(2)]
+    assert again == first

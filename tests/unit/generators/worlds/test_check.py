@@ -1,0 +1,116 @@
+"""What is wrong with a world is found: each gate rejects a world that was made to break it alone."""
+
+from collections.abc import Callable
+
+import pytest
+from made_world import SHOP, shop_rows
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from generators.worlds.check import Broken, Crawl, Trial, WorldGate
+from generators.worlds.server import WorldServer
+
+Change = Callable[[Scope, bytes], bytes]
+
+
+def _changed(change: Change) -> Callable[[WorldServer], ASGIApp]:
+    """Return what serves a world with its pages changed."""
+
+    def serve(server: WorldServer) -> ASGIApp:
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            async def pass_on(message: Message) -> None:
+                if message["type"] == "http.response.body":
+                    message = {**message, "body": change(scope, message.get("body", b""))}
+                await send(message)
+
+            await server(scope, receive, pass_on)
+
+        return application
+
+    return serve
+
+
+async def _try(serve: Callable[[WorldServer], ASGIApp]) -> tuple[Crawl, list[Broken]]:
+    trial = Trial(SHOP, shop_rows(), serve)
+    crawl = await trial.crawl()
+    return crawl, [one async for one in trial.gates(crawl)]
+
+
+async def test_a_world_that_works_passes_and_was_looked_at() -> None:
+    crawl, broken = await _try(lambda server: server)
+
+    assert broken == []
+    assert {"/", "/products", "/product/1", "/product/1/edit", "/purchase/new"} <= set(crawl.pages)
+    assert len(crawl.pages) > 20
+    assert crawl.asked > len(crawl.pages)
+    assert crawl.sent > 20
+    before = dict(shop_rows())
+    assert [state for state in crawl.ends.values() if state == before] == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "html"),
+    [
+        (WorldGate.LIVE, b'<a href="/nowhere">More</a></main>'),
+        (
+            WorldGate.LIVE,
+            b'<form method="post" action="/nowhere"><button>Go</button></form></main>',
+        ),
+        (WorldGate.LIVE, b'<link rel="stylesheet" href="/_/none.css"></main>'),
+        (WorldGate.NETWORK_POLICY, b'<img src="https://example.com/pixel.png"></main>'),
+        (WorldGate.NETWORK_POLICY, b'<a href="//example.com/">More</a></main>'),
+        (WorldGate.NETWORK_POLICY, b'<form action="http://example.com/"></form></main>'),
+    ],
+)
+async def test_a_page_that_leads_nowhere_or_elsewhere_is_found(
+    gate: WorldGate, html: bytes
+) -> None:
+    def change(scope: Scope, body: bytes) -> bytes:
+        return body.replace(b"</main>", html) if scope["path"] == "/" else body
+
+    _, broken = await _try(_changed(change))
+
+    assert {one.gate for one in broken} == {gate}
+    assert all(one.because.startswith("/") for one in broken)
+
+
+async def test_pages_that_differ_from_visit_to_visit_are_found() -> None:
+    def change(scope: Scope, body: bytes) -> bytes:
+        cookie = dict(scope["headers"])[b"cookie"]
+        return body.replace(b"</main>", cookie + b"</main>") if scope["path"] == "/" else body
+
+    _, broken = await _try(_changed(change))
+
+    assert broken == [Broken(WorldGate.EPISODE_DETERMINISM, "/: two visits find two pages")]
+
+
+async def test_a_visit_that_changes_another_is_found() -> None:
+    def serve(server: WorldServer) -> ASGIApp:
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["method"] == "POST":  # every form goes to the last visit that was opened
+                last = max(server._visits, key=lambda token: int(token.rpartition("-")[2]))
+                others = [pair for pair in scope["headers"] if pair[0] != b"cookie"]
+                scope = {**scope, "headers": [*others, (b"cookie", f"visit={last}".encode())]}
+            await server(scope, receive, send)
+
+        return application
+
+    _, broken = await _try(serve)
+
+    assert broken == [Broken(WorldGate.EPISODE_ISOLATION, "what a visit changes is in another")]
+
+
+async def test_a_server_that_fails_is_found() -> None:
+    def serve(server: WorldServer) -> ASGIApp:
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["path"] == "/product/2":
+                raise RuntimeError("there is no such shelf")
+            await server(scope, receive, send)
+
+        return application
+
+    trial = Trial(SHOP, shop_rows(), serve)
+    crawl = await trial.crawl()
+
+    assert (
+        Broken(WorldGate.LIVE, "/product/2: RuntimeError('there is no such shelf')") in crawl.broken
+    )

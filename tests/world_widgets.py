@@ -1,0 +1,51 @@
+"""What the script of widgets does to fields, in the tree of a page that runs none."""
+
+from collections.abc import Sequence
+
+from generators.browser.protocol import Node
+
+
+def write(field: Node, text: str) -> None:
+    """Type a text in place of what a field holds; what a combobox lists for it comes into sight."""
+    if field.attrs.get("data-widget") == "combobox":
+        for option in _options(field):
+            option.shown = text.casefold() in option.text.casefold() and bool(option.text.strip())
+        return
+    assert field.tag in {"input", "textarea"}, f"nothing can be typed into {field}"
+    field.attrs["value"] = field.text = text
+
+
+def press(slider: Node, key: str) -> None:
+    """Press a key while a slider has the focus."""
+    least, most = int(slider.attrs["min"]), int(slider.attrs["max"])
+    value = int(slider.attrs["value"])
+    moved = {"Home": least, "End": most, "ArrowLeft": value - 1, "ArrowRight": value + 1}[key]
+    slider.attrs["value"] = str(min(most, max(least, moved)))
+
+
+def click_widget(node: Node, path: Sequence[Node]) -> bool:
+    """Click what a script answers; return whether one does."""
+    above = path[-2]
+    if node.tag == "option" and above.attrs.get("data-widget") == "combobox":
+        select_option(_options(above), node)
+        for option in _options(above):
+            option.shown = False
+        return True
+    if "data-step" in node.attrs:
+        (field,) = [one for one in above.children if one.tag == "input"]
+        moved = int(field.attrs["value"]) + int(node.attrs["data-step"])
+        bounds = int(field.attrs["data-least"]), int(field.attrs["data-most"])
+        field.attrs["value"] = str(min(bounds[1], max(bounds[0], moved)))
+        return True
+    return False
+
+
+def select_option(options: Sequence[Node], chosen: Node) -> None:
+    """Choose one option of a list."""
+    for option in options:
+        option.attrs.pop("selected", None)
+    chosen.attrs["selected"] = ""
+
+
+def _options(field: Node) -> list[Node]:
+    return [node for node in field.walk() if node.tag == "option"]
