@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AwareDatetime, Field, JsonValue, field_validator, model_validator
 
 from schemas.base import Record
+from schemas.json_pointer import Pointer
 from schemas.masks import Masks
 
 PLACEHOLDERS = ("seed", "template", "port", "folder", "session", "python")
@@ -121,7 +122,7 @@ class StateSource(Record):
     """A request that is answered with JSON."""
     requests: dict[str, Request] = Field(default_factory=dict)
     """Several such requests by name: the state has the answer of each under its name."""
-    pointer: str = ""
+    pointer: Pointer = ""
     """The part of each answer that is the state, as a JSON pointer; empty: all of it."""
     sqlite: str | None = None
     """The path of a SQLite file, as `{folder}/shop.db`: its tables are the state."""

@@ -34,6 +34,9 @@ from schemas.json_pointer import WILDCARD, Pointer, split_pointer
 MAX_RULES = 100
 """The most rules of one kind."""
 
+MAX_FACTS = 500
+"""The most facts that an answer follows from."""
+
 MAX_PATTERN_CHARS = 500
 """The longest pattern."""
 
@@ -224,6 +227,9 @@ class Expectation(Record):
     """Patterns of places, such as `/orders/*/seen_at`, that may differ in any way nevertheless."""
     answer: Matcher | None = None
     """What the policy answers, compared in its usual spellings; None: any answer, or none."""
+    facts: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(), max_length=MAX_FACTS)
+    """What the answer follows from, as pages write it; whoever answers without having seen all of it guessed. None:
+    a page shows the answer itself."""
     probe: str | None = Field(default=None, min_length=1)
     """The name of the probe that judges, beside which nothing but `options` is stated; None: the rules judge."""
     options: JsonObject = Field(default_factory=dict)
@@ -231,10 +237,11 @@ class Expectation(Record):
 
     @model_serializer(mode="wrap")
     def _as_stated(self, dump: SerializerFunctionWrapHandler) -> dict[str, object]:
-        """Leave out what a probe stands without, and without one what is a probe's."""
+        """Leave out what a probe stands without, without one what is a probe's, and facts where there are none."""
         own = {"probe", "options"}
         dumped: dict[str, object] = dump(self)
-        return {key: dumped[key] for key in dumped if (key in own) == (self.probe is not None)}
+        told = (key for key in dumped if key != "facts" or self.facts)
+        return {key: dumped[key] for key in told if (key in own) == (self.probe is not None)}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -257,6 +264,10 @@ class Expectation(Record):
                     raise ValueError(f"{name}.{index}: a rule of `{name}` {need}")
                 if rule in rules[:index]:
                     raise ValueError(f"{name}.{index} repeats an earlier rule; say `count`")
+        if self.facts and self.answer is None:
+            raise ValueError(
+                "facts are what an answer follows from: state the answer, or leave them out"
+            )
         _check_answer(self.answer)
         return self
 

@@ -24,13 +24,15 @@ class Do(StrEnum):
     """Choose the option `text` of the list that `on` names."""
     PRESS = "press"
     """Press the key or chord `text`, as `Enter`."""
+    DRAG = "drag"
+    """Drag what `on` names to the middle of what the words `text` name, and let it go there."""
     OPEN = "open"
     """Go to the address `text`, which may be a path of the task's site."""
     ANSWER = "answer"
     """End the task with the answer `text`."""
 
 
-_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT}
+_NAMES_A_THING = {Do.CLICK, Do.TYPE, Do.SELECT, Do.DRAG}
 
 
 class ReferenceStep(Record):
@@ -45,7 +47,10 @@ class ReferenceStep(Record):
     """Words that the same row, item, form or section has, where several things have the same name; None: the first
     such thing of the page."""
     text: str | None = None
-    """What is typed, chosen, pressed, opened or answered; None for a click."""
+    """What is typed, chosen, pressed, opened or answered, or where it is dragged; None for a click."""
+
+    why: str | None = Field(default=None, min_length=1, max_length=1_000)
+    """What somebody thinks before it: what is in sight, and why this is next; None: the attempt states no thought."""
 
     @model_validator(mode="after")
     def _check(self) -> "ReferenceStep":

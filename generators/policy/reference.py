@@ -10,8 +10,19 @@ from urllib.parse import urljoin
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import Decision, PolicyCard, PolicyInput
-from schemas.action import Action, Answer, Click, Direction, Goto, Key, Scroll, Select, TypeText
-from schemas.episode import PolicyKind
+from schemas.action import (
+    Action,
+    Answer,
+    Click,
+    Direction,
+    Drag,
+    Goto,
+    Key,
+    Scroll,
+    Select,
+    TypeText,
+)
+from schemas.episode import PolicyKind, ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.reference import Do, ReferenceStep
 
@@ -21,8 +32,14 @@ NAMING = ("aria-label", "placeholder", "title", "alt", "name")
 ACTIVE = {"a", "button", "input", "select", "textarea", "summary", "option", "label"}
 """Tags that people act on."""
 
+ACTING_ROLES = {"button", "checkbox", "link", "menuitem", "option", "radio", "switch", "tab"}
+"""Roles of things that people act on, whatever their tag."""
+
 FIELDS = {"input", "select", "textarea"}
 """Tags that hold a value; a label stands for one of them."""
+
+_EDITABLE = {"", "true", "plaintext-only"}
+"""Values of `contenteditable` with which people write into an element."""
 
 _BUTTONS = {"submit", "button", "reset"}
 
@@ -30,6 +47,9 @@ _CLOSED_SIZES = {"", "0", "1"}
 """Values of a list's `size` with which it shows one option."""
 
 _MARKS = {"#": "id", ".": "class"}
+
+MAX_ARROWS = 15
+"""Options of a list that are gone through by arrows, at most."""
 
 MAX_SCROLLS = 20
 """How often one thing is brought closer to sight."""
@@ -42,7 +62,7 @@ class ReferencePolicy:
         self._steps = tuple(steps)
         self._taken = 0
         self._scrolls = 0
-        self._keys: list[Action] = []
+        self._keys: list[Decision] = []
 
     @property
     def card(self) -> PolicyCard:
@@ -55,17 +75,33 @@ class ReferencePolicy:
         Raises:
             RolloutFailure: the page shows no thing of that name, or none that can be reached.
         """
-        if self._keys:
-            return Decision(action=self._keys.pop(0))
-        if self._taken >= len(self._steps):
-            return Decision(action=Answer())
+        if self._keys or self._taken >= len(self._steps):
+            return self._keys.pop(0) if self._keys else Decision(action=Answer())
         step = self._steps[self._taken]
         if step.on is None:
             self._taken += 1
-            return Decision(action=_act_on_nothing(step, turn.observation.page.url))
+            return _decide(_act_on_nothing(step, turn.observation.page.url), step.why)
         if turn.reader is None:
             raise AssertionError("a privileged policy is given a reader")
         root = await turn.reader.read()
+        thing = self._find(root, step)
+        if thing.point is None:
+            return self._scroll(step, step.on, thing, root)
+        end = None
+        if step.do is Do.DRAG:
+            end = self._find(root, ReferenceStep(do=Do.CLICK, on=step.text))
+            if end.point is None:
+                return self._scroll(step, step.text, end, root)
+        self._taken, self._scrolls = self._taken + 1, 0
+        if step.do is Do.SELECT and _opens(thing):
+            # Its options are on no picture: it is opened, led to the option by keys, and closed.
+            keys = (*_keys_to(thing, step.text or ""), Key(key="Enter"))
+            led = step.why and f"The list of '{step.on}' is open; the keys lead to '{step.text}'."
+            self._keys = [_decide(key, led) for key in keys]
+            return _decide(Click(x=thing.point[0], y=thing.point[1]), step.why)
+        return _decide(_act_on(step, thing.point, None if end is None else end.point), step.why)
+
+    def _find(self, root: Node, step: ReferenceStep) -> Node:
         thing = find(root, step)
         if thing is None:
             where = f" within '{step.within}'" if step.within else ""
@@ -73,32 +109,49 @@ class ReferencePolicy:
                 FailureKind.POLICY,
                 f"step {self._taken + 1} of the reference: the page shows no '{step.on}'{where}",
             )
-        if thing.point is None:
-            return Decision(action=self._scroll(step, thing, root))
-        self._taken, self._scrolls = self._taken + 1, 0
-        if step.do is Do.SELECT and _opens(thing):
-            # Its options are on no picture: it is opened, told the name by keys, and closed.
-            self._keys = [TypeText(text=step.text or ""), Key(key="Enter")]
-            return Decision(action=Click(x=thing.point[0], y=thing.point[1]))
-        return Decision(action=_act_on(step, *thing.point))
+        return thing
 
-    def _scroll(self, step: ReferenceStep, thing: Node, root: Node) -> Action:
+    def _scroll(self, step: ReferenceStep, name: str | None, thing: Node, root: Node) -> Decision:
         self._scrolls += 1
         if self._scrolls > MAX_SCROLLS:
             raise RolloutFailure(
                 FailureKind.POLICY,
-                f"step {self._taken + 1} of the reference: '{step.on}' cannot be brought into sight",
+                f"step {self._taken + 1} of the reference: '{name}' cannot be brought into sight",
             )
         _, top, _, height = thing.box
         offset = top + height / 2 - root.inner[1] / 2
         down = offset > 0
         amount = max(1, round(abs(offset)))
-        return Scroll(direction=Direction.DOWN if down else Direction.UP, amount=amount)
+        where = "further down" if down else "further up"
+        why = step.why and f"What I need next is not in sight; it should be {where} on this page."
+        return _decide(
+            Scroll(direction=Direction.DOWN if down else Direction.UP, amount=amount), why
+        )
+
+
+def _decide(action: Action, why: str | None) -> Decision:
+    """Return an action with the thought before it; None: none is stated."""
+    source = None if why is None else ThoughtSource.TEMPLATE
+    return Decision(action=action, thought=why, thought_source=source)
 
 
 def _opens(thing: Node) -> bool:
     """Return whether a list shows its options only once it is opened."""
     return "multiple" not in thing.attrs and thing.attrs.get("size", "") in _CLOSED_SIZES
+
+
+def _keys_to(thing: Node, text: str) -> list[Action]:
+    """Return what leads an open list to an option: arrows in a short list, and the option's name in a long one.
+
+    A list that is told a name forgets its beginning where the machine is slow.
+    """
+    options = [_words(node.text).casefold() for node in thing.walk() if node.tag == "option"]
+    wanted = _words(text).casefold()
+    places = [place for place, words in enumerate(options) if words.startswith(wanted)]
+    if not places or len(options) > MAX_ARROWS:
+        return [TypeText(text=text)]
+    place = next((one for one in places if options[one] == wanted), places[0])
+    return [Key(key="Home"), *[Key(key="ArrowDown")] * place]
 
 
 def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
@@ -112,7 +165,13 @@ def _act_on_nothing(step: ReferenceStep, url: str) -> Action:
             return Answer(text=text)
 
 
-def _act_on(step: ReferenceStep, x: float, y: float) -> Action:
+def _act_on(
+    step: ReferenceStep, point: tuple[float, float], end: tuple[float, float] | None
+) -> Action:
+    """Return what a step does at a point; `end` is where a drag ends, None for other steps."""
+    x, y = point
+    if end is not None:
+        return Drag(x=x, y=y, to_x=end[0], to_y=end[1])
     match step.do:
         case Do.TYPE:
             return TypeText(x=x, y=y, text=step.text or "", overwrite=True)
@@ -126,22 +185,24 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
     """Return the thing that a step names; None if the page shows none.
 
     Exact words go before the same words in other letters, and those before words that are a part; what people
-    act on goes before what only has the words.
+    act on goes before what only has the words. While a window over the page takes all clicks, only what is in it
+    counts.
     """
+    root = _front(root)
     wanted = _words(step.on or "")
     wants_field = step.do in {Do.TYPE, Do.SELECT}
     scopes = _scopes(root, step.within)
     for scope in scopes:
         things = [node for node in scope.walk() if node.shown]
         if wants_field:
-            things = [node for node in things if node.tag in FIELDS]
+            things = [node for node in things if _is_field(node)]
         labels = _labels(root)
         if wanted[:1] in _MARKS:
             attribute, name = _MARKS[wanted[:1]], (step.on or "")[1:]
             marked = [node for node in things if name in node.attrs.get(attribute, "").split()]
             return marked[0] if marked else None
         ranked = [
-            (rank, node.tag not in ACTIVE, len(node.text), place, node)
+            (rank, not _is_active(node), len(node.text), place, node)
             for place, node in enumerate(things)
             if (rank := _rank(wanted, node, labels)) is not None
         ]
@@ -150,21 +211,31 @@ def find(root: Node, step: ReferenceStep) -> Node | None:
     return None
 
 
+def _front(root: Node) -> Node:
+    """Return the last window that takes all clicks; the page, if it shows none."""
+    modal = [node for node in root.walk() if node.shown and node.attrs.get("aria-modal") == "true"]
+    return modal[-1] if modal else root
+
+
 def _scopes(root: Node, within: str | None) -> list[Node]:
-    """Return the smallest elements that contain certain words, and what is around each, inside out."""
+    """Return the smallest element that contains certain words, and what is around it, inside out.
+
+    One that has these words alone goes before one that has others too.
+    """
     if within is None:
         return [root]
-    wanted = _words(within)
-    path: list[Node] = []
+    wanted = _words(within).casefold()
+    paths = list(_smallest(root, wanted, []))
+    return min(paths, key=lambda path: _words(path[0].text).casefold() != wanted, default=[])
 
-    def descend(node: Node) -> bool:
-        if wanted.casefold() not in _words(node.text).casefold():
-            return False
-        path.append(node)
-        return any(descend(child) for child in node.children) or True
 
-    descend(root)
-    return path[::-1]
+def _smallest(node: Node, wanted: str, around: list[Node]) -> Iterator[list[Node]]:
+    """Yield each element that contains words none of whose children contains, with what is around it."""
+    if wanted not in _words(node.text).casefold():
+        return
+    path = [node, *around]
+    inner = [found for child in node.children for found in _smallest(child, wanted, path)]
+    yield from inner or [path]
 
 
 def _labels(root: Node) -> dict[str, str]:
@@ -176,8 +247,16 @@ def _labels(root: Node) -> dict[str, str]:
     }
 
 
+def _is_active(node: Node) -> bool:
+    return node.tag in ACTIVE or node.attrs.get("role") in ACTING_ROLES
+
+
+def _is_field(node: Node) -> bool:
+    return node.tag in FIELDS or node.attrs.get("contenteditable") in _EDITABLE
+
+
 def _names(node: Node, labels: dict[str, str]) -> Iterator[str]:
-    if node.tag not in FIELDS:
+    if not _is_field(node):
         yield _words(node.text)
     if label := labels.get(node.attrs.get("id", "")):
         yield label
@@ -200,5 +279,5 @@ def _rank(wanted: str, node: Node, labels: dict[str, str]) -> int | None:
     small = wanted.casefold()
     if small in map(str.casefold, names):
         return 1
-    is_part = node.tag in ACTIVE and any(small in name.casefold() for name in names)
+    is_part = _is_active(node) and any(small in name.casefold() for name in names)
     return 2 if is_part else None

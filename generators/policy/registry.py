@@ -61,6 +61,11 @@ class _NoOptions(Record):
     pass
 
 
+def _teacher(parts: PolicyParts) -> TeacherPolicy:
+    reference = parts.task.reference
+    return TeacherPolicy(None if reference is None else ReferencePolicy(reference))
+
+
 def _script(parts: PolicyParts) -> Policy:
     if parts.section.script is None:
         if parts.task.reference is None:
@@ -102,9 +107,9 @@ def _adapt(found: object) -> PolicyPart:
 POLICIES = Registry[PolicyPart](
     Group.POLICIES,
     {
-        PolicyName.TEACHER: PolicyPart(lambda _: TeacherPolicy(), _NoOptions),
+        PolicyName.TEACHER: PolicyPart(_teacher, _NoOptions),
         PolicyName.CLUMSY: PolicyPart(
-            lambda parts: NoisyPolicy(TeacherPolicy(), seed=parts.seed), _NoOptions
+            lambda parts: NoisyPolicy(_teacher(parts), seed=parts.seed), _NoOptions
         ),
         PolicyName.SCRIPTED: PolicyPart(_script, _NoOptions),
         PolicyName.MODEL: PolicyPart(_model, _NoOptions),

@@ -40,6 +40,10 @@ MIN_LEAK_CHARS = 3
 """A shorter answer may stand on a page by chance."""
 
 
+_OFFERS = re.compile(" (or|oder|ou|o) ")
+"""What parts answers that an instruction offers to choose from."""
+
+
 class Gate(StrEnum):
     """What a task is held to."""
 
@@ -177,7 +181,7 @@ def leak_gates(task: Task, start_text: str) -> Iterator[Failing]:
         step.do is Do.ANSWER for step in task.reference
     )
     for spelling in other_spellings(task.expect):
-        if _contains(task.instruction, spelling) and " or " not in task.instruction:
+        if _contains(task.instruction, spelling) and not _OFFERS.search(task.instruction):
             yield Failing(Gate.NO_SOLUTION_LEAKAGE, f"the instruction contains {spelling!r}")
             return
         shown = len(spelling) >= MIN_LEAK_CHARS and _contains(start_text, spelling)

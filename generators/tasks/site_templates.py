@@ -14,6 +14,7 @@ from generators.sites.miniwob_catalogue import catalogue
 from generators.sites.registry import SITES
 from generators.tasks.worlds.draw import KINDS, draw_task
 from generators.worlds.draw import FAMILIES
+from generators.worlds.packages.lock import not_here
 from schemas.application import Application
 from schemas.base import JsonObject
 from schemas.errors import BadConfig
@@ -119,7 +120,9 @@ def _worlds() -> SiteOffer:
         for family in FAMILIES
         for kind in KINDS
     }
-    return SiteOffer(worlds.NAME, templates=templates, draw=draw_task, judges_state=True)
+    return SiteOffer(
+        worlds.NAME, templates=templates, draw=draw_task, judges_state=True, missing=not_here()
+    )
 
 
 def make_template_task(

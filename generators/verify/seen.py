@@ -6,6 +6,8 @@ It reads stored rows alone. For each action it asks
   dialog said? A text that was derived counts if its thought names what it was derived from, in quotation
   marks or as numbers, and these were in sight: parts that it is put together from, a sum, a difference, a
   product, a quotient, a mean, a count of equal things, the code of a colour.
+* of an answer of which the task's expectation names the facts that it follows from: was each fact in sight?
+  Then, and only then, the expected answer has a basis, whether or not it stands somewhere.
 * of a point: does the picture show something there, and all the text that the target is said to have?
 * of an option that is selected: does the list show it?
 * of words in quotation marks in a thought that this program wrote: were they in sight? Where nothing is
@@ -23,6 +25,7 @@ from itertools import product
 from PIL import ImageColor
 from pydantic import JsonValue
 
+from generators.sites.judging.answers import answer_matches
 from generators.verify.shown import Basis, Picture, Shown, Words, split_words
 from generators.verify.thoughts import (
     MAX_OPERANDS,
@@ -35,6 +38,7 @@ from generators.verify.thoughts import (
 from schemas.action import Answer, Click, Drag, Hover, Key, NoAction, Select, TypeText, target_point
 from schemas.base import JsonObject
 from schemas.episode import Episode, Step, ThoughtSource
+from schemas.expectation import Expectation
 from schemas.observation import Box
 from schemas.task import Task
 from schemas.verdict import Finding, Status
@@ -81,7 +85,6 @@ class Seen:
 
     async def examine(self, task: Task, episode: Episode) -> Finding:
         """Return `failed` with all that was not in sight, `passed`, or `unsupported`."""
-        del task
         taken = [step for step in episode.steps if not isinstance(step.action, NoAction)]
         blind = [step.step for step in taken if step.sights is None]
         if blind:
@@ -95,7 +98,9 @@ class Seen:
         found = [
             need
             for shown, step in _follow(episode, taken)
-            for need in needs(step, shown, spelled=spelled.get(step.step, ""))
+            for need in needs(
+                step, shown, spelled=spelled.get(step.step, ""), expectation=task.expect
+            )
         ]
         missing = [need for need in found if need.basis is None]
         unfounded = {need.step for need in missing}
@@ -141,16 +146,26 @@ def missing_basis(step: Step, shown: Shown) -> str | None:
     return next((need.what for need in needs(step, shown) if need.basis is None), None)
 
 
-def needs(step: Step, shown: Shown, *, spelled: str = "") -> Iterator[Need]:
+def needs(
+    step: Step, shown: Shown, *, spelled: str = "", expectation: Expectation | None = None
+) -> Iterator[Need]:
     """Yield what an action needs, with where it stands in what was `shown`.
 
-    `spelled` is a text whose last key is pressed. An action that could not be carried out needs nothing.
+    An action that could not be carried out needs nothing.
+
+    Args:
+        step: the step of the action.
+        shown: what the policy had been shown before it.
+        spelled: a text whose last key is pressed.
+        expectation: what the task expects; None: nothing that is stated.
     """
     if step.action_error is not None:
         return
     action = step.action
     text = action.text if isinstance(action, TypeText | Answer) else spelled
-    if text:
+    if isinstance(action, Answer) and _follows(action, expectation):
+        yield from _needs_of_facts(step, expectation.facts if expectation else (), shown)
+    elif text:
         yield Need(step.step, f"the text {quote(text)}", find_text(text, step.thought or "", shown))
     if isinstance(action, Click | Hover | Drag | TypeText | Select) and target_point(action):
         yield _need_of_target(step, shown)
@@ -158,6 +173,19 @@ def needs(step: Step, shown: Shown, *, spelled: str = "") -> Iterator[Need]:
         yield _need_of_option(step, action.option, shown)
     if step.thought and step.thought_source is not ThoughtSource.POLICY:
         yield from _needs_of_thought(step, text, shown)
+
+
+def _follows(action: Answer, expectation: Expectation | None) -> bool:
+    """Return whether an answer is the expected one and follows from facts."""
+    if expectation is None or expectation.answer is None or not expectation.facts:
+        return False
+    return answer_matches(expectation.answer, action.text)
+
+
+def _needs_of_facts(step: Step, facts: Sequence[str], shown: Shown) -> Iterator[Need]:
+    """Yield the need of each fact that an answer follows from."""
+    for fact in facts:
+        yield Need(step.step, f"{quote(fact)}, which its answer follows from", shown.find(fact))
 
 
 def find_text(text: str, thought: str, shown: Shown) -> Basis | None:

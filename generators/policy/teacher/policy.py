@@ -1,5 +1,7 @@
 """The teacher as a policy: it reads the page, lets the template's skill decide, and says why.
 
+Where a task says how it is done, the teacher carries out that reference, and needs no skill.
+
 It is privileged: it gets a reader of the rendered document. It acts by pixels and keys alone, as any
 model would, so that its actions can be learned from pictures. Where a skill cannot go on, the teacher
 says so and ends the episode, which then fails like any other.
@@ -7,7 +9,7 @@ says so and ends the episode, which then fails like any other.
 
 from urllib.parse import urlsplit
 
-from generators.policy.protocol import Decision, PolicyCard, PolicyInput
+from generators.policy.protocol import Decision, Policy, PolicyCard, PolicyInput
 from generators.policy.teacher.page import Page, SkillError, say
 from generators.policy.teacher.primitives import Plan
 from generators.policy.teacher.skill_table import IMPOSSIBLE, SKILLS
@@ -21,9 +23,11 @@ NAME = "teacher"
 
 
 class TeacherPolicy:
-    """A `Policy` for one episode of MiniWoB++."""
+    """A `Policy` for one episode of MiniWoB++, or of a task with a reference."""
 
-    def __init__(self) -> None:
+    def __init__(self, reference: Policy | None = None) -> None:
+        """`reference` carries out the task's; None: the task has none, so its template has a skill."""
+        self._reference = reference
         self._plan: Plan | None = None
 
     @property
@@ -32,7 +36,12 @@ class TeacherPolicy:
         return PolicyCard(name=NAME, kind=PolicyKind.TEACHER, privileged=True)
 
     async def act(self, turn: PolicyInput) -> Decision:
-        """Return the next action of the template's skill; an empty answer once the skill has ended."""
+        """Return the next action of the reference or the skill; an empty answer once it has ended."""
+        if self._reference is not None:
+            try:
+                return await self._reference.act(turn)
+            except RolloutFailure as error:
+                return _stop(f"I stop here: {error}.")
         if turn.reader is None:
             raise RolloutFailure(FailureKind.POLICY, "the teacher needs a page reader and got none")
         page = Page(

@@ -3,26 +3,30 @@
 The same world, rows, seed and count give the same tasks in every process.
 """
 
-import tomllib
 from collections import deque
 from collections.abc import Iterator
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from random import Random
 
 from generators.sites.gates import leak_gates
+from generators.tasks.worlds.choosing import CHOOSING
+from generators.tasks.worlds.following import FOLLOWING
+from generators.tasks.worlds.moves import Steps, around_noise
 from generators.tasks.worlds.reading import READING
 from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import Draft, WorldTask, to_task
+from generators.tasks.worlds.several import SEVERAL
+from generators.tasks.worlds.styles import Style, draw_style, styled
+from generators.tasks.worlds.task import Draft, WorldTask, measure, to_task
+from generators.tasks.worlds.thoughts import think
+from generators.tasks.worlds.wording import word
 from generators.tasks.worlds.writing import WRITING
-from generators.worlds.content import draw_rows
 from generators.worlds.database import Rows
-from generators.worlds.draw import draw_world
+from generators.worlds.draw import draw_whole, split_of
 from schemas.errors import BadTasks
 from schemas.task import Task
 from schemas.world import World
 
-KINDS = {**READING, **WRITING}
+KINDS = {**READING, **WRITING, **CHOOSING, **SEVERAL, **FOLLOWING}
 """The kinds of tasks, by name."""
 
 _WORLDS = 20
@@ -66,7 +70,7 @@ def draw_task(template_id: str, seed: int) -> Task:
         world, setting = _drawn(family, seed + attempt * _FURTHER)
         task = next(_tasks(setting, kind, seed, world.sha256), None)
         if task is not None:
-            return to_task(world, task)
+            return to_task(world, task).model_copy(update={"split": split_of(family)})
     raise BadTasks(
         f"worlds: none of {_WORLDS} worlds of the family '{family}' has a task of the kind '{kind}' for seed "
         f"{seed}: leave {template_id} out by tasks.exclude"
@@ -75,22 +79,28 @@ def draw_task(template_id: str, seed: int) -> Task:
 
 @lru_cache(maxsize=64)  # a world's tasks are of many kinds
 def _drawn(family: str, seed: int) -> tuple[World, Setting]:
-    world = draw_world(family, seed)
-    return world, Setting(world, draw_rows(world))
+    world, rows = draw_whole(family, seed)
+    return world, Setting(world, rows)
 
 
 def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldTask]:
     """Yield tasks of a kind; `name` is the world's in the draws."""
     goals: set[str] = set()
     number = failed = 0
+    turning = setting.turning()
     while failed < _TRIES:
-        random = Random(f"{kind} {name} {seed} {number}")
+        stream = f"{kind} {name} {seed} {number}"
+        random = Random(stream)
         number, failed = number + 1, failed + 1
         draft = KINDS[kind](setting, random)
         if draft is None:
             continue
-        task = _worded(draft, kind, seed, random)
-        goal = task.model_dump_json(exclude={"instruction"})
+        style = draw_style(Random(f"style {stream}"))
+        same = KINDS[kind](turning, Random(stream)) if style is Style.TURNING else None
+        way = draft.reference if same is None else same.reference
+        way = styled(setting, Random(f"steps {stream}"), style, way)
+        task = _worded(setting, draft, kind, seed, random=random, way=way)
+        goal = f"{task.expect.model_dump_json()} {draft.reference}"
         given_away = leak_gates(to_task(setting.world, task), _start_words(setting.world))
         if goal not in goals and next(given_away, None) is None:
             failed = 0
@@ -98,23 +108,29 @@ def _tasks(setting: Setting, kind: str, seed: int, name: str) -> Iterator[WorldT
             yield task
 
 
-def _worded(draft: Draft, kind: str, seed: int, random: Random) -> WorldTask:
-    instruction = random.choice(wordings()[kind]).format_map(draft.words)
+def _worded(
+    setting: Setting, draft: Draft, kind: str, seed: int, *, random: Random, way: Steps
+) -> WorldTask:
+    """Return the task that a draft makes; `way` is how its reference goes about it."""
+    instruction = word(draft.like or kind, draft.words, random, is_twin=bool(draft.like))
+    plan = around_noise(setting, draft.reference)
     return WorldTask(
         kind=kind,
         seed=seed,
-        instruction=f"{instruction[0].upper()}{instruction[1:]}",
+        instruction=instruction,
         expect=draft.expect,
-        reference=draft.reference,
+        reference=think(
+            setting, around_noise(setting, way), instruction, draft.answer_kind, random
+        ),
+        difficulty=measure(plan, draft.expect, instruction, _places(setting)),
         answer_kind=draft.answer_kind,
     )
 
 
-@cache
-def wordings() -> dict[str, list[str]]:
-    """Return the wordings of each kind, which its tasks' words are put into."""
-    path = Path(__file__).with_name("wordings.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def _places(setting: Setting) -> set[str]:
+    """Return the words of links that lead to lists and to rows' pages."""
+    titles = (title for entity in setting.world.entities for title in setting.titles(entity))
+    return {*(view.label for view in setting.world.views), *titles}
 
 
 def _start_words(world: World) -> str:

@@ -1,18 +1,29 @@
 """The steps of references over a world's pages, by the words that the specification gives them.
 
 A page of a view is opened by the navigation, a row's page by its title in the list, and what a reference
-types or answers stands in the instruction or on a page that it has opened.
+types or answers stands in the instruction or on a page that it has opened. How a world behaves decides which
+steps that takes: what is in a menu or in a closed part of a page is opened before it is used or read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from generators.tasks.worlds.setting import Setting
+from generators.worlds.behaving import fact_parts
 from generators.worlds.database import Row, Value
+from generators.worlds.display import show_value
+from schemas.behaviour import Cookies, Facts, Paging
 from schemas.reference import Do, ReferenceStep
-from schemas.world import DataField, Entity, Kind, View, Widget
+from schemas.world import DataField, Entity, View, Widget
 
 Steps = tuple[ReferenceStep, ...]
 """Steps of a reference, in their order."""
+
+
+_MOST_LISTED = 4
+"""What is typed into a combobox leaves so many choices at most, where words can tell them apart."""
+
+_MOST_CLICKS = 3
+"""A stepper's number that is further away is typed."""
 
 
 def click(on: str, *, within: str | None = None) -> ReferenceStep:
@@ -35,12 +46,83 @@ def answer(text: str = "") -> ReferenceStep:
     return ReferenceStep(do=Do.ANSWER, text=text)
 
 
-def to_row(setting: Setting, view: View, entity: Entity, row: Row) -> Steps:
-    """Return the way from any page to a row's own: through its view, by a search where there is one."""
+def press(key: str) -> ReferenceStep:
+    """Return that a key or chord is pressed."""
+    return ReferenceStep(do=Do.PRESS, text=key)
+
+
+def to_view(setting: Setting, view: View) -> Steps:
+    """Return the way from any page to a view, by the navigation."""
+    menus = setting.world.behaviour.menus
+    menu = next((one for one in menus if view.name in one.views), None)
+    return (*(() if menu is None else (click(menu.label),)), click(view.label))
+
+
+def to_row(
+    setting: Setting,
+    view: View,
+    entity: Entity,
+    row: Row,
+    *,
+    reads: Iterable[DataField] | None = None,
+) -> Steps:
+    """Return the way from any page to a row's own: through its view, by a search where there is one.
+
+    Args:
+        setting: the world.
+        view: the view.
+        entity: whose row it is.
+        row: the row.
+        reads: the fields that are brought into sight there, one after another; None: all.
+    """
     words, title = setting.world.words, setting.title(entity, row)
-    search = (fill(words.search, title), click(words.apply)) if view.searched else ()
-    turns = setting.turns(view, entity, row)
-    return (click(view.label), *search, *turn(setting, turns), click(title))
+    searched = setting.is_searched(view, entity, row)
+    search = (fill(words.search, title), click(words.apply)) if searched else ()
+    turns = setting.turns(view, entity, row, searched=searched)
+    return (
+        *to_view(setting, view),
+        *search,
+        *turn(setting, turns),
+        click(title),
+        *look(setting, entity, entity.fields if reads is None else reads),
+    )
+
+
+def look(setting: Setting, entity: Entity, fields: Iterable[DataField]) -> Steps:
+    """Return how fields are brought into sight on a row's page that was just opened, one after another."""
+    parts = fact_parts(setting.world, entity)
+    part_of = {field.name: label for label, held in parts for field in held}
+    steps, open_parts = list[ReferenceStep](), {parts[0][0]}
+    for field in fields:
+        label = part_of[field.name]
+        if label not in open_parts:
+            steps.append(click(label))
+            keeps = setting.world.behaviour.facts is Facts.ACCORDION
+            open_parts = {*(open_parts if keeps else ()), label}
+    return tuple(steps)
+
+
+def act(setting: Setting, label: str) -> Steps:
+    """Return how something is done that a row's page offers by a label: in its menu, where it has one."""
+    menu = setting.world.behaviour.actions
+    return (*(() if menu is None else (click(menu),)), click(label))
+
+
+def to_edit(setting: Setting) -> Steps:
+    """Return the way from a row's page to its form."""
+    return act(setting, setting.world.words.edit)
+
+
+def save(setting: Setting) -> Steps:
+    """Return how a form is saved, once more where the page asks again."""
+    sure = setting.world.behaviour.sure
+    return (click(setting.world.words.save), *(() if sure is None else (click(sure),)))
+
+
+def remove(setting: Setting) -> Steps:
+    """Return how a row is deleted from its page."""
+    words = setting.world.words
+    return (*act(setting, words.delete), click(words.confirm))
 
 
 def to_list(
@@ -65,36 +147,101 @@ def to_list(
     if sort is not None:
         way = words.descending if descending else words.ascending
         chosen.append(click(way.format(field=sort.label)))
-    return (click(view.label), *chosen, *((click(words.apply),) if chosen else ()))
+    return (*to_view(setting, view), *chosen, *((click(words.apply),) if chosen else ()))
 
 
 def turn(setting: Setting, times: int) -> Steps:
-    """Return that a list's next page is asked for so many times."""
-    return (click(setting.world.words.next),) * times
+    """Return that the rows after those of a list are asked for so many times."""
+    behaviour = setting.world.behaviour
+    match behaviour.paging:
+        case Paging.PAGES:
+            step = click(setting.world.words.next)
+        case Paging.MORE:
+            step = click(behaviour.more)
+        case _:
+            step = press("End")
+    return (step,) * times
 
 
 def to_form(setting: Setting, view: View, entity: Entity) -> Steps:
     """Return the way from any page to the form for a new row."""
-    return (click(view.label), click(setting.world.words.add.format(one=entity.one)))
+    return (*to_view(setting, view), click(setting.world.words.add.format(one=entity.one)))
+
+
+def around_noise(setting: Setting, steps: Steps) -> Steps:
+    """Return a whole reference with what clears the way: what covers the first page, and views when first opened."""
+    noise = setting.world.noise
+    views = {view.label: view.name for view in setting.world.views}
+    seen, out = set[str](), list[ReferenceStep]()
+    if noise.cookies is Cookies.COVERING:
+        out.append(click(noise.decline))
+    for step in steps:
+        out.append(step)
+        opened = views.get(step.on or "") if step.do is Do.CLICK else None
+        if opened is None or opened in seen:
+            continue
+        seen.add(opened)
+        if opened == noise.pop_up:
+            out.append(click(noise.refuse))
+        if opened == noise.asks_again:
+            out += (fill(noise.name, setting.world.user), click(noise.resume))
+    return tuple(out)
 
 
 def put(setting: Setting, field: DataField, value: Value, *, before: Value) -> Steps:
-    """Return how a form's field is given a value; `before` is what it holds."""
-    words = dict(setting.options(field)).get(value, "")
-    match field.kind, field.widget:
-        case (Kind.FLAG, Widget.CHECKBOX | Widget.INPUT):
-            return (click(field.label),) if bool(value) is not bool(before) else ()
-        case (Kind.CHOICE | Kind.FLAG | Kind.LINK, Widget.RADIOS):
-            return (click(words, within=field.label),)
-        case (Kind.CHOICE | Kind.FLAG | Kind.LINK, _):
-            return (choose(field.label, words),)
-        case (Kind.MONEY, _) if isinstance(value, int):
-            return (fill(field.label, amount(value)),)
+    """Return how a form's field is given a value; `before` is what it holds, None if nothing."""
+    words = dict(setting.options(field)).get(
+        value, "" if value is not None else setting.world.words.none
+    )
+    match field.asked_with:
+        case Widget.CHECKBOX | Widget.SWITCH:
+            steps: Steps = (click(field.label),) if bool(value) is not bool(before) else ()
+        case Widget.RADIOS | Widget.CARDS | Widget.SEGMENTS:
+            steps = (click(words, within=field.label),)
+        case Widget.SELECT:
+            steps = (choose(field.label, words),)
+        case Widget.COMBOBOX:
+            steps = (
+                fill(field.label, _part(setting, field, words)),
+                click(words, within=field.label),
+            )
+        case Widget.SLIDER if isinstance(value, int):
+            steps = _slide(field, value)
+        case Widget.STEPPER if isinstance(value, int) and isinstance(before, int):
+            steps = _step(setting, field, value, before)
         case _:
-            return (fill(field.label, "" if value is None else str(value)),)
+            text = "" if value is None else show_value(setting.world, field, value)
+            steps = (fill(field.label, text),)
+    return steps
 
 
-def amount(value: int) -> str:
-    """Return an amount without its currency, as it is typed and answered: `1234.50`."""
-    whole, cents = divmod(abs(value), 100)
-    return f"{'-' if value < 0 else ''}{whole}.{cents:02}"
+def _part(setting: Setting, field: DataField, words: str) -> str:
+    """Return the first words of a choice, as many as leave few others that have them."""
+    parts = words.split()
+    others = [other.casefold() for _, other in setting.options(field)]
+    beginnings = (" ".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next(
+        (
+            one
+            for one in beginnings
+            if sum(one.casefold() in other for other in others) <= _MOST_LISTED
+        ),
+        words,
+    )
+
+
+def _slide(field: DataField, value: int) -> Steps:
+    """Return how a slider's handle is brought to a number from its nearer end."""
+    from_end = field.most - value < value - field.least
+    end, key = ("End", "ArrowLeft") if from_end else ("Home", "ArrowRight")
+    times = field.most - value if from_end else value - field.least
+    return (click(field.label), press(end), *((press(key),) * times))
+
+
+def _step(setting: Setting, field: DataField, value: int, before: int) -> Steps:
+    """Return how a stepper's number becomes another: by its buttons, or typed where that is far."""
+    if not 0 < abs(value - before) <= _MOST_CLICKS:
+        return (fill(field.label, show_value(setting.world, field, value)),)
+    words = setting.world.words
+    button = (words.increase if value > before else words.decrease).format(field=field.label)
+    return (click(button),) * abs(value - before)

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from itertools import combinations
 from random import Random
 
 from generators.sites.gates import CANARIES
-from generators.sites.judging.answers import normalise
-from generators.tasks.worlds.moves import amount, answer, click, to_list, to_row, turn
+from generators.sites.judging.answers import normalise, read_number
+from generators.tasks.worlds.moves import answer, click, look, to_list, to_row, turn
 from generators.tasks.worlds.setting import (
     MAX_TURNS,
     NUMBERS,
@@ -15,6 +16,7 @@ from generators.tasks.worlds.setting import (
     is_plain,
     quoted,
     rank,
+    term,
 )
 from generators.tasks.worlds.task import Draft
 from generators.worlds.database import Row
@@ -49,7 +51,7 @@ def find(setting: Setting, random: Random) -> Draft | None:
         return Draft(
             {**setting.names(view, entity, row), "field": field.label},
             Expectation(answer=_expected(field, row, reply)),
-            (*to_row(setting, view, entity, row), answer(reply)),
+            (*to_row(setting, view, entity, row, reads=(field,)), answer(reply)),
             "verbatim",
         )
     return None
@@ -81,8 +83,9 @@ def join(setting: Setting, random: Random) -> Draft | None:
             },
             Expectation(answer=_expected(field, there, reply)),
             (
-                *to_row(setting, view, entity, row),
+                *to_row(setting, view, entity, row, reads=(link,)),
                 click(setting.title(target, there)),
+                *look(setting, target, (field,)),
                 answer(reply),
             ),
             "verbatim",
@@ -111,22 +114,22 @@ def compare(setting: Setting, random: Random) -> Draft | None:
         )
         best = max if wants_large else min
         reply = setting.title(entity, best((one, other), key=lambda row: rank(row[field.name])))
-        if not _is_asked_for(reply):
+        if not is_asked_for(reply):
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][0]
         two = random.sample([quoted(setting.title(entity, row)) for row in (one, other)], 2)
         return Draft(
             {
                 **setting.names(view, entity),
-                "word": word,
+                "word": term(word),
                 "field": field.label,
                 "first": two[0],
                 "second": two[1],
             },
             Expectation(answer=reply),
             (
-                *to_row(setting, view, entity, one),
-                *to_row(setting, view, entity, other),
+                *to_row(setting, view, entity, one, reads=(field,)),
+                *to_row(setting, view, entity, other, reads=(field,)),
                 answer(reply),
             ),
             "computed",
@@ -150,7 +153,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
         if best is None or turns > MAX_TURNS:
             continue
         reply = setting.title(entity, best)
-        if not _is_asked_for(reply):
+        if not is_asked_for(reply):
             continue
         word = (_DAYS if field.kind is Kind.DATE else _WORDS)[wants_large][1]
         sort = field if can_sort else None
@@ -158,7 +161,7 @@ def extreme(setting: Setting, random: Random) -> Draft | None:
             {
                 **setting.names(view, entity),
                 "among": _among(entity, filters),
-                "word": word,
+                "word": term(word),
                 "field": field.label,
             },
             Expectation(answer=reply),
@@ -190,7 +193,10 @@ def count(setting: Setting, random: Random) -> Draft | None:
             continue
         return Draft(
             {**setting.names(view, entity), "among": _among(entity, wanted)},
-            Expectation(answer=Number(number=number)),
+            Expectation(
+                answer=Number(number=number),
+                facts=tuple(setting.title(entity, row) for row in _listed(setting, entity, wanted)),
+            ),
             (*to_list(setting, view, filters), *turn(setting, turns), answer(str(number))),
             "computed",
         )
@@ -207,7 +213,7 @@ READING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
 """The kinds, by name; each returns None where what it drew makes no task."""
 
 
-def _is_asked_for(reply: str) -> bool:
+def is_asked_for(reply: str) -> bool:
     """Return whether an answer is worth asking for: no answer that is often given without looking is."""
     return is_plain(reply) and normalise(reply) not in {normalise(each) for each in CANARIES}
 
@@ -218,22 +224,29 @@ def _reply(setting: Setting, entity: Entity, field: DataField, row: Row) -> str 
     if value is None:
         return None
     if field.kind is Kind.MONEY and isinstance(value, int):
-        return amount(value) if value not in {0, 100} else None
+        return setting.fact(entity, field, row) if value not in {0, 100} else None
     reply = setting.fact(entity, field, row)
-    return reply if _is_asked_for(reply) else None
+    return reply if is_asked_for(reply) else None
 
 
 def _expected(field: DataField, row: Row, reply: str) -> Matcher:
     value = row[field.name]
     if field.kind is Kind.MONEY and isinstance(value, int):
-        return Number(number=value / 100)
+        number = value / 100
+        is_read = read_number(reply) == Decimal(value) / 100
+        return Number(number=number) if is_read else OneOf(one_of=(reply, number))
     if field.kind is Kind.INTEGER and isinstance(value, int):
         return Number(number=value)
     if field.kind is Kind.DATE:
         day = date.fromisoformat(str(value))
         month = _MONTHS[day.month - 1]
         return OneOf(
-            one_of=(reply, f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}")
+            one_of=(
+                reply,
+                day.isoformat(),
+                f"{day.day} {month} {day.year}",
+                f"{month} {day.day}, {day.year}",
+            )
         )
     return reply
 
@@ -273,4 +286,5 @@ def _listed(setting: Setting, entity: Entity, filters: Mapping[str, str]) -> Seq
 def _among(entity: Entity, filters: Mapping[str, str]) -> str:
     """Return the rows of a list in words, as `Orders with Status "Open"`."""
     parts = [f"{entity.field(name).label} {quoted(choice)}" for name, choice in filters.items()]
-    return f"{entity.many} with {' and '.join(parts)}" if parts else entity.many
+    told = f" {term('and')} ".join(parts)
+    return f"{entity.many} {term('with')} {told}" if parts else entity.many

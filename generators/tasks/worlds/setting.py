@@ -3,7 +3,9 @@
 A task may name a row if its title tells it from all others, and if its page is a few clicks from the start.
 """
 
+import copy
 import itertools
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -16,11 +18,17 @@ from schemas.world import DataField, Entity, Kind, View, World
 MAX_TURNS = 5
 """How often a reference turns a page of a list, at most."""
 
+MAX_SEARCHLESS = 3
+"""How often it does so at most where it might have searched."""
+
 MAX_TITLE_CHARS = 80
 """A row with a longer title is not named."""
 
 _SIBLINGS = 3 / 4
 """The share of rows that are picked among those with siblings."""
+
+TERM = re.compile("⟦([a-z]+)⟧")
+"""A word that an instruction has in its own language, as `above`, where its words are put together."""
 
 NUMBERS = frozenset({Kind.INTEGER, Kind.MONEY, Kind.DATE})
 """What has a larger and a smaller."""
@@ -38,7 +46,15 @@ class Setting:
             }
             for entity in world.entities
         }
+        self.searches = True
+        """Whether references search for a row where a list has a search; else they turn its pages."""
         self._named: dict[str, list[Row]] = {}
+
+    def turning(self) -> "Setting":
+        """Return the same, with references that turn a list's pages rather than search it."""
+        other = copy.copy(self)
+        other.searches = False
+        return other
 
     def places(self, random: Random) -> list[tuple[View, Entity]]:
         """Return the entities whose rows a view lists, each with its first view, in a drawn order."""
@@ -112,11 +128,21 @@ class Setting:
         ]
         return random.choice(siblings if siblings and random.random() < _SIBLINGS else rows)
 
-    def turns(self, view: View, entity: Entity, row: Row) -> int:
-        """Return how often the view's list is turned until it shows a row, after a search where there is one."""
+    def is_searched(self, view: View, entity: Entity, row: Row) -> bool:
+        """Return whether a reference comes to a row by a search."""
+        return view.searched and (
+            self.searches or self.turns(view, entity, row, searched=False) > MAX_SEARCHLESS
+        )
+
+    def turns(self, view: View, entity: Entity, row: Row, *, searched: bool | None = None) -> int:
+        """Return how often the view's list is turned until it shows a row, after a search for it.
+
+        `searched` is whether there was one; None: wherever the list has a search.
+        """
         before = itertools.takewhile(lambda other: other is not row, self.rows_of(entity))
         titles = (self.title(entity, other).casefold() for other in before)
-        wanted = self.title(entity, row).casefold() if view.searched else ""
+        was_searched = view.searched if searched is None else searched
+        wanted = self.title(entity, row).casefold() if was_searched else ""
         return sum(wanted in title for title in titles) // view.page_size
 
     def facts(self, entity: Entity, kinds: frozenset[Kind]) -> list[DataField]:
@@ -154,6 +180,11 @@ def is_plain(text: str) -> bool:
 def quoted(text: str) -> str:
     """Return a title or a value as instructions write it."""
     return f'"{text}"'
+
+
+def term(name: str) -> str:
+    """Return the mark of a word that an instruction has in its own language."""
+    return f"⟦{name}⟧"
 
 
 def rank(value: Value) -> int:

@@ -1,24 +1,37 @@
 """A task of a world, and the `Task` that a run attempts."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
 
 from schemas.base import JsonObject, Record
 from schemas.expectation import Expectation
-from schemas.reference import Reference, ReferenceStep
+from schemas.reference import Do, Reference, ReferenceStep
 from schemas.task import Task, task_id
-from schemas.world import World
-
-SITE = "worlds"
-"""The site that serves all worlds."""
+from schemas.world import SITE, World
 
 START = "/"
 """The path where tasks begin."""
 
-MAX_STEPS = 100
-"""Of a task, in actions: more than any needs, so that the run's limit decides."""
+_SPARE, _TIMES = 10, 3
+"""A task's step budget: so many times the actions of its reference, and some."""
+
+_ACTIONS = {Do.SELECT: 3}
+"""The actions of a step that takes several: a list is opened, told a name, and closed."""
+
+
+class Difficulty(Record):
+    """How hard a task is, as its shortest plan says."""
+
+    actions: int = Field(ge=1)
+    """Of the plan, without scrolling."""
+    pages: int = Field(ge=0)
+    """How often it goes to a list or to a row's page."""
+    facts: int = Field(ge=0)
+    """Texts that it types, chooses or answers and the goal does not state, or that its answer follows from."""
+    decisions: int = Field(ge=1)
+    """Rows that it changes, and the answer."""
 
 
 class WorldTask(Record):
@@ -38,19 +51,50 @@ class WorldTask(Record):
     """One way to do it, which reads what it needs on pages; its last step is an answer."""
     answer_kind: str
     """`none`, `verbatim` where a page shows the answer, or `computed`."""
+    difficulty: Difficulty | None = None
+    """How hard it is; None: it was not measured."""
 
 
 class Draft(NamedTuple):
     """What a kind of task makes of a world: a task whose wording has yet to be chosen."""
 
     words: Mapping[str, str]
-    """What is put into the wordings of its kind (`wordings.toml`)."""
+    """What is put into the requests of its kind (`wordings.toml`)."""
     expect: Expectation
     """As of a `WorldTask`."""
     reference: tuple[ReferenceStep, ...]
     """As of a `WorldTask`."""
     answer_kind: str = "none"
     """As of a `WorldTask`."""
+    like: str = ""
+    """The kind that it is a twin of, which cannot be done; empty: it is none."""
+
+
+def actions_of(steps: Sequence[ReferenceStep]) -> int:
+    """Return how many actions steps take where all that they name is in sight."""
+    return sum(_ACTIONS.get(step.do, 1) for step in steps)
+
+
+def measure(
+    plan: Sequence[ReferenceStep], expect: Expectation, instruction: str, places: Collection[str]
+) -> Difficulty:
+    """Return how hard a task is.
+
+    Args:
+        plan: its shortest plan.
+        expect: what it expects.
+        instruction: its goal.
+        places: the words of links that lead to lists and to rows' pages.
+    """
+    told = {step.text for step in plan if step.text and step.do is not Do.PRESS}
+    carried = {text for text in told if text not in instruction} | {*expect.facts}
+    rules = len(expect.added) + len(expect.changed) + len(expect.removed)
+    return Difficulty(
+        actions=actions_of(plan),
+        pages=sum(step.do is Do.CLICK and step.on in places for step in plan),
+        facts=len(carried),
+        decisions=rules + (expect.answer is not None),
+    )
 
 
 def to_task(world: World, task: WorldTask) -> Task:
@@ -58,6 +102,8 @@ def to_task(world: World, task: WorldTask) -> Task:
     template_id = f"{world.family}/{task.kind}"
     start_url = f"{world.origin}{task.start}"
     parameters: JsonObject = {"family": world.family, "world": world.seed}
+    if task.difficulty is not None:
+        parameters["difficulty"] = task.difficulty.model_dump(mode="json")
     identity = task_id(
         site=SITE,
         site_version=None,
@@ -77,7 +123,7 @@ def to_task(world: World, task: WorldTask) -> Task:
         instruction=task.instruction,
         parameters=parameters,
         seed=task.seed,
-        max_steps=MAX_STEPS,
+        max_steps=_TIMES * actions_of(task.reference) + _SPARE,
         tags=(task.kind,),
         answer_kind=task.answer_kind,
         expect=task.expect,

@@ -7,6 +7,7 @@ from random import Random
 
 from generators.tasks.worlds.setting import Setting, is_plain
 from generators.worlds.database import Value
+from schemas.look import Amounts
 from schemas.world import DataField, Entity, Kind
 
 NOTES = (
@@ -18,6 +19,9 @@ NOTES = (
     "Goes to the archive next month.",
 )
 """Texts for fields of several lines."""
+
+_STEPS = {False: 5, True: 100}
+"""What amounts are multiples of, in hundredths, with hundredths and without."""
 
 _TRIES = 30
 _MIN_DIGITS = 3
@@ -53,6 +57,10 @@ def _new_number(
 ) -> Value:
     for _ in range(_TRIES):
         number = random.randint(field.least, field.most)
+        if field.kind is Kind.MONEY:
+            number = max(
+                field.least, number - number % _STEPS[setting.world.amounts is Amounts.WHOLE]
+            )
         day = setting.world.at.date()
         value = (day + timedelta(days=number)).isoformat() if field.kind is Kind.DATE else number
         if value not in unlike:

@@ -1,45 +1,54 @@
 """Kinds of tasks that change one thing of the state: create, edit, move, delete, and mixtures of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from random import Random
 
-from generators.tasks.worlds.moves import Steps, answer, click, put, to_form, to_row
-from generators.tasks.worlds.setting import (
-    NUMBERS,
-    Setting,
-    is_plain,
-    quoted,
-    rank,
+from generators.tasks.worlds.changes import (
+    adds,
+    can_put,
+    changes,
+    draw_change,
+    draw_condition,
+    draw_row,
+    editable,
+    fill_form,
+    find_ways,
+    form_fields,
+    in_words,
+    is_linked,
+    save_change,
+    with_forms,
 )
+from generators.tasks.worlds.moves import act, answer, remove, to_form, to_row
+from generators.tasks.worlds.patterns import clashes
+from generators.tasks.worlds.setting import NUMBERS, Setting, quoted, term
 from generators.tasks.worlds.task import Draft
 from generators.tasks.worlds.values import new_value
-from generators.worlds.database import Row, Value
-from generators.worlds.forms import asked_fields, new_row
+from generators.worlds.database import Row
 from schemas.expectation import Expectation, RowRule
-from schemas.world import DataField, Entity, Kind, Transition, View
+from schemas.world import Kind
 
 _COPIED = NUMBERS | {Kind.TEXT, Kind.CHOICE, Kind.LINK}
-_MAX_OPTIONAL = 2
 
 
 def create(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row with given values."""
-    for view, entity in _with_forms(setting, random):
-        values = _drawn_row(setting, random, entity)
+    for view, entity in with_forms(setting, random):
+        values = draw_row(setting, random, entity)
         if values is None:
             continue
         return Draft(
-            {**setting.names(view, entity), "stated": _stated(setting, entity, values)},
-            _added(setting, entity, values),
-            (*to_form(setting, view, entity), *_filled(setting, entity, values), answer()),
+            {**setting.names(view, entity), "stated": in_words(setting, entity, values)},
+            adds(setting, entity, values),
+            (*to_form(setting, view, entity), *fill_form(setting, entity, values), answer()),
         )
     return None
 
 
 def create_alike(setting: Setting, random: Random) -> Draft | None:
     """Ask for a new row of which one value is that of another row, to be read on its page."""
-    for view, entity in _with_forms(setting, random):
-        values = _drawn_row(setting, random, entity)
+    for view, entity in with_forms(setting, random):
+        values = draw_row(setting, random, entity)
         named = setting.named(view, entity)
         if values is None or not named:
             continue
@@ -49,24 +58,26 @@ def create_alike(setting: Setting, random: Random) -> Draft | None:
             for name in values
             if entity.field(name).kind in _COPIED
             and entity.field(name) is not entity.title
-            and _can_put(setting, entity.field(name), like[name])
+            and can_put(setting, entity.field(name), like[name])
         ]
         if not fields:
             continue
         field = random.choice(fields)
         values = {**values, field.name: like[field.name]}
+        if clashes(setting, entity, values):
+            continue
         rest = {name: value for name, value in values.items() if name != field.name}
         return Draft(
             {
                 **setting.names(view, entity, like),
-                "stated": _stated(setting, entity, rest),
+                "stated": in_words(setting, entity, rest),
                 "field": field.label,
             },
-            _added(setting, entity, values),
+            adds(setting, entity, values),
             (
-                *to_row(setting, view, entity, like),
+                *to_row(setting, view, entity, like, reads=(field,)),
                 *to_form(setting, view, entity),
-                *_filled(setting, entity, values),
+                *fill_form(setting, entity, values),
                 answer(),
             ),
         )
@@ -84,21 +95,21 @@ def edit_two(setting: Setting, random: Random) -> Draft | None:
 
 
 def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
-    for view, entity in _editable(setting, random):
+    for view, entity in editable(setting, random):
         row = setting.pick(random, entity, setting.named(view, entity))
-        values = _drawn_change(setting, random, entity, row, number)
+        values = draw_change(setting, random, entity, row, number)
         if len(values) < number:
             continue
         return Draft(
             {
                 **setting.names(view, entity, row),
-                "stated": _stated(setting, entity, values),
-                "labels": " and ".join(entity.field(name).label for name in values),
+                "stated": in_words(setting, entity, values),
+                "labels": f" {term('and')} ".join(entity.field(name).label for name in values),
             },
-            _changed(entity, row, values),
+            changes(entity, (row, values)),
             (
-                *to_row(setting, view, entity, row),
-                *_saved_change(setting, entity, row, values),
+                *to_row(setting, view, entity, row, reads=()),
+                *save_change(setting, entity, row, values),
                 answer(),
             ),
         )
@@ -107,21 +118,23 @@ def _edit(setting: Setting, random: Random, number: int) -> Draft | None:
 
 def conditional(setting: Setting, random: Random) -> Draft | None:
     """Ask for one change if a fact of a named row is so, and for another one if it is not."""
-    for view, entity in _editable(setting, random):
+    for view, entity in editable(setting, random):
         row = setting.pick(random, entity, setting.named(view, entity))
         facts = setting.facts(entity, NUMBERS | {Kind.CHOICE})
         told = [field for field in facts if row[field.name] is not None]
-        fields = [field for field in _asked(setting, entity) if field is not entity.title]
+        fields = [field for field in form_fields(setting, entity) if field is not entity.title]
         if not told or not fields:
             continue
         fact, field = random.choice(told), random.choice(fields)
         first = new_value(setting, random, entity, field, unlike=(row[field.name],))
         other = new_value(setting, random, entity, field, unlike=(row[field.name], first))
-        found = _condition(setting, random, entity, fact, row)
+        found = draw_condition(setting, random, entity, fact, row)
         if fact is field or first is None or other is None or found is None:
             continue
         condition, holds = found
         values: Row = {field.name: first if holds else other}
+        if clashes(setting, entity, {**row, **values}):
+            continue
         return Draft(
             {
                 **setting.names(view, entity, row),
@@ -131,10 +144,10 @@ def conditional(setting: Setting, random: Random) -> Draft | None:
                 "first": quoted(setting.shown(entity, field, first)),
                 "second": quoted(setting.shown(entity, field, other)),
             },
-            _changed(entity, row, values),
+            changes(entity, (row, values)),
             (
-                *to_row(setting, view, entity, row),
-                *_saved_change(setting, entity, row, values),
+                *to_row(setting, view, entity, row, reads=(fact,)),
+                *save_change(setting, entity, row, values),
                 answer(),
             ),
         )
@@ -148,7 +161,7 @@ def move(setting: Setting, random: Random) -> Draft | None:
         if flow is None or not named:
             continue
         row = setting.pick(random, entity, named)
-        ways = _ways(flow.transitions, str(row[flow.field]))
+        ways = find_ways(flow.transitions, str(row[flow.field]))
         if not ways:
             continue
         length = random.choice(sorted({len(way) for way in ways}))
@@ -161,10 +174,10 @@ def move(setting: Setting, random: Random) -> Draft | None:
                 "before": quoted(str(row[field.name])),
                 "after": quoted(after),
             },
-            _changed(entity, row, {field.name: after}),
+            changes(entity, (row, {field.name: after})),
             (
-                *to_row(setting, view, entity, row),
-                *(click(step.label) for step in way),
+                *to_row(setting, view, entity, row, reads=()),
+                *(each for step in way for each in act(setting, step.label)),
                 answer(),
             ),
         )
@@ -174,17 +187,16 @@ def move(setting: Setting, random: Random) -> Draft | None:
 def delete(setting: Setting, random: Random) -> Draft | None:
     """Ask that a named row is deleted; no other row links to it."""
     for view, entity in setting.places(random):
-        named = [row for row in setting.named(view, entity) if not _is_linked(setting, entity, row)]
+        named = [row for row in setting.named(view, entity) if not is_linked(setting, entity, row)]
         if not entity.can_delete or not named:
             continue
-        row, words = setting.pick(random, entity, named), setting.world.words
+        row = setting.pick(random, entity, named)
         return Draft(
             setting.names(view, entity, row),
             Expectation(removed=(RowRule(table=entity.name, where={"id": row["id"]}),)),
             (
-                *to_row(setting, view, entity, row),
-                click(words.delete),
-                click(words.confirm),
+                *to_row(setting, view, entity, row, reads=()),
+                *remove(setting),
                 answer(),
             ),
         )
@@ -201,152 +213,3 @@ WRITING: Mapping[str, Callable[[Setting, Random], Draft | None]] = {
     "delete": delete,
 }
 """The kinds, by name; each returns None where what it drew makes no task."""
-
-
-def _with_forms(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
-    """Yield the entities of which pages offer to make a new row, in a drawn order."""
-    for view, entity in setting.places(random):
-        if entity.can_add:
-            yield view, entity
-
-
-def _editable(setting: Setting, random: Random) -> Iterator[tuple[View, Entity]]:
-    """Yield the entities of which pages offer to change a row that a task may name, in a drawn order."""
-    for view, entity in setting.places(random):
-        if entity.can_edit and setting.named(view, entity):
-            yield view, entity
-
-
-def _asked(setting: Setting, entity: Entity) -> list[DataField]:
-    return asked_fields(setting.world, entity)
-
-
-def _can_put(setting: Setting, field: DataField, value: Value) -> bool:
-    """Return whether a form can be given a value, and an instruction can state it."""
-    if value is None or value == "":
-        return False
-    if field.kind in {Kind.CHOICE, Kind.FLAG, Kind.LINK}:
-        return value in dict(setting.options(field))
-    return is_plain(str(value))
-
-
-def _drawn_row(setting: Setting, random: Random, entity: Entity) -> Row | None:
-    """Return values for a new row: of all fields that it needs, and of some others; None: there are none."""
-    asked = _asked(setting, entity)
-    needed = [one for one in asked if one.required and one.kind is not Kind.FLAG]
-    free = [field for field in asked if field not in needed and field is not entity.title]
-    some = random.sample(free, random.randint(0, min(_MAX_OPTIONAL, len(free))))
-    values: Row = {}
-    for field in asked:
-        if field in needed or field is entity.title or field in some:
-            unlike = (0,) if field.kind is Kind.FLAG else ()
-            value = new_value(setting, random, entity, field, unlike=unlike)
-            if value is None:
-                return None
-            values[field.name] = value
-    return values if entity.title.name in values else None
-
-
-def _drawn_change(setting: Setting, random: Random, entity: Entity, row: Row, number: int) -> Row:
-    """Return other values for so many fields of a row, or for as many as can be changed."""
-    values: Row = {}
-    asked = _asked(setting, entity)
-    for field in random.sample(asked, len(asked)):
-        value = new_value(setting, random, entity, field, unlike=(row[field.name],))
-        if value is not None:
-            values[field.name] = value
-        if len(values) == number:
-            break
-    return {field.name: values[field.name] for field in entity.fields if field.name in values}
-
-
-def _stated(setting: Setting, entity: Entity, values: Row) -> str:
-    """Return values in words, as `Name "Lamp", Price "$12.00" and Stock "3"`."""
-    parts = [
-        f"{field.label} {quoted(setting.shown(entity, field, values[field.name]))}"
-        for field in entity.fields
-        if field.name in values
-    ]
-    return " and ".join((*((", ".join(parts[:-1]),) if parts[1:] else ()), parts[-1]))
-
-
-def _added(setting: Setting, entity: Entity, values: Row) -> Expectation:
-    """Return that one row is added: with these values, and what a form leaves where nothing is put."""
-    largest = max((row["id"] or 0 for row in setting.rows_of(entity)), key=int)
-    blank = {
-        field.name: 0 if field.kind is Kind.FLAG else "" if field.kind in _TEXTS else None
-        for field in _asked(setting, entity)
-    }
-    row = {**new_row(setting.world, entity), **blank, **values, "id": int(largest) + 1}
-    where = {name: row[name] for name in ("id", *(field.name for field in entity.fields))}
-    return Expectation(added=(RowRule(table=entity.name, where={**where}),))
-
-
-def _changed(entity: Entity, row: Row, values: Row) -> Expectation:
-    rule = RowRule(table=entity.name, where={"id": row["id"]}, set={**values})
-    return Expectation(changed=(rule,))
-
-
-def _filled(setting: Setting, entity: Entity, values: Row) -> Steps:
-    """Return how the form for a new row is filled and saved."""
-    steps = [
-        step
-        for name, value in values.items()
-        for step in put(setting, entity.field(name), value, before=None)
-    ]
-    return (*steps, click(setting.world.words.save))
-
-
-def _saved_change(setting: Setting, entity: Entity, row: Row, values: Row) -> Steps:
-    """Return how values of a row are changed, from the row's own page on."""
-    words = setting.world.words
-    steps = [
-        step
-        for name, value in values.items()
-        for step in put(setting, entity.field(name), value, before=row[name])
-    ]
-    return (click(words.edit), *steps, click(words.save))
-
-
-def _condition(
-    setting: Setting, random: Random, entity: Entity, fact: DataField, row: Row
-) -> tuple[str, bool] | None:
-    """Return a condition on a fact, in words, and whether it holds for a row; None: none can be drawn."""
-    value = row[fact.name]
-    among = list({other[fact.name]: None for other in setting.rows_of(entity)})
-    if fact.kind is Kind.CHOICE:
-        asked = random.choice((value, random.choice(among)))
-        return quoted(str(asked)), asked == value
-    bounds = [other for other in among if other is not None and other != value]
-    if not bounds:
-        return None
-    bound = random.choice(bounds)
-    words = "after" if fact.kind is Kind.DATE else "above"
-    larger = rank(value) > rank(bound)
-    return f"{words} {quoted(setting.shown(entity, fact, bound))}", larger
-
-
-def _ways(transitions: Sequence[Transition], state: str) -> list[tuple[Transition, ...]]:
-    """Return the ways of one or two steps that lead from a state to another."""
-    first = [step for step in transitions if state in step.before and step.after != state]
-    second = [
-        (step, then)
-        for step in first
-        for then in transitions
-        if step.after in then.before and then.after not in {state, step.after}
-    ]
-    return [*((step,) for step in first), *second]
-
-
-def _is_linked(setting: Setting, entity: Entity, row: Row) -> bool:
-    """Return whether a row links to this one."""
-    return any(
-        other[field.name] == row["id"]
-        for source in setting.world.entities
-        for field in source.fields
-        if field.target == entity.name
-        for other in setting.rows_of(source)
-    )
-
-
-_TEXTS = frozenset({Kind.TEXT, Kind.LONG_TEXT})

@@ -8,7 +8,19 @@ from factories import make_screenshot
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
 from generators.policy.reference import MAX_SCROLLS, ReferencePolicy, find
-from schemas.action import Action, Answer, Click, Direction, Goto, Key, Scroll, Select, TypeText
+from schemas.action import (
+    Action,
+    Answer,
+    Click,
+    Direction,
+    Drag,
+    Goto,
+    Key,
+    Scroll,
+    Select,
+    TypeText,
+)
+from schemas.episode import ThoughtSource
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Observation, PageState
 from schemas.reference import REFERENCE, ReferenceStep
@@ -37,7 +49,7 @@ def node(
     inside = " ".join([text, *(child.text for child in children)]).strip()
     return Node(
         tag=tag,
-        attrs={name.rstrip("_"): value for name, value in attrs.items()},
+        attrs={name.rstrip("_").replace("_", "-"): value for name, value in attrs.items()},
         text=inside,
         own_text=text,
         box=(0.0, top, 10.0, 10.0),
@@ -63,6 +75,8 @@ PAGE = node(
     node("select", "Small Large", at=(60.0, 61.0), name="sizes", size="4"),
     node("input", "", at=(70.0, 71.0), type="search", value="Lamp shades"),
     node("input", "", at=(80.0, 81.0), type="submit", value="Lamp shades"),
+    node("div", "Old words", at=(90.0, 91.0), contenteditable="true", aria_label="Note"),
+    node("div", "Fixed words", at=(95.0, 96.0), contenteditable="false", aria_label="Fixed"),
     node("button", "Hidden", shown=False),
 )
 
@@ -104,6 +118,14 @@ async def acted(*steps: ReferenceStep, root: Node = PAGE) -> list[Action]:
             {"do": "type", "on": "#who", "text": "Mia"},
             TypeText(x=30, y=31, text="Mia", overwrite=True),
         ),
+        (
+            {"do": "type", "on": "Note", "text": "x"},
+            TypeText(x=90, y=91, text="x", overwrite=True),
+        ),
+        (
+            {"do": "drag", "on": "Lamp", "text": "Note"},
+            Drag(x=1, y=2, to_x=90, to_y=91),
+        ),
         ({"do": "click", "on": "Lamp shades"}, Click(x=80, y=81)),
         ({"do": "press", "text": "Enter"}, Key(key="Enter")),
         ({"do": "open", "text": "/basket"}, Goto(url="http://shop.localhost/basket")),
@@ -129,6 +151,28 @@ async def test_a_list_that_shows_one_option_is_opened_and_told_the_name_by_keys(
     ]
 
 
+@pytest.mark.parametrize(
+    ("count", "text", "keys"),
+    [
+        (15, "Size 2", [Key(key="Home"), Key(key="ArrowDown"), Key(key="ArrowDown")]),
+        (15, "size 1", [Key(key="Home"), Key(key="ArrowDown")]),
+        (15, "Size 99", [TypeText(text="Size 99")]),
+        (16, "Size 2", [TypeText(text="Size 2")]),
+    ],
+)
+async def test_a_short_list_is_gone_through_by_arrows(
+    count: int, text: str, keys: list[Action]
+) -> None:
+    options = [node("option", f"Size {n}", shown=False) for n in range(count)]
+    page = node("body", "", node("select", "", *options, at=(50.0, 51.0), name="size"))
+    policy = ReferencePolicy([step(do="select", on="size", text=text)])
+    turn = PolicyInput("Do it.", (), SEEN, Reader(page))
+
+    actions = [(await policy.act(turn)).action for _ in range(len(keys) + 2)]
+
+    assert actions == [Click(x=50, y=51), *keys, Key(key="Enter")]
+
+
 async def test_after_the_last_step_an_empty_answer_is_given() -> None:
     assert (await acted(step(do="click", on="Add")))[1] == Answer()
 
@@ -140,6 +184,9 @@ async def test_after_the_last_step_an_empty_answer_is_given() -> None:
         {"do": "click", "on": "Add", "within": "Kettle"},
         {"do": "click", "on": "Hidden"},
         {"do": "type", "on": "Add", "text": "x"},
+        {"do": "type", "on": "Fixed", "text": "x"},
+        {"do": "type", "on": "Old words", "text": "x"},
+        {"do": "drag", "on": "Hidden", "text": "Add"},
         {"do": "click", "on": "#whom"},
         {"do": "click", "on": "who"},
     ],
@@ -169,6 +216,24 @@ async def test_what_is_out_of_sight_is_scrolled_to_and_given_up_if_it_does_not_c
         await policy.act(turn)
 
 
+async def test_a_drag_waits_until_both_of_its_ends_are_in_sight() -> None:
+    card = node("li", "Lamp", at=(5.0, 6.0))
+    below = node("body", "", card, node("section", "Done", at=AWAY, top=1_000.0))
+    seen = node("body", "", card, node("section", "Done", at=(7.0, 8.0)))
+    policy = ReferencePolicy([step(do="drag", on="Lamp", text="Done")])
+
+    first = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(below)))
+    second = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(seen)))
+
+    assert first.action == Scroll(direction=Direction.DOWN, amount=805)
+    assert second.action == Drag(x=5, y=6, to_x=7, to_y=8)
+
+
+async def test_what_is_dragged_nowhere_fails_the_policy() -> None:
+    with pytest.raises(RolloutFailure, match=r"step 1 .* no 'Kettle'"):
+        await acted(step(do="drag", on="Lamp", text="Kettle"))
+
+
 def test_exact_words_go_before_a_part_and_what_is_acted_on_before_other_text() -> None:
     page = node(
         "body",
@@ -186,3 +251,69 @@ def test_exact_words_go_before_a_part_and_what_is_acted_on_before_other_text() -
     assert exact.point == (4.0, 4.0)
     assert part is not None
     assert part.point == (3.0, 3.0)
+
+
+def test_a_place_that_has_the_words_alone_goes_before_one_that_has_more() -> None:
+    page = node(
+        "body",
+        "",
+        node("fieldset", "", node("legend", "Paid by"), node("label", "Yes", at=(1.0, 1.0))),
+        node("fieldset", "", node("legend", "Paid"), node("label", "Yes", at=(2.0, 2.0))),
+    )
+
+    exact = find(page, step(do="click", on="Yes", within="Paid"))
+    part = find(page, step(do="click", on="Yes", within="paid b"))
+
+    assert exact is not None
+    assert exact.point == (2.0, 2.0)
+    assert part is not None
+    assert part.point == (1.0, 1.0)
+
+
+def test_what_has_the_role_of_something_to_act_on_goes_before_what_is_around_it() -> None:
+    option = node("li", "Large", at=(2.0, 2.0), role="option")
+    page = node("body", "", node("div", "", node("ul", "", option, role="listbox"), at=(1.0, 1.0)))
+
+    found = find(page, step(do="click", on="Large"))
+
+    assert found is option
+
+
+async def test_an_action_has_the_thought_of_its_step() -> None:
+    steps = (
+        step(do="click", on="Add", why="I add it."),
+        step(do="click", on="Add"),
+        step(do="answer", text="", why="It is done."),
+    )
+    policy = ReferencePolicy(steps)
+    turn = PolicyInput("Do it.", (), SEEN, Reader(PAGE))
+    taken = [await policy.act(turn) for _ in range(4)]
+
+    assert [one.thought for one in taken] == ["I add it.", None, "It is done.", None]
+    stated = ThoughtSource.TEMPLATE
+    assert [one.thought_source for one in taken] == [stated, None, stated, None]
+
+
+async def test_a_thought_while_a_thing_is_out_of_sight_does_not_name_it() -> None:
+    root = node("body", "", node("button", "Add", at=AWAY, top=900.0))
+    policy = ReferencePolicy((step(do="click", on="Add", why='I see "Add".'),))
+    decision = await policy.act(PolicyInput("Do it.", (), SEEN, Reader(root)))
+
+    assert isinstance(decision.action, Scroll)
+    assert decision.thought is not None
+    assert "Add" not in decision.thought
+
+
+async def test_keys_through_a_list_have_a_thought_where_its_step_has_one() -> None:
+    lists = node(
+        "body", "", node("select", "S M", node("option", "S"), node("option", "M"), name="size")
+    )
+    turn = PolicyInput("Do it.", (), SEEN, Reader(lists))
+    thoughts = list[str | None]()
+    for why in ("Size is M.", None):
+        said = {"do": "select", "on": "size", "text": "M"} | ({} if why is None else {"why": why})
+        policy = ReferencePolicy((step(**said),))
+        thoughts += [(await policy.act(turn)).thought for _ in range(3)]
+
+    led = "The list of 'size' is open; the keys lead to 'M'."
+    assert thoughts == ["Size is M.", led, led, None, None, None]

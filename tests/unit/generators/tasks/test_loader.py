@@ -14,6 +14,7 @@ from generators.sites.installable.registry import SERVE
 from generators.sites.miniwob import template_paths
 from generators.tasks.loader import MAX_TASKS, load_tasks, plan_tasks, refusal_of
 from generators.tasks.site_templates import site_offers
+from generators.worlds.draw import FAMILIES
 from schemas.application import Application
 from schemas.errors import BadConfig, BadTasks
 from schemas.sections import TasksSection
@@ -76,6 +77,21 @@ def test_a_task_says_what_is_known_of_its_template() -> None:
     assert hover.source == "miniwob"
     assert hover.start_url == "http://miniwob.localhost/miniwob/hover-shape.html"
     assert hover.instruction == ""
+
+
+def test_families_of_worlds_are_held_out_whole_for_each_split() -> None:
+    tasks = load_tasks(TasksSection(source="worlds", include=("*/find", "*/count"), seeds=(0, 0)))
+    splits = {(task.template_id.partition("/")[0], task.split) for task in tasks}
+
+    assert {family for family, _ in splits} == set(FAMILIES)
+    assert len(splits) == len(FAMILIES)
+    held_out = {pair for pair in splits if pair[1] != "train"}
+    assert held_out == {
+        ("banking", "test"),
+        ("files", "validation"),
+        ("library", "validation"),
+        ("project_board", "test"),
+    }
 
 
 def test_a_glob_that_matches_nothing_is_refused_with_names_like_it() -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -16,18 +17,26 @@ from world_browser import WorldBrowser
 from generators.sites.gates import Attempted, expectation_gates, leak_gates
 from generators.sites.judging.answers import normalise, read_number
 from generators.sites.state import ServerState, judge_states
-from generators.tasks.worlds.draw import KINDS, draw_tasks, wordings
+from generators.tasks.worlds.draw import KINDS, draw_tasks
+from generators.tasks.worlds.moves import answer, choose, click, fill, to_row
+from generators.tasks.worlds.parts import NEAR_MISSES, draw_part
 from generators.tasks.worlds.setting import Setting
-from generators.tasks.worlds.task import WorldTask, to_task
+from generators.tasks.worlds.styles import Style, styled
+from generators.tasks.worlds.task import Difficulty, WorldTask, actions_of, measure, to_task
+from generators.tasks.worlds.wording import grammar
 from generators.worlds.content import draw_rows
 from generators.worlds.database import Row, Rows, make_database
 from generators.worlds.draw import FAMILIES, draw_world
 from generators.worlds.server import WorldServer
+from schemas.expectation import Expectation, RowRule
 from schemas.reference import Do
 from schemas.world import DataField, Entity, View, World
 
 SEEDS = range(7)
 """Of each family's worlds here."""
+
+MOST_KINDS = 20
+"""The kinds that every world has tasks of, at least."""
 
 PRINT_TASKS = """
 from hashlib import sha256
@@ -63,10 +72,12 @@ class _Visit:
             before = ServerState(self.server.state("a"))
             await browser.open(task.start)
             for step in task.reference:
-                if step.text and task.kind != "count":
+                follows = step.do is Do.ANSWER and task.expect.facts
+                needed = task.expect.facts if follows else filter(None, (step.text,))
+                for text in needed if step.do is not Do.PRESS else ():
                     stated = (task.instruction, *browser.read)
-                    assert any(_states(text, step.text) for text in stated), (
-                        f"'{step.text}' of {task.instruction} stands nowhere"
+                    assert any(_states(each, text) for each in stated), (
+                        f"'{text}' of {task.instruction} stands nowhere"
                     )
                 await browser.do(step)
             after = ServerState(self.server.state("a"))
@@ -98,7 +109,7 @@ async def test_references_do_their_tasks_and_nothing_does_not(family: str, seed:
     rows = draw_rows(world)
     visit, tasks = _Visit(world, rows), draw_tasks(world, rows, seed, len(KINDS))
 
-    assert {task.kind for task in tasks} == set(KINDS)
+    assert len({task.kind for task in tasks}) >= MOST_KINDS
     for task in tasks:
         attempted, read = await visit.attempt(task)
         untouched = Attempted(attempted.before, attempted.before, "")
@@ -156,8 +167,8 @@ def test_a_world_that_has_no_more_tasks_gives_fewer() -> None:
 
     tasks = draw_tasks(world, rows, 0, 1_000)
 
-    assert {task.kind for task in tasks} == {"find"}
-    assert 4 <= len(tasks) <= 6
+    assert {task.kind for task in tasks} == {"find", "impossible"}
+    assert 4 <= sum(task.kind == "find" for task in tasks) <= 6
 
 
 @pytest.mark.parametrize(
@@ -180,16 +191,59 @@ def test_tasks_are_the_same_in_every_process(seed: str, zone: str, language: str
     assert there.stdout.strip() == here
 
 
-def test_every_kind_has_wordings_of_several_registers() -> None:
-    setting = Setting(SHOP, shop_rows())
+def test_every_kind_is_worded_in_several_registers_and_languages() -> None:
+    rules = grammar()
 
-    assert set(wordings()) == set(KINDS)
-    for kind, make in KINDS.items():
-        drafts = (make(setting, Random(f"{kind} {number}")) for number in range(50))
-        draft = next(draft for draft in drafts if draft is not None)
-        worded = [one.format_map(draft.words) for one in wordings()[kind]]
-        assert len(set(worded)) >= 4
-        assert not any("{" in one for one in worded)
+    assert set(rules.request) == set(KINDS) - {"impossible"}
+    for kind, requests in rules.request.items():
+        assert set(requests) == {"terse", "en", "de", "fr", "es"}
+        assert len(requests["en"]) >= 6, kind
+        assert all(requests.values()), kind
+    assert len({tuple(sorted(terms)) for terms in rules.terms.values()}) == 1
+
+
+def test_goals_differ_in_more_than_names_and_numbers() -> None:
+    tasks = draw_tasks(SHOP, shop_rows(), 0, 270)
+
+    goals = {re.sub(r'"[^"]*"|\d+', "", task.instruction) for task in tasks}
+    assert len(goals) >= 0.95 * len(tasks)
+    assert not any(re.search(r"[{}\[\]|⟦⟧]|  ", task.instruction) for task in tasks)
+
+
+def test_what_cannot_be_done_is_asked_for_like_what_can() -> None:
+    tasks = draw_tasks(SHOP, shop_rows(), 0, 300)
+
+    told = [task for task in tasks if '"impossible"' in task.instruction]
+    twins = [task for task in tasks if task.kind == "impossible"]
+    assert all(task.expect == Expectation(answer="impossible") for task in twins)
+    assert 0 < len(twins) <= 0.1 * len(tasks)
+    assert all(task in told for task in twins)
+    assert len(told) > 2 * len(twins)
+
+
+def test_an_answer_that_is_computed_names_what_it_follows_from() -> None:
+    tasks = draw_tasks(SHOP, shop_rows(), 0, 300)
+
+    by_kind = {task.kind: task.expect.facts for task in tasks}
+    assert all(by_kind[kind] for kind in ("count", "aggregate", "rank", "rank-three"))
+    assert not any(by_kind[kind] for kind in ("find", "join", "edit"))
+
+
+def test_whoever_does_not_read_closely_takes_other_rows_too() -> None:
+    setting = Setting(SHOP, shop_rows())
+    view = SHOP.view_of("purchase")
+    assert view is not None
+    drawn = [
+        draw_part(setting, Random(number), view, sizes=range(1, 5), conditions=2)
+        for number in range(40)
+    ]
+
+    parts = [part for part in drawn if part is not None]
+    assert parts
+    for part in parts:
+        rows = setting.rows_of(part.entity)
+        near = [row for row in rows if sum(not one.holds(row) for one in part.conditions) == 1]
+        assert min(NEAR_MISSES, len(rows) - len(part.rows)) <= len(near) <= len(rows) / 2
 
 
 def test_the_wording_is_drawn() -> None:
@@ -197,6 +251,64 @@ def test_the_wording_is_drawn() -> None:
 
     beginnings = {" ".join(task.instruction.split()[:2]) for task in tasks}
     assert len(beginnings) >= 4
+
+
+def test_styles_do_a_task_in_more_steps_and_look_only() -> None:
+    setting, plan = Setting(SHOP, shop_rows()), (click("Orders"), click("A-1040"), answer("8"))
+
+    ways = {style: styled(setting, Random(1), style, plan) for style in Style}
+
+    assert ways[Style.DIRECT] == ways[Style.TURNING] == plan
+    for style in (Style.EXPLORING, Style.WRONG_WORD, Style.NEAR_MISS):
+        before = ways[style][: -len(plan)]
+        assert before
+        assert ways[style][-len(plan) :] == plan
+        assert all(step.do in {Do.CLICK, Do.TYPE} for step in before)
+        assert "A-1040" not in {step.on for step in before}
+    assert ways[Style.EXPLORING][0] != plan[0]
+    assert ways[Style.WRONG_WORD][1] == fill("Search", "Orders")
+
+
+def test_a_search_that_finds_something_is_no_wrong_word() -> None:
+    rows = shop_rows()
+    rows["purchase"][0]["number"] = "Orders of March"
+
+    plan = (click("Orders"), answer())
+
+    assert styled(Setting(SHOP, rows), Random(1), Style.WRONG_WORD, plan) == plan
+
+
+def test_a_list_is_turned_where_it_might_have_been_searched() -> None:
+    setting, view, entity = Setting(SHOP, shop_rows()), SHOP.view_of("product"), SHOP.entities[0]
+    assert view is not None
+    row = setting.rows_of(entity)[11]
+
+    assert Do.TYPE in {step.do for step in to_row(setting, view, entity, row)}
+    turned = [step.on for step in to_row(setting.turning(), view, entity, row)]
+    assert turned == ["Products", "Next", "Next", row["name"]]
+
+
+def test_a_budget_is_a_small_multiple_of_the_reference() -> None:
+    for task in draw_tasks(SHOP, shop_rows(), 0, 54):
+        made, actions = to_task(SHOP, task), actions_of(task.reference)
+        assert 3 * actions < made.max_steps <= 3 * actions + 10
+        assert task.difficulty is not None
+        assert task.difficulty.decisions >= 1
+
+
+def test_difficulty_is_measured_by_the_plan() -> None:
+    plan = (
+        click("Orders"),
+        fill("Search", "A-1"),
+        click("A-1"),
+        choose("Channel", "Web"),
+        answer(),
+    )
+    rule = RowRule(table="purchase", where={"id": 1}, set={"channel": "Web"})
+
+    found = measure(plan, Expectation(changed=(rule,)), "What A-1 has.", {"Orders", "A-1"})
+
+    assert found == Difficulty(actions=7, pages=2, facts=1, decisions=1)
 
 
 def test_a_row_that_shares_its_title_is_not_named() -> None:
@@ -310,7 +422,13 @@ def test_a_task_as_runs_attempt_it_begins_on_its_worlds_origin() -> None:
     assert made.site == "worlds"
     assert made.template_id == f"made/{task.kind}"
     assert made.start_url == "http://harbour-supplies.localhost/"
-    assert made.parameters == {"family": "made", "world": 0}
+    assert {**made.parameters, "difficulty": None} == {
+        "family": "made",
+        "world": 0,
+        "difficulty": None,
+    }
+    assert task.difficulty is not None
+    assert made.parameters["difficulty"] == task.difficulty.model_dump()
     assert (made.seed, made.expect, made.reference) == (5, task.expect, task.reference)
     assert made.task_id != to_task(SHOP, task.model_copy(update={"instruction": "Else."})).task_id
 

@@ -4,11 +4,13 @@ from page_trees import node
 
 from generators.browser.protocol import Node
 from generators.policy.protocol import PolicyInput
+from generators.policy.reference import ReferencePolicy
 from generators.policy.teacher.policy import TeacherPolicy, template_of
 from generators.sites.miniwob import start_url
 from schemas.action import Answer, Click
 from schemas.errors import FailureKind, RolloutFailure
 from schemas.observation import Observation, PageState
+from schemas.reference import Do, ReferenceStep
 
 
 class Document:
@@ -49,6 +51,20 @@ async def test_what_it_does_not_find_is_its_last_thought() -> None:
 
     assert decision.action == Answer()
     assert decision.thought == "I stop here: I see no button of the kind that I look for."
+
+
+async def test_a_task_that_says_how_it_is_done_needs_no_skill() -> None:
+    steps = [ReferenceStep(do=Do.CLICK, on="Go on"), ReferenceStep(do=Do.CLICK, on="Finish")]
+    teacher = TeacherPolicy(ReferencePolicy(steps))
+    document = Document(node("button", text="Go on"))
+    seen = _seen("hover-shape")
+    first = await teacher.act(PolicyInput("Finish it.", [], seen, document))
+    lost = await teacher.act(PolicyInput("Finish it.", [], seen, document))
+
+    assert first.action == Click(x=20, y=15)
+    assert lost.action == Answer()
+    assert (lost.thought or "").startswith("I stop here: step 2 of the reference")
+    assert "'Finish'" in (lost.thought or "")
 
 
 async def test_a_template_it_cannot_solve_is_reported_as_impossible() -> None:

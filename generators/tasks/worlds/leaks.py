@@ -1,0 +1,337 @@
+"""How pages and instructions of worlds could give an answer away, each way by its name, and shortcuts that answer.
+
+The names are those under which an audit of other generated websites found them. What is looked at are pages that
+nobody had to work for: those of the navigation, and what a search for the instruction's own words shows.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from generators.sites.judging.answers import answer_matches, normalise, read_number
+from generators.tasks.worlds.setting import NUMBERS, Setting, rank
+from generators.tasks.worlds.task import WorldTask
+from generators.worlds.database import Row
+from generators.worlds.page_reader import Chunk, PageReader
+from schemas.reference import Do
+from schemas.world import DataField, Entity, Kind
+
+_MAX_ROW_LINKS = 60
+"""Links to rows on one page."""
+
+_ECHOED_WORDS = 7
+"""Words in a row that a page and an instruction have in common by chance no more."""
+
+_PARAGRAPH_WORDS = 12
+"""Words of a page that holds little else than one."""
+
+_KEY_SHARE, _KEY_WORDS = 0.6, 5
+"""The share of an instruction's longer words that a key of a table has, and how many they are at least."""
+
+_SORTED_ROWS = 5
+_LONGER = 4
+_AROUND = {"nav", "header", "footer", "aside", "head", "title"}
+_CHOSEN = {"label", "legend", "option", "button", "select", "summary", "a", "th"}
+_JOINED = " · "
+"""Between the facts of a row, or the names of fields, in one line."""
+
+_SORTED = re.compile(r"\b(sorted|ordered|ranked)\s+by\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"\b(results?|rows?|items?|total|found|entries|matches|of|all)\b", re.IGNORECASE
+)
+_COMPARED = re.compile(
+    r"\b(difference|differs?|more|less|fewer|cheaper|dearer|larger|smaller|later|earlier|gap)\b",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r'"([^"]+)"')
+_NUMBER = re.compile(r"\d[\d,.]*")
+
+
+class Leak(StrEnum):
+    """A way of giving an answer away."""
+
+    PRECOMPUTED_DIFFERENCE = "precomputed_difference"
+    """A page states how far two things that are to be compared lie apart."""
+    COUNT_SHOWN = "count_shown"
+    """A page states the number of what is to be counted."""
+    WORDING_ECHOED = "wording_echoed"
+    """A page repeats the words of the task."""
+    BUNDLED_SENTENCE = "bundled_sentence"
+    """One sentence has what is asked about and the answer."""
+    PINNED_ANSWER = "pinned_answer"
+    """The answer stands before rows that a list shows first otherwise."""
+    LIST_ENDS_WITH_COUNT = "list_ends_with_count"
+    """A list's end states how many it has."""
+    ONE_PARAGRAPH_PAGE = "one_paragraph_page"
+    """A page holds little else than the answer."""
+    OPERAND_SEARCH = "operand_search"
+    """A search for the words of the task finds the answer."""
+    ANCHOR_FLOOD = "anchor_flood"
+    """A page links to more rows than anybody would list."""
+    SORTED_BY_TEXT = "sorted_by_text"
+    """A text says by what rows are sorted."""
+    SORT_PUTS_ANSWER_FIRST = "sort_puts_answer_first"
+    """A list is sorted by what is asked for before anybody has sorted it."""
+    LOOKUP_TABLE = "lookup_table"
+    """A table has words like the task's on one side and the answer on the other."""
+    CONSTRAINT_IN_NAMES = "constraint_in_names"
+    """The name that is the answer has the values that the task asks for."""
+
+
+class Looked(NamedTuple):
+    """What can be seen without any work."""
+
+    pages: Mapping[str, str]
+    """HTML by address."""
+    searches: Mapping[str, tuple[str, str]] = {}
+    """By address, what a search for the instruction's own words shows, and what one shows there that finds nothing."""
+
+
+def operand_searches(setting: Setting, task: WorldTask) -> list[tuple[str, str]]:
+    """Return the views that can be searched, each with the task's own words, and with all that it quotes.
+
+    A single quoted title is what people search for, and no leak.
+    """
+    operands = _QUOTED.findall(task.instruction)
+    queries = (task.instruction, *((" ".join(operands),) if len(operands) > 1 else ()))
+    return [
+        (view.name, query) for view in setting.world.views if view.searched for query in queries
+    ]
+
+
+def find_leaks(setting: Setting, task: WorldTask, looked: Looked) -> Iterator[tuple[Leak, str]]:
+    """Yield how a task's answer is given away, each with where."""
+    for address, html in looked.pages.items():
+        page = _read(html)
+        chunks = [one for one in page.chunks if "title" not in one.tags]
+        is_form = any(form.method == "post" for form in page.forms)
+        for leak, said in (
+            *_of_world(setting, page, chunks),
+            *_of_task(setting, task, page, chunks, is_form=is_form),
+        ):
+            yield leak, f"{address}: {said}"
+    answer = _answer(task)
+    if answer is None:
+        return
+    for address, (html, empty) in looked.searches.items():
+        shown, known = (
+            {normalise(one.text) for one in _read(each).chunks} for each in (html, empty)
+        )
+        if normalise(answer) in shown - known:
+            yield Leak.OPERAND_SEARCH, f"{address}: finds {answer!r}"
+    constraints = [
+        one for one in _QUOTED.findall(task.instruction) if not _rows_named(setting, one)
+    ]
+    for value in constraints:
+        if value != answer and _has(answer, value):
+            yield Leak.CONSTRAINT_IN_NAMES, f"{answer!r} has {value!r}"
+
+
+@lru_cache(maxsize=256)  # a world's pages are held against each of its tasks
+def _read(html: str) -> PageReader:
+    return PageReader(html)
+
+
+def _of_world(
+    setting: Setting, page: PageReader, chunks: Sequence[Chunk]
+) -> Iterator[tuple[Leak, str]]:
+    """Yield the leaks that need no task."""
+    names = "|".join(re.escape(entity.name) for entity in setting.world.entities)
+    labels = "\n".join(field.label for entity in setting.world.entities for field in entity.fields)
+    rows = [link for link in page.links if re.fullmatch(rf"/({names})/\d+", link)]
+    if len(rows) > _MAX_ROW_LINKS:
+        yield Leak.ANCHOR_FLOOD, f"{len(rows)} links to rows"
+    for one in chunks:
+        is_control = bool(_CHOSEN & set(one.tags)) or one.text == setting.world.words.sort
+        found = _SORTED.search(one.text)
+        if found and not is_control and not _has(labels, found[0]):
+            yield Leak.SORTED_BY_TEXT, repr(one.text[:80])
+
+
+def _of_task(
+    setting: Setting, task: WorldTask, page: PageReader, chunks: Sequence[Chunk], *, is_form: bool
+) -> Iterator[tuple[Leak, str]]:
+    instruction = _plain_words(_QUOTED.sub("", task.instruction))
+    runs = {
+        tuple(instruction[at : at + _ECHOED_WORDS])
+        for at in range(len(instruction) - _ECHOED_WORDS + 1)
+    }
+    for one in chunks:
+        words = _plain_words(one.text)
+        if _JOINED not in one.text and runs & {
+            tuple(words[at : at + _ECHOED_WORDS]) for at in range(len(words))
+        }:
+            yield Leak.WORDING_ECHOED, repr(one.text[:80])
+    yield from _differences(setting, task, chunks)
+    answer = _answer(task)
+    if answer is None:
+        return
+    yield from _counts(setting, task, answer, chunks)
+    quoted = _QUOTED.findall(task.instruction)
+    for one in chunks:
+        has_answer = answer not in quoted and _has(one.text, answer) and _JOINED not in one.text
+        if has_answer and any(_has(one.text.replace(answer, ""), value) for value in quoted):
+            yield Leak.BUNDLED_SENTENCE, repr(one.text[:80])
+    own = [one.text for one in chunks if not _AROUND & set(one.tags)]
+    if not is_form and answer not in quoted and any(_has(text, answer) for text in own):
+        count = sum(len(text.split()) for text in own)
+        if count < _PARAGRAPH_WORDS:
+            yield Leak.ONE_PARAGRAPH_PAGE, f"{count} words with {answer!r}"
+    yield from _keys(task, answer, chunks)
+    yield from _orders(setting, task, answer, page)
+
+
+def _differences(
+    setting: Setting, task: WorldTask, chunks: Sequence[Chunk]
+) -> Iterator[tuple[Leak, str]]:
+    named = [
+        each for value in _QUOTED.findall(task.instruction) for each in _rows_named(setting, value)
+    ]
+    apart = {
+        abs(rank(one[field.name]) - rank(other[field.name]))
+        for (entity, one), (of, other) in itertools.combinations(named, 2)
+        if entity is of
+        for field in _asked(task, entity)
+        if field.kind in NUMBERS and None not in {one[field.name], other[field.name]}
+    }
+    wanted = {Decimal(each) for each in apart if each} | {
+        Decimal(each) / 100 for each in apart if each
+    }
+    for one in chunks:
+        if _COMPARED.search(one.text) and wanted & _numbers(one.text):
+            yield Leak.PRECOMPUTED_DIFFERENCE, repr(one.text[:80])
+
+
+def _counts(
+    setting: Setting, task: WorldTask, answer: str, chunks: Sequence[Chunk]
+) -> Iterator[tuple[Leak, str]]:
+    number = read_number(answer)
+    if number is None or task.answer_kind != "computed":
+        return
+    counted = [word for entity in setting.world.entities for word in (entity.one, entity.many)]
+    titles = {title for entity in setting.world.entities for title in setting.titles(entity)}
+    held = {str(value) for rows in setting.rows.values() for row in rows for value in row.values()}
+    last = max((at for at, one in enumerate(chunks) if one.text in titles), default=len(chunks))
+    for at, one in enumerate(chunks):
+        is_count = _COUNTED.search(one.text) or any(_has(one.text, word) for word in counted)
+        if (
+            one.text not in held
+            and is_count
+            and number in _numbers(one.text)
+            and ": " not in one.text
+        ):
+            leak = Leak.LIST_ENDS_WITH_COUNT if at > last else Leak.COUNT_SHOWN
+            yield leak, repr(one.text[:80])
+
+
+def _keys(task: WorldTask, answer: str, chunks: Sequence[Chunk]) -> Iterator[tuple[Leak, str]]:
+    wanted = {word for word in _plain_words(task.instruction) if len(word) >= _LONGER}
+    for key, value in itertools.pairwise(chunks):
+        shared = wanted & set(_plain_words(key.text))
+        if len(shared) >= max(_KEY_WORDS, _KEY_SHARE * len(wanted)) and _has(value.text, answer):
+            yield Leak.LOOKUP_TABLE, repr(key.text[:80])
+
+
+def _orders(
+    setting: Setting, task: WorldTask, answer: str, page: PageReader
+) -> Iterator[tuple[Leak, str]]:
+    """Yield what the order of a list that nobody has sorted says about the answer."""
+    if task.answer_kind != "computed":
+        return
+    for entity in setting.world.entities:
+        found = (re.fullmatch(rf"/{entity.name}/(\d+)", link) for link in page.links)
+        ids = [int(one[1]) for one in found if one is not None]
+        rows = {each["id"]: each for each in setting.rows_of(entity)}
+        listed = [rows[each] for each in ids if each in rows]
+        if len(listed) < _SORTED_ROWS or normalise(setting.title(entity, listed[0])) != normalise(
+            answer
+        ):
+            continue
+        rest = ids[1:]
+        if rest == sorted(rest) and ids[0] > rest[0]:
+            yield Leak.PINNED_ANSWER, f"{answer!r} stands before the others"
+        for field in _asked(task, entity):
+            values = [row[field.name] for row in listed]
+            if field.kind in NUMBERS and None not in values:
+                ranks = [rank(value) for value in values]
+                if len(set(ranks)) > _SORTED_ROWS // 2 and ranks in (
+                    sorted(ranks),
+                    sorted(ranks, reverse=True),
+                ):
+                    yield Leak.SORT_PUTS_ANSWER_FIRST, f"goes by {field.label}"
+
+
+def shortcut_answers(setting: Setting, instruction: str) -> Iterator[tuple[str, str]]:
+    """Yield the answers that cost no look at the row that is asked about, each with how it was come by."""
+    for value in dict.fromkeys((instruction, *_QUOTED.findall(instruction))):
+        if " or " not in instruction:
+            yield "the instruction's own words", value
+    for entity in setting.world.entities:
+        rows = setting.rows_of(entity)
+        said = any(_has(instruction, word) for word in (entity.one, entity.many))
+        if not rows or not said:
+            continue
+        yield "the first row", setting.title(entity, rows[0])
+        for field in entity.fields[1:]:
+            if _has(instruction, field.label) and field.kind in {
+                *NUMBERS,
+                Kind.CHOICE,
+                Kind.TEXT,
+                Kind.LINK,
+            }:
+                yield "the first row", setting.fact(entity, field, rows[0])
+                shown = Counter(setting.fact(entity, field, row) for row in rows)
+                yield "the most frequent value", shown.most_common(1)[0][0]
+
+
+def shortcut_that_pays(setting: Setting, task: WorldTask) -> str:
+    """Return the first shortcut that a task's expectation takes for an answer; empty: none."""
+    expected = task.expect.answer
+    changes = (*task.expect.added, *task.expect.changed, *task.expect.removed, *task.expect.values)
+    if expected is None or changes:
+        return ""
+    paid = (
+        f"{how}: {said!r}"
+        for how, said in shortcut_answers(setting, task.instruction)
+        if answer_matches(expected, said)
+    )
+    return next(paid, "")
+
+
+def _answer(task: WorldTask) -> str | None:
+    last = task.reference[-1]
+    said = last.text if last.do is Do.ANSWER else None
+    return said if said and task.expect.answer is not None else None
+
+
+def _rows_named(setting: Setting, title: str) -> list[tuple[Entity, Row]]:
+    return [
+        (entity, row)
+        for entity in setting.world.entities
+        for row in setting.rows_of(entity)
+        if setting.title(entity, row) == title
+    ]
+
+
+def _asked(task: WorldTask, entity: Entity) -> list[DataField]:
+    """Return the fields that an instruction names."""
+    return [field for field in entity.fields if _has(task.instruction, field.label)]
+
+
+def _numbers(text: str) -> set[Decimal]:
+    found = (read_number(one.rstrip(".,")) for one in _NUMBER.findall(text))
+    return {one for one in found if one is not None}
+
+
+def _plain_words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def _has(text: str, words: str) -> bool:
+    """Return whether a text has words, as whole ones."""
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE) is not None

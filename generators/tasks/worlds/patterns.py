@@ -1,0 +1,107 @@
+"""The steps of references over the patterns of worlds, and what settings and messages leave."""
+
+from collections.abc import Iterable
+from datetime import date
+
+from generators.tasks.worlds.moves import Steps, choose, click, fill, put, save, to_view
+from generators.tasks.worlds.setting import Setting
+from generators.worlds.database import Row
+from generators.worlds.forms import new_message
+from schemas.expectation import RowRule
+from schemas.patterns import Shape, Thread
+from schemas.reference import Do, ReferenceStep
+from schemas.world import DataField, Entity, Transition, View
+
+
+def views_of(setting: Setting, shape: Shape) -> list[View]:
+    """Return the views of a shape, in the order of the navigation."""
+    return [view for view in setting.world.views if view.shape is shape]
+
+
+def to_setting(setting: Setting, view: View, values: Row) -> Steps:
+    """Return the way from any page to settings, and how they are changed and saved."""
+    entity = setting.world.entity(view.entity)
+    before = setting.row(entity, 1)
+    steps = [
+        step
+        for name, value in values.items()
+        for step in put(setting, entity.field(name), value, before=before[name])
+    ]
+    return (*to_view(setting, view), *steps, *save(setting))
+
+
+def set_rule(view: View, values: Row) -> RowRule:
+    """Return what settings are changed to."""
+    return RowRule(table=view.entity, where={"id": 1}, set={**values})
+
+
+def reply(setting: Setting, thread: Thread, text: str) -> Steps:
+    """Return how a message is written on the page of a row."""
+    field = setting.world.entity(thread.messages).field(thread.text)
+    return (fill(field.label, text), click(thread.reply))
+
+
+def reply_rule(setting: Setting, thread: Thread, row: Row, text: str) -> RowRule:
+    """Return the first message that is added to a row."""
+    rows = setting.rows_of(setting.world.entity(thread.messages))
+    number = max((int(one["id"] or 0) for one in rows), default=0) + 1
+    made = new_message(setting.world, thread, int(row["id"] or 0), number, text)
+    return RowRule(table=thread.messages, where={"id": number, **made})
+
+
+def to_card(setting: Setting, view: View, title: str) -> Steps:
+    """Return the way from any page to a board on which a card is in sight with those of alike titles alone."""
+    words = setting.world.words
+    return (*to_view(setting, view), fill(words.search, title), click(words.apply))
+
+
+def drag_card(setting: Setting, view: View, title: str, state: str) -> Steps:
+    """Return how a card is dragged to the column of a state, to which one step leads."""
+    drag = ReferenceStep(do=Do.DRAG, on=title, text=state)
+    return (*to_card(setting, view, title), drag)
+
+
+def press_card(setting: Setting, view: View, title: str, step: Transition) -> Steps:
+    """Return how a card takes a step by its button."""
+    return (*to_card(setting, view, title), click(step.label, within=title))
+
+
+def do_to_all(setting: Setting, titles: Iterable[str], action: str) -> Steps:
+    """Return how rows of the list in sight are ticked, and what is done to all of them.
+
+    Args:
+        setting: the world.
+        titles: the rows' titles; all are on the list's page in sight.
+        action: its words: a step's label, what deleting is called, or `bulk_label` of a choice.
+    """
+    words = setting.world.words
+    ticks = (click(words.tick.format(title=title)) for title in titles)
+    return (*ticks, choose(words.ticked, action), click(words.run))
+
+
+def bulk_label(field: DataField, choice: str) -> str:
+    """Return the words of the action that gives all ticked rows a choice."""
+    return f"{field.label}: {choice}"
+
+
+def to_month(setting: Setting, view: View, day: str) -> Steps:
+    """Return the way from any page to the month of a day in a calendar, turned month by month."""
+    words, wanted, now = setting.world.words, date.fromisoformat(day), setting.world.at.date()
+    months = 12 * (wanted.year - now.year) + wanted.month - now.month
+    turns = (click(words.next if months > 0 else words.previous),) * abs(months)
+    return (*to_view(setting, view), *turns)
+
+
+def to_day(setting: Setting, view: View, day: str) -> Steps:
+    """Return the way from any page to the form for a new row on a day of a calendar, which holds the day."""
+    add = setting.world.words.add.format(one=setting.world.entity(view.entity).one)
+    return (*to_month(setting, view, day), click(f"{add}, {day}"))
+
+
+def clashes(setting: Setting, entity: Entity, values: Row) -> bool:
+    """Return whether another row has all of a row's values that keep rows of the entity apart."""
+    return bool(entity.apart) and any(
+        row["id"] != values.get("id")
+        and all(row[name] == values.get(name) for name in entity.apart)
+        for row in setting.rows_of(entity)
+    )

@@ -1,0 +1,97 @@
+"""Each step of a reference has a thought, which quotes only what can be known before it."""
+
+import re
+from random import Random
+
+import pytest
+from made_world import SHOP, shop_rows
+
+from generators.tasks.worlds.draw import KINDS, draw_task
+from generators.tasks.worlds.moves import answer, click, fill
+from generators.tasks.worlds.setting import Setting
+from generators.tasks.worlds.thoughts import think
+from schemas.errors import BadTasks
+from schemas.reference import Do, ReferenceStep
+from schemas.task import Task
+
+SETTING = Setting(SHOP, shop_rows())
+QUOTED = re.compile(r'"([^"]+)"')
+
+
+def unknown(task: Task) -> list[str]:
+    """Return what thoughts of a task's reference quote, though nothing before them says it."""
+    known, found = task.instruction, list[str]()
+    for step in task.reference or ():
+        assert step.why is not None
+        known = f"{known}\n{step.on}\n{step.within}\n{step.text}"
+        found += [quoted for quoted in QUOTED.findall(step.why) if quoted not in known]
+    return found
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_step_is_thought_about_by_what_is_known(kind: str) -> None:
+    drawn = 0
+    for family in ("shop", "library", "help_desk"):
+        try:
+            task = draw_task(f"{family}/{kind}", 11)
+        except BadTasks:
+            continue
+        drawn += 1
+        assert unknown(task) == []
+    assert drawn
+
+
+def thoughts(*steps: ReferenceStep, goal: str = "", answer_kind: str = "none") -> set[str]:
+    """Return what may be thought before the last step of a reference in the shop."""
+    return {
+        think(SETTING, steps, goal, answer_kind, Random(seed))[-1].why or "" for seed in range(30)
+    }
+
+
+def test_what_stands_in_the_goal_is_told_from_what_was_read() -> None:
+    named = fill("Name", "Lamp")
+    read, stated = thoughts(named), thoughts(named, goal='Name "Lamp"')
+
+    assert all("before" in one for one in read)
+    assert not any("before" in one for one in stated)
+    assert not read & thoughts(fill("Name", ""))
+
+
+def test_a_choice_of_a_list_narrows_it_and_one_of_a_form_fills_it() -> None:
+    view = SHOP.views[0]
+    entity = SHOP.entity(view.entity)
+    field = entity.field(view.filters[0])
+    choice = ReferenceStep(do=Do.SELECT, on=field.label, text=field.choices[0])
+    to_view, to_form = click(view.label), click(SHOP.words.add.format(one=entity.one))
+
+    assert not thoughts(to_view, choice) & thoughts(to_view, to_form, choice)
+    assert thoughts(to_view, to_form, choice) == thoughts(choice)
+
+
+def test_an_answer_says_where_it_comes_from() -> None:
+    endings = [
+        thoughts(answer(), answer_kind="none"),
+        thoughts(answer("impossible"), answer_kind="none"),
+        thoughts(answer("3"), answer_kind="computed"),
+        thoughts(answer("3"), answer_kind="verbatim"),
+    ]
+
+    assert len(set.union(*endings)) == sum(map(len, endings))
+
+
+def test_a_thought_that_a_step_has_is_kept() -> None:
+    mine = click("Save").model_copy(update={"why": "I like it."})
+
+    assert thoughts(mine) == {"I like it."}
+
+
+def test_a_way_back_to_a_list_is_not_a_first_visit() -> None:
+    to_view = click(SHOP.views[0].label)
+
+    assert not thoughts(to_view) & thoughts(to_view, to_view)
+
+
+def test_a_row_that_the_goal_names_is_told_from_one_that_it_does_not() -> None:
+    row = click(SETTING.titles(SHOP.entity("product"))[0])
+
+    assert not thoughts(row) & thoughts(row, goal=row.on or "")
