@@ -46,7 +46,7 @@ class PolicyName(StrEnum):
     """The policies that ship."""
 
     TEACHER = "teacher"
-    """Reads the page's structure, and acts by pixels and keys."""
+    """Reads the page's structure, and acts by pixels and keys: by a skill of MiniWoB++, or by the task's reference."""
     CLUMSY = "clumsy"
     """The teacher, with seeded mistakes."""
     SCRIPTED = "scripted"
@@ -246,8 +246,8 @@ class BrowserSection(Record):
     sessions: int = Field(default=8, ge=1, le=1_024)
     """Sessions open at the same time in each browser process."""
     viewport: tuple[Side, Side] | None = None
-    """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++, with a
-    `margin`; where pages have no area of their own `[500, 400]`, or `[1024, 1024]` where a model looks
+    """Width and height of the page. None: the task's own area, as 160×210 of MiniWoB++ and 1024×768 of worlds,
+    with a `margin`; where pages have no area of their own `[500, 400]`, or `[1024, 1024]` where a model looks
     at them."""
     device_scale_factor: float | None = Field(default=None, gt=0, le=8)
     """Pixels of a screenshot for each CSS pixel of the page, in either direction. None: each task

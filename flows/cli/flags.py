@@ -90,7 +90,9 @@ def _whole_number(
 whole_number = partial(_whole_number, minimum=1)
 """Reads a count, from 1."""
 
-_SEED = partial(_whole_number, minimum=0)
+seed_number = partial(_whole_number, minimum=0)
+"""Reads a seed, from 0."""
+
 _PORT = partial(_whole_number, minimum=1, maximum=65_535, what="a port, a whole number")
 
 
@@ -207,7 +209,9 @@ def _validate(parser: argparse.ArgumentParser) -> None:
 
 def _show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("template", metavar="TEMPLATE", help="as click-test")
-    parser.add_argument("--seed", type=_SEED, default=0, metavar="N", help="which task of it (0)")
+    parser.add_argument(
+        "--seed", type=seed_number, default=0, metavar="N", help="which task of it (0)"
+    )
     parser.add_argument("--to", metavar="FILE", help="save its picture: .jpg as seen, or .png")
     configuration_flags(parser)
     json_flag(parser)
@@ -218,7 +222,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seeds", type=whole_number, metavar="N", help=f"seeds of each template ({DEFAULT_SEEDS})"
     )
-    parser.add_argument("--first-seed", type=_SEED, metavar="N", help="the first of them (0)")
+    parser.add_argument("--first-seed", type=seed_number, metavar="N", help="the first of them (0)")
     parser.add_argument(
         "--include", action="append", metavar="GLOB", help="only templates that match any"
     )
@@ -272,14 +276,14 @@ def _site_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _site_install(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="fossil or mediawiki")
+    parser.add_argument("name", metavar="NAME", help="fossil, mediawiki or worlds")
     json_flag(parser)
 
 
 SITES: Commands = {
     "install": (
         _site_install,
-        "bring an application that tasks ship for onto this machine, and make its worlds",
+        "bring an application that tasks ship for onto this machine, or the packages of worlds' pages",
         "stepmill sites install fossil",
     ),
     "check": (

@@ -20,6 +20,7 @@ from flows.cli.flags import (
     tasks_flags,
     whole_number,
 )
+from flows.cli.worlds.flags import worlds_flags
 from flows.terminal import ExitCode, print_error, print_lines
 from flows.version import DISTRIBUTION, version_of
 from schemas.errors import BadConfig
@@ -267,6 +268,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         sites_flags,
         "try an application of one's own on its tasks",
         "stepmill sites check shop --config run.toml",
+    ),
+    "worlds": (
+        worlds_flags,
+        "look at the websites that are drawn from seeds: listed, in words, in pictures, in a browser",
+        "stepmill worlds show shop/7 --to page.png",
     ),
     "engine": (
         engine_flags,

@@ -50,7 +50,7 @@ class ContactSheet:
         if task.template_id in self._pictures or not episode.steps:
             return
         reward = "–" if episode.reward is None else f"{episode.reward:g}"
-        first, last = (_small(episode.steps[place].screenshot.bytes) for place in (0, -1))
+        first, last = (shrink(episode.steps[place].screenshot.bytes, SIZE) for place in (0, -1))
         title = f"{task.template_id} {task.seed}: {reward}"
         self._pictures[task.template_id] = title, first, last
 
@@ -75,15 +75,15 @@ class ContactSheet:
             raise Unwritable(f"--sheet {path}: {error.strerror}") from error
 
 
-def _small(picture: bytes) -> Image.Image:
-    """Return a picture as it is put on the sheet; of one that does not decode, an empty frame."""
+def shrink(picture: bytes, size: tuple[int, int]) -> Image.Image:
+    """Return a picture no larger than `size`, px; of one that does not decode, an empty frame."""
     try:
         with Image.open(io.BytesIO(picture)) as whole:
             small = whole.convert("RGB")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
-        small = Image.new("RGB", SIZE, "white")
+        small = Image.new("RGB", size, "white")
         draw = ImageDraw.Draw(small)
-        draw.rectangle((0, 0, SIZE[0] - 1, SIZE[1] - 1), outline="red")
+        draw.rectangle((0, 0, size[0] - 1, size[1] - 1), outline="red")
         draw.text((4, 4), "no picture", fill="red")
-    small.thumbnail(SIZE, Image.Resampling.LANCZOS)
+    small.thumbnail(size, Image.Resampling.LANCZOS)
     return small

@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         print_error(f"{task.start_url}: {failure.message}")
         return ExitCode.SHORT
     if to is not None:
-        _save(look.observation, to)
+        save_picture(look.observation, to)
     if args.json:
         print_result(_as_json(task, look, to))
     else:
@@ -74,7 +74,12 @@ async def _open_page(task: Task, config: RunConfig) -> TaskPage:
                 return TaskPage(goal=problem.goal, observation=await session.observe())
 
 
-def _save(observation: Observation, path: Path) -> None:
+def save_picture(observation: Observation, path: Path) -> None:
+    """Write an observation's picture in the format of the file's name.
+
+    Raises:
+        Unwritable: the file cannot be written.
+    """
     data = observation.screenshot.bytes
     if FORMATS[path.suffix.lower()] == "PNG":
         out = io.BytesIO()

@@ -1,0 +1,96 @@
+"""The flags of `stepmill worlds`. A world is named by its family and its seed, as `shop/7`, wherever it is named.
+
+Help needs them, so nothing heavy is loaded here.
+"""
+
+import argparse
+
+from flows.cli.flags import Commands, add_commands, json_flag, seed_number, whole_number
+
+COUNT = 200
+"""Worlds on a sheet."""
+
+CHECKED = 10
+"""Worlds that are checked."""
+
+
+def worlds_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the subcommands of `worlds`."""
+    add_commands(parser, WORLDS, dest="worlds_command", package="flows.cli.worlds")
+
+
+def _world(text: str) -> tuple[str, int]:
+    """Return the family and the seed of a world's name."""
+    family, slash, seed = text.partition("/")
+    if not family or not slash:
+        raise argparse.ArgumentTypeError(
+            f"expected a family and a seed, as shop/7, got '{text}' (`stepmill worlds list` names the families)"
+        )
+    return family, seed_number(seed)
+
+
+def _named(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="WORLD", type=_world, help="FAMILY/SEED, as shop/7")
+
+
+def _show(parser: argparse.ArgumentParser) -> None:
+    _named(parser)
+    parser.add_argument("--to", metavar="FILE", help="save its first page's picture: .jpg or .png")
+    json_flag(parser)
+
+
+def _sheet(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--to", metavar="FILE", required=True, help="the picture: .jpg or .png")
+    parser.add_argument(
+        "--count", type=whole_number, default=COUNT, metavar="N", help=f"worlds on it ({COUNT})"
+    )
+    parser.add_argument(
+        "--first-seed", type=seed_number, default=0, metavar="N", help="the first of them (0)"
+    )
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--worlds", type=whole_number, default=CHECKED, metavar="N", help=f"worlds ({CHECKED})"
+    )
+    parser.add_argument(
+        "--first-seed", type=seed_number, default=0, metavar="N", help="the first of them (0)"
+    )
+    parser.add_argument(
+        "--tasks",
+        type=seed_number,
+        default=1,
+        metavar="N",
+        help="tasks of each world that are attempted in a browser too (1)",
+    )
+    json_flag(parser)
+
+
+WORLDS: Commands = {
+    "list": (
+        json_flag,
+        "list the families of worlds with what they may have, and their kinds of tasks",
+        "stepmill worlds list",
+    ),
+    "show": (
+        _show,
+        "say what one world is, and save a picture of its first page",
+        "stepmill worlds show shop/7 --to page.png",
+    ),
+    "sheet": (
+        _sheet,
+        "put the first pages of many worlds, of all families in turn, on one picture",
+        "stepmill worlds sheet --to sheet.png --count 200",
+    ),
+    "serve": (
+        _named,
+        "open one world to your own browser, on this machine alone, until interrupted",
+        "stepmill worlds serve shop/7",
+    ),
+    "check": (
+        _check,
+        "hold worlds of all families and their tasks to the gates: links, forms, origins, looks, leaks, shortcuts",
+        "stepmill worlds check --worlds 20",
+    ),
+}
+"""The subcommands of `worlds`."""

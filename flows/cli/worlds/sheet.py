@@ -1,0 +1,65 @@
+"""`stepmill worlds sheet`: the first pages of many worlds on one picture, for looking at.
+
+Families take turns, and each turn takes the next seed, so that every stretch of the sheet shows all of them.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from PIL import Image, ImageDraw
+from rich.console import Console
+from rich.progress import Progress
+
+from flows import signals
+from flows.cli.tasks.sheet import check_picture_path, shrink
+from flows.job.world_pages import SIZE, open_world
+from flows.resources.browsers import open_browsers
+from flows.terminal import ExitCode, print_lines, print_note
+from generators.worlds.draw import FAMILIES, draw_world
+from schemas.errors import Unwritable
+from schemas.world import World
+
+COLUMNS = 10
+"""Pages in a row."""
+
+TILE = 256, 192
+"""Of a page on the sheet at most, px."""
+
+_LINE, _GAP = 14, 6
+_SAID = 20
+"""Pages between two lines of progress where there is no terminal."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry the command out and return its exit code."""
+    to = check_picture_path("--to", Path(args.to))
+    places = [divmod(number, len(FAMILIES)) for number in range(args.count)]
+    worlds = [draw_world(FAMILIES[turn], args.first_seed + seed) for seed, turn in places]
+    sheet = signals.run(_sheet(worlds))
+    try:
+        sheet.save(to)
+    except OSError as error:
+        raise Unwritable(f"--to {to}: {error.strerror}") from error
+    print_lines([f"{to}: {len(worlds)} worlds of {len(FAMILIES)} families, {SIZE[0]} × {SIZE[1]}"])
+    return ExitCode.DONE
+
+
+async def _sheet(worlds: list[World]) -> Image.Image:
+    width, height = TILE[0] + _GAP, TILE[1] + _LINE + _GAP
+    rows = -(-len(worlds) // COLUMNS)
+    sheet = Image.new("RGB", (min(COLUMNS, len(worlds)) * width, rows * height), "white")
+    draw = ImageDraw.Draw(sheet)
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("worlds", total=len(worlds))
+        async with open_browsers() as browsers:
+            for number, world in enumerate(worlds):
+                async with open_world(browsers, world) as session:
+                    picture = (await session.observe()).screenshot.bytes
+                left, top = number % COLUMNS * width, number // COLUMNS * height
+                draw.text((left, top), f"{world.family}/{world.seed}", fill="black")
+                sheet.paste(shrink(picture, TILE), (left, top + _LINE))
+                progress.advance(bar)
+                if not sys.stderr.isatty() and number % _SAID == _SAID - 1:
+                    print_note(f"{number + 1}/{len(worlds)} worlds")
+    return sheet

@@ -1,0 +1,87 @@
+"""`stepmill worlds` without a browser: lists, worlds in words, and what is refused before anything is started."""
+
+import json
+
+import pytest
+
+from flows.cli.main import main
+from flows.terminal import ExitCode
+from generators.tasks.worlds.draw import KINDS
+from generators.worlds.draw import FAMILIES, draw_world
+
+
+def worlds(*argv: str) -> int:
+    return main(["worlds", *argv])
+
+
+def test_every_family_is_listed_with_what_it_may_have(capsys: pytest.CaptureFixture[str]) -> None:
+    assert worlds("list", "--json") == ExitCode.DONE
+
+    listed = json.loads(capsys.readouterr().out)["families"]
+    assert [one["family"] for one in listed] == list(FAMILIES)
+    (shop,) = [one for one in listed if one["family"] == "shop"]
+    least, most = shop["views"]
+    assert 1 <= least <= most
+    assert shop["entities"] >= len(draw_world("shop", 0).entities)
+    assert shop["kinds"] == len(KINDS)
+    assert shop["example"] == draw_world("shop", 0).title
+
+
+def test_a_list_for_people_is_one_line_a_family(capsys: pytest.CaptureFixture[str]) -> None:
+    assert worlds("list") == ExitCode.DONE
+
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split()[0] == "family"
+    assert [line.split()[0] for line in lines[: len(FAMILIES)]] == list(FAMILIES)
+
+
+def test_a_world_is_shown_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    world = draw_world("shop", 7)
+
+    assert worlds("show", "shop/7") == ExitCode.DONE
+
+    shown = capsys.readouterr().out
+    words = [world.title, world.origin, world.user, world.locale, world.look.accent]
+    words += [word for entity in world.entities for word in (entity.one, entity.many)]
+    words += [view.label for view in world.views]
+    assert [word for word in words if word not in shown] == []
+
+
+def test_a_world_is_shown_as_its_specification(capsys: pytest.CaptureFixture[str]) -> None:
+    assert worlds("show", "shop/7", "--json") == ExitCode.DONE
+
+    shown = json.loads(capsys.readouterr().out)
+    world = draw_world("shop", 7)
+    assert (shown["sha256"], shown["picture"]) == (world.sha256, None)
+    assert shown["title"] == world.title
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["show", "shop"], "expected a family and a seed, as shop/7, got 'shop'"),
+        (["show", "/7"], "expected a family and a seed, as shop/7, got '/7'"),
+        (["show", "shop/x"], "expected a whole number from 0 to 9223372036854775807, got 'x'"),
+        (["serve", "shop/-1"], "got '-1'"),
+        (["show", "shpo/1"], "there is no family of worlds 'shpo'; there are "),
+        (["serve", "shpo/1"], "there is no family of worlds 'shpo'; there are "),
+        (["show", "shop/1", "--to", "page.gif"], "pictures are written as .jpg, .jpeg, .png"),
+        (["sheet", "--to", "no/such/folder.png"], "no file can be written there"),
+        (["check", "--worlds", "0"], "expected a whole number from 1"),
+        (["sheet", "--to", "s.png", "--count", "0"], "expected a whole number from 1"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(
+    argv: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code: int
+    try:
+        code = worlds(*argv)
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else ExitCode.SHORT
+
+    assert code == ExitCode.REFUSED
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert said in shown.err

@@ -1,0 +1,66 @@
+"""Tasks are held to what costs nothing, and worlds to what another process draws."""
+
+from typing import Any
+
+import pytest
+from made_world import SHOP, shop_rows
+
+from flows.job import world_check
+from flows.job.world_check import drawn_elsewhere, task_failures
+from generators.sites.gates import Gate
+from generators.tasks.worlds.draw import draw_tasks
+from generators.tasks.worlds.setting import Setting
+from generators.tasks.worlds.task import WorldTask
+from generators.worlds.check import Crawl, Trial
+from schemas.expectation import Expectation, RowRule
+
+
+def _task(kind: str) -> WorldTask:
+    return next(each for each in draw_tasks(SHOP, shop_rows(), 0, 60) if each.kind == kind)
+
+
+async def _failing(task: WorldTask, crawl: Crawl) -> list[str]:
+    rows = shop_rows()
+    found = task_failures(Setting(SHOP, rows), Trial(SHOP, rows), crawl, task)
+    return [one.gate async for one in found]
+
+
+async def test_a_task_that_nothing_but_work_does_passes() -> None:
+    assert await _failing(_task("delete"), await Trial(SHOP, shop_rows()).crawl()) == []
+
+
+async def test_a_task_that_an_end_without_sense_does_is_found() -> None:
+    rows = shop_rows()
+    after: Any = {**rows, "customer": rows["customer"][:-1]}
+    expect = Expectation(removed=(RowRule(table="customer", where={"id": 8}),))
+    task = _task("delete").model_copy(update={"expect": expect})
+
+    assert await _failing(task, Crawl(ends={"every button is pressed": after})) == [
+        Gate.CANARY_FLOOR
+    ]
+
+
+async def test_a_task_that_a_shortcut_answers_is_found() -> None:
+    title = str(shop_rows()["product"][0]["name"])
+    task = _task("extreme").model_copy(
+        update={"instruction": "Which Product is it?", "expect": Expectation(answer=title)}
+    )
+
+    assert await _failing(task, Crawl()) == [Gate.CANARY_FLOOR]
+
+
+async def test_a_page_that_gives_an_answer_away_is_found() -> None:
+    page = "<main><p>Our range, sorted by price</p></main>"
+
+    assert await _failing(_task("delete"), Crawl(pages={"/": page})) == [Gate.NO_SOLUTION_LEAKAGE]
+
+
+def test_a_world_is_the_same_elsewhere_and_another_one_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert list(drawn_elsewhere([("shop", 7)])) == []
+
+    monkeypatch.setattr(world_check, "world_digest", lambda family, seed: f"{family} {seed}")
+
+    because = "another process, time zone, locale and hash seed draw another world"
+    assert list(drawn_elsewhere([("shop", 7)])) == [("shop/7", because)]
