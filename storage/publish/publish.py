@@ -16,6 +16,7 @@ from storage.lake.parquet_writer import MEGABYTE
 from storage.objects.urls import folder, open_store
 from storage.publish.apply import Applied, Progress, Publication
 from storage.publish.card.card import CardFacts, make_card
+from storage.publish.card.contact_sheet import contact_sheet, read_pages
 from storage.publish.card.filmstrip import Film, filmstrip, read_film
 from storage.publish.card.licences import refuse_unknown_licence
 from storage.publish.card.loading import loading_lines
@@ -25,6 +26,7 @@ from storage.publish.destinations.protocol import Destination
 from storage.publish.destinations.store import FolderDestination, StoreDestination
 from storage.publish.plan.manifest import (
     CARD,
+    CONTACT_SHEET,
     FILMSTRIP,
     LENGTH_PLOT,
     MANIFEST,
@@ -162,11 +164,12 @@ async def publish_to(
 
     await _record_splits(snapshot, plan)
 
-    counts, film, strip = await asyncio.to_thread(_read_for_card, tables, plan)
+    counts, film, pages, pictures = await asyncio.to_thread(_read_for_card, tables, plan)
 
     def describe(files: Sequence[PublishedFile]) -> Mapping[str, bytes]:
         name, stated = destination.name, terms.license
-        return _texts(CardFacts(plan, files, run_file, rule, name, stated, counts, film), strip)
+        facts = CardFacts(plan, files, run_file, rule, name, stated, counts, film, pages)
+        return _texts(facts, pictures)
 
     publication = Publication(plan=plan, tables=tables, describe=describe)
     applied = await publication.apply(destination, progress=progress)
@@ -201,18 +204,23 @@ def _plan(
         )
 
 
-def _read_for_card(tables: Tables, plan: PublishPlan) -> tuple[Survey, Film | None, bytes | None]:
-    """Return what the card counts, the trajectory that it shows, and that as a picture."""
+def _read_for_card(
+    tables: Tables, plan: PublishPlan
+) -> tuple[Survey, Film | None, Sequence[bytes], Mapping[str, bytes]]:
+    """Return what the card counts, the trajectory and the pages that it shows, and its pictures by path."""
     with table_errors(f"version {tables.version} of the run"):
         counts = survey(tables, plan.selection)
         film = read_film(tables, plan.selection, counts.viewports)
-    return counts, film, None if film is None else filmstrip(film)
+        pages = read_pages(tables, plan.selection)
+    pictures = {} if film is None else {FILMSTRIP: filmstrip(film)}
+    if pages:
+        pictures[CONTACT_SHEET] = contact_sheet(pages)
+    return counts, film, pages, pictures
 
 
-def _texts(facts: CardFacts, strip: bytes | None) -> Mapping[str, bytes]:
+def _texts(facts: CardFacts, pictures: Mapping[str, bytes]) -> Mapping[str, bytes]:
     """Return the files that describe the data files, by path, the manifest last."""
-    texts = {} if strip is None else {FILMSTRIP: strip}
-    texts |= {
+    texts = dict(pictures) | {
         YIELD_PLOT: yield_plot(facts.plan.selection),
         LENGTH_PLOT: length_plot(facts.plan.selection),
         CARD: make_card(facts).encode(),

@@ -18,6 +18,7 @@ from schemas.sections import AcceptSection, RowKind
 from schemas.task import SPLITS
 from storage.publish.card.acceptance_text import acceptance_lines, proof_lines
 from storage.publish.card.columns import column_lines
+from storage.publish.card.contact_sheet import sheet_lines
 from storage.publish.card.escape import bibtex, markdown
 from storage.publish.card.filmstrip import Film, film_lines
 from storage.publish.card.limits import languages, limit_lines
@@ -26,6 +27,7 @@ from storage.publish.card.null_columns import null_column_lines
 from storage.publish.card.survey import Survey
 from storage.publish.card.yields import policy_lines, template_lines
 from storage.publish.plan.manifest import (
+    CONTACT_SHEET,
     FILMSTRIP,
     LENGTH_PLOT,
     YIELD_PLOT,
@@ -90,6 +92,8 @@ class CardFacts:
     """What the card counts beside the plan's selection."""
     film: Film | None
     """The trajectory that the card shows; None if none is accepted."""
+    pages: Sequence[bytes]
+    """The pictures of the contact sheet; none if no trajectory is published."""
 
 
 def make_card(facts: CardFacts) -> str:
@@ -118,6 +122,7 @@ def _text(facts: CardFacts) -> Iterator[str]:
     yield "checked beside it, and what that proves, is said below."
     yield ""
     yield from film_lines(facts.film, FILMSTRIP)
+    yield from sheet_lines(facts.pages, CONTACT_SHEET)
     sections = {
         "Load it": ["```python", *loading_lines(facts.files, facts.name), "```"],
         "What it holds": _contents(facts.plan, facts.files),
@@ -189,10 +194,37 @@ def _splits(selection: Selection, files: Sequence[PublishedFile]) -> Iterator[st
     empty = [f"`{split}`" for split in SPLITS if not rows.get(split)]
     if empty:
         yield f"No trajectory is in {' or '.join(empty)}."
-    left_out = sum(map(selection.leaves_out, selection.candidates))
+    yield from _families(selection)
+    left_out = sum(one.template_id in splits.left_out for one in selection.candidates)
     if left_out:
         yield f"{left_out:,} episodes of {len(splits.left_out):,} templates are left out: their templates"
         yield "were in one split before the run grew and showed them to be in a group of another."
+
+
+def _families(selection: Selection) -> Iterator[str]:
+    """Yield which families of worlds are in which split."""
+    families = selection.splits.families
+    if not families:
+        return
+    named = {
+        split: sorted(name for name in families if families[name] == split) for split in SPLITS
+    }
+    yield "Worlds are split by their families, as each family's file says, whole and with all its worlds:"
+    yield (
+        "; ".join(
+            f"{', '.join(f'`{name}`' for name in names)} in {split}"
+            if names
+            else f"none in {split}"
+            for split, names in named.items()
+        )
+        + "."
+    )
+    yield "Families have kinds of tasks and their wordings in common; no world, first picture or goal of a split is"
+    yield "in another."
+    repeated = sum(one.task_id in selection.splits.repeated for one in selection.candidates)
+    if repeated:
+        yield f"{repeated:,} episodes of {len(selection.splits.repeated):,} tasks are left out: an earlier split has"
+        yield "their goal, their world or their first picture."
 
 
 def _by_split(splits: Splits) -> str:

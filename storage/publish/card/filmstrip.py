@@ -32,11 +32,14 @@ MAX_THOUGHT_CHARS = 240
 MAX_GOAL_CHARS = 400
 """The maximum length of the goal on the card."""
 
+PAPER, FRAME = "#ffffff", "#dadce0"
+"""The colours of what lies behind pictures and of the line around them."""
+
 _ACROSS = 4
 _WIDTH, _HEIGHT, _GAP, _CAPTION = 220, 300, 12, 40
 _LETTERS = 13
 _LINE_CHARS, _LINES = 34, 2
-_PAPER, _INK, _FRAME, _MARK = "#ffffff", "#202124", "#dadce0", "#d93025"
+_INK, _MARK = "#202124", "#d93025"
 _MAX_PIXELS = 1 << 25
 """A picture with more pixels than this is not drawn: it would take too much memory."""
 
@@ -168,7 +171,7 @@ def filmstrip(film: Film) -> bytes:
     across = min(_ACROSS, len(pictures))
     tall = max(picture.height for picture in pictures) + _CAPTION
     down = -(-len(pictures) // across)
-    strip = Image.new("RGB", (_GAP + across * (_WIDTH + _GAP), _GAP + down * (tall + _GAP)), _PAPER)
+    strip = Image.new("RGB", (_GAP + across * (_WIDTH + _GAP), _GAP + down * (tall + _GAP)), PAPER)
     draw = ImageDraw.Draw(strip)
     for number, (frame, picture) in enumerate(zip(film.frames, pictures, strict=True)):
         left = _GAP + number % across * (_WIDTH + _GAP)
@@ -178,7 +181,7 @@ def filmstrip(film: Film) -> bytes:
         at = (left, top + _CAPTION)
         strip.paste(picture, at)
         box = (at[0] - 1, at[1] - 1, at[0] + picture.width, at[1] + picture.height)
-        draw.rectangle(box, outline=_FRAME)
+        draw.rectangle(box, outline=FRAME)
     out = io.BytesIO()
     strip.save(out, "PNG", optimize=True)
     return out.getvalue()
@@ -206,11 +209,7 @@ def _wrapped(text: str) -> Sequence[str]:
 
 def _picture(frame: Frame, viewport: Viewport) -> Image.Image:
     """Return a frame's picture in the strip's size, with the points of its action."""
-    try:
-        out = _shrunk(frame.picture)
-    except (OSError, Image.DecompressionBombError):
-        out = Image.new("RGB", (_WIDTH, _WIDTH), _FRAME)
-        ImageDraw.Draw(out).text((_GAP, _GAP), "no picture can be drawn", fill=_INK, font=_font())
+    out = draw_shrunk(frame.picture, _WIDTH, _HEIGHT)
     parts = action_columns(frame.action)
     points = [
         (x / viewport.width * out.width, y / viewport.height * out.height)
@@ -221,14 +220,25 @@ def _picture(frame: Frame, viewport: Viewport) -> Image.Image:
     if len(points) > 1:
         draw.line(points, fill=_MARK, width=2)
     for x, y in points:
-        for radius, colour, width in ((8, _PAPER, 4), (7, _MARK, 2)):
+        for radius, colour, width in ((8, PAPER, 4), (7, _MARK, 2)):
             box = (x - radius, y - radius, x + radius, y + radius)
             draw.ellipse(box, outline=colour, width=width)
     return out
 
 
-def _shrunk(picture: bytes) -> Image.Image:
-    """Return a picture in the strip's size.
+def draw_shrunk(picture: bytes, width: int, height: int) -> Image.Image:
+    """Return a picture as large as fits; a grey square where it is none, or too large to be drawn."""
+    try:
+        return _shrunk(picture, width, height)
+    except (OSError, Image.DecompressionBombError):
+        side = min(width, height)
+        out = Image.new("RGB", (side, side), FRAME)
+        ImageDraw.Draw(out).text((_GAP, _GAP), "no picture can be drawn", fill=_INK, font=_font())
+        return out
+
+
+def _shrunk(picture: bytes, width: int, height: int) -> Image.Image:
+    """Return a picture as large as fits.
 
     Raises:
         OSError: it is no picture.
@@ -237,6 +247,6 @@ def _shrunk(picture: bytes) -> Image.Image:
     with Image.open(io.BytesIO(picture)) as recorded:
         if recorded.width * recorded.height > _MAX_PIXELS:
             raise Image.DecompressionBombError(f"{recorded.width} × {recorded.height} px")
-        scale = min(_WIDTH / recorded.width, _HEIGHT / recorded.height)
+        scale = min(width / recorded.width, height / recorded.height)
         size = (max(1, round(recorded.width * scale)), max(1, round(recorded.height * scale)))
         return recorded.convert("RGB").resize(size, Image.Resampling.LANCZOS)

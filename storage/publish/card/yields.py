@@ -94,7 +94,7 @@ def template_lines(selection: Selection) -> Iterator[str]:
 
 
 def _split(selection: Selection, one: Candidate) -> str:
-    return "left out" if selection.leaves_out(one) else one.acceptance.split
+    return "left out" if one.template_id in selection.splits.left_out else one.acceptance.split
 
 
 def _sum(yields: Sequence[Yield]) -> Yield:

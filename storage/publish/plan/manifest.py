@@ -33,7 +33,10 @@ LENGTH_PLOT = "plots/length.svg"
 FILMSTRIP = "plots/filmstrip.png"
 """The path of the picture of one trajectory; there is none where no trajectory is accepted."""
 
-TEXTS = (FILMSTRIP, YIELD_PLOT, LENGTH_PLOT, CARD, MANIFEST)
+CONTACT_SHEET = "plots/pages.png"
+"""The path of the picture of many first pages; there is none where no trajectory is published."""
+
+TEXTS = (FILMSTRIP, CONTACT_SHEET, YIELD_PLOT, LENGTH_PLOT, CARD, MANIFEST)
 """The files that describe the data files, in the order in which they are written."""
 
 

@@ -139,8 +139,8 @@ class Selection:
         return wanted and not self.leaves_out(candidate)
 
     def leaves_out(self, candidate: Candidate) -> bool:
-        """Return whether `candidate` is in no split: its group came into another one than it has."""
-        return candidate.template_id in self.splits.left_out
+        """Return whether `candidate` is in no split, because it would show one what is in another."""
+        return self.splits.leaves_out(candidate.template_id, candidate.task_id)
 
     def count(self, status: AcceptanceStatus) -> int:
         """Return how many episodes have a status."""
@@ -195,7 +195,7 @@ def select(tables: Tables, rule: AcceptSection, *, include_rejected: bool) -> Se
             _candidate(row, template_id, judgement, verdicts.content_hash, ended[row["unit_id"]])
         )
         is_published = include_rejected or judgement.acceptance.accepted
-        if is_published and template_id not in splits.left_out:
+        if is_published and not splits.leaves_out(template_id, row["task_id"]):
             for name in ORIGINS:
                 origins[name]["" if row[name] is None else str(row[name])] += 1
             judges.update(verdicts.judges)

@@ -7,14 +7,17 @@ split yet get one: of `MIN_GROUPS` groups or more, a twentieth go to `test` and 
 assigned (see `storage.lake.split_record`), so a template never moves into another split. When growth
 joins groups of different splits, the templates of all splits but the first of them are left out.
 
-A task file may ask for a split itself; that counts as assigned.
+A task file may ask for a split itself; that counts as assigned. So does a family of worlds: its file
+names the split. Its templates are one group, and families share neither worlds nor pages but may share the
+wordings of a kind of task. So a task of a world is compared with others as it is shown: where its goal, its
+world or its first picture is in an earlier split too, the task is left out of the later one.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlsplit
 
@@ -24,6 +27,7 @@ import pyarrow.dataset as ds
 from schemas.base import content_hash, sha256_hex
 from schemas.observation import UNPARTED
 from schemas.task import SPLITS
+from schemas.world import SITE as WORLDS
 from storage.publish.plan.rows import Tables
 
 MIN_GROUPS = 10
@@ -59,6 +63,10 @@ class Splits:
     """The split assigned to each template, for ever."""
     groups: tuple[frozenset[str], ...]
     """The templates, by group."""
+    families: Mapping[str, str] = field(default_factory=dict)
+    """The split of each family of worlds."""
+    repeated: frozenset[str] = frozenset()
+    """Tasks of worlds that are not published: an earlier split shows the same."""
 
     def of_group(self, group: Iterable[str]) -> str:
         """Return the split that a group is published in."""
@@ -75,6 +83,10 @@ class Splits:
             for template in group
             if self.by_template[template] != split
         )
+
+    def leaves_out(self, template: str, task: str) -> bool:
+        """Return whether a task of a template is in no split, because it would show one what is in another."""
+        return template in self.left_out or task in self.repeated
 
     def with_any(self, templates: AbstractSet[str]) -> "Splits":
         """Return the same without the groups that have none of these templates."""
@@ -147,39 +159,90 @@ def wording(goal: str) -> str:
 
 def published_splits(tables: Tables, templates: Mapping[str, str]) -> Splits:
     """Return the split of every template of a version; `templates` has each episode's."""
-    keys, asked = _shown(tables, templates)
-    return assign_splits(keys, {**asked, **tables.known_splits})
+    shown = _Shown()
+    shown.read(tables, templates)
+    splits = assign_splits(shown.keys, {**shown.asked, **tables.known_splits})
+    families = {
+        _family(template): splits.by_template[template]
+        for task in shown.tasks
+        for template in [shown.owners[task]]
+        if template not in splits.left_out
+    }
+    return replace(splits, families=families, repeated=_repeated(shown, splits))
 
 
-def _shown(
-    tables: Tables, templates: Mapping[str, str]
-) -> tuple[Mapping[str, set[Key]], dict[str, str]]:
-    """Return what each template shows, and the splits that task files ask for."""
-    keys: defaultdict[str, set[Key]] = defaultdict(set)
-    asked: dict[str, str] = {}
-    columns = ["task_id", "template_id", "site", "start_url", "instruction", "split"]
-    for row in _rows(tables, "tasks", columns):
-        template = row["template_id"]
-        url = urlsplit(row["start_url"])
-        keys[template].add(("page", row["site"], url.netloc, url.path.rstrip("/")))
-        if row["instruction"].strip():
-            keys[template].add(("goal", wording(row["instruction"])))
-        if row["split"]:
-            asked[template] = row["split"]
-    sites: dict[str, str] = {}
-    for row in _rows(tables, "episodes", ["episode_id", "site", "instruction"]):
-        sites[row["episode_id"]] = row["site"]
-        if row["instruction"].strip():
-            keys[templates[row["episode_id"]]].add(("goal", wording(row["instruction"])))
-    first = pc.field("step") == 0
-    for row in _rows(tables, "steps", ["episode_id", "title", "screenshot_sha256"], first):
-        owner = templates.get(row["episode_id"])
-        if owner is not None:
-            if row["screenshot_sha256"] != _NO_PICTURE:
-                keys[owner].add(("picture", row["screenshot_sha256"]))
-            if row["title"].strip():
-                keys[owner].add(("title", sites[row["episode_id"]], row["title"]))
-    return keys, asked
+def _family(template: str) -> str:
+    """Return the family of worlds that a template is of: `shop` of `shop/find`."""
+    return template.partition("/")[0]
+
+
+def _repeated(shown: "_Shown", splits: Splits) -> frozenset[str]:
+    """Return the tasks of worlds that show what an earlier split shows."""
+    places = {name: SPLITS.index(split) for name, split in splits.by_template.items()}
+    first: dict[Key, int] = {}
+    for task, keys in shown.tasks.items():
+        place = places[shown.owners[task]]
+        first |= {key: min(place, first.get(key, place)) for key in keys}
+    return frozenset(
+        task
+        for task, keys in shown.tasks.items()
+        if any(first[key] < places[shown.owners[task]] for key in keys)
+    )
+
+
+class _Shown:
+    """What templates and tasks of worlds show, and the splits that are asked for."""
+
+    def __init__(self) -> None:
+        self.keys: defaultdict[str, set[Key]] = defaultdict(set)
+        """What templates are joined by where they share it, by template."""
+        self.tasks: defaultdict[str, set[Key]] = defaultdict(set)
+        """What each task of a world shows as it stands, by task."""
+        self.asked: dict[str, str] = {}
+        """The splits that task files and families of worlds ask for, by template."""
+        self.owners: dict[str, str] = {}
+        """The template of each task."""
+        self.sites: dict[str, str] = {}
+        """The site of each task."""
+
+    def read(self, tables: Tables, templates: Mapping[str, str]) -> None:
+        """Read all of it; `templates` has each episode's."""
+        columns = ["task_id", "template_id", "site", "start_url", "instruction", "split"]
+        for row in _rows(tables, "tasks", columns):
+            task, template, url = row["task_id"], row["template_id"], urlsplit(row["start_url"])
+            self.owners[task], self.sites[task] = template, row["site"]
+            if row["site"] == WORLDS:
+                self.keys[template].add(("family", _family(template)))
+                self.tasks[task].add(("world", url.netloc))
+            else:
+                self.keys[template].add(("page", row["site"], url.netloc, url.path.rstrip("/")))
+            self._add_goal(task, row["instruction"])
+            if row["split"]:
+                self.asked[template] = row["split"]
+        tasks: dict[str, str] = {}
+        for row in _rows(tables, "episodes", ["episode_id", "task_id", "instruction"]):
+            tasks[row["episode_id"]] = row["task_id"]
+            self._add_goal(row["task_id"], row["instruction"])
+        first = pc.field("step") == 0
+        for row in _rows(tables, "steps", ["episode_id", "title", "screenshot_sha256"], first):
+            if row["episode_id"] in templates:
+                self._add_page(tasks[row["episode_id"]], row)
+
+    def _add_goal(self, task: str, goal: str) -> None:
+        if not goal.strip():
+            return
+        if self.sites[task] == WORLDS:
+            self.tasks[task].add(("goal", " ".join(goal.casefold().split())))
+        else:
+            self.keys[self.owners[task]].add(("goal", wording(goal)))
+
+    def _add_page(self, task: str, row: Mapping[str, str]) -> None:
+        site = self.sites[task]
+        keys = self.tasks[task] if site == WORLDS else self.keys[self.owners[task]]
+        if row["screenshot_sha256"] != _NO_PICTURE:
+            keys.add(("picture", row["screenshot_sha256"]))
+        if row["title"].strip() and site != WORLDS:
+            keys.add(("title", site, row["title"]))
 
 
 def _rows(

@@ -211,6 +211,7 @@ def test_hostile_names_are_shown_and_do_nothing(tmp_path: Path) -> None:
     images = [c for token in page for c in token.children or [] if c.type == "image"]
     assert [image.attrs["src"] for image in images] == [
         "plots/filmstrip.png",
+        "plots/pages.png",
         "plots/yield.svg",
         "plots/length.svg",
     ]

@@ -368,7 +368,7 @@ def test_the_citation_has_an_address_where_the_dataset_has_one(*, is_repository:
         sha256="0" * 64,
         recipe="r",
     )
-    facts = CardFacts(plan, [steps], run_file, AcceptSection(), name, None, counts, None)
+    facts = CardFacts(plan, [steps], run_file, AcceptSection(), name, None, counts, None, ())
     entry = make_card(facts).partition("```bibtex\n")[2].partition("```")[0]
 
     assert entry.startswith("@misc{stepmill-01234567-v3,\n")

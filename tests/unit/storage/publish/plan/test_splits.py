@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from factories import make_task, make_unit, make_verdict
+from factories import make_screenshot, make_task, make_unit, make_verdict
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_run import RULE, MemoryRun, commit_unit, contents, published, tables_of
+from memory_run import RULE, MemoryRun, commit_unit, contents, later, published, tables_of
 
 from schemas.base import sha256_hex
 from schemas.episode import Episode
@@ -248,6 +249,91 @@ def test_what_is_left_out_is_in_no_file(tmp_path: Path) -> None:
     assert report.rows["tasks"] == report.rows["results"] == 2
     assert (report.rows["attempts"], report.rows["verdicts"]) == (4, 4 * len(RULE.passed))
     assert not [path for path in contents(tmp_path) if "/test-" in path]
+
+
+@dataclass(frozen=True)
+class _Worlds:
+    """A run with tasks of worlds, one unit a task."""
+
+    run: MemoryRun = field(default_factory=MemoryRun)
+
+    def add(self, template: str, goal: str, *, host: str, split: str, picture: int = 0) -> str:
+        """Commit an accepted attempt at a task; return the task's id. A picture of 0 is one of its own."""
+        number = len(self.run.rows.get("tasks", ())) + 1
+        task = make_task(number, template=template, instruction=goal).model_copy(
+            update={
+                "site": "worlds",
+                "start_url": f"http://{host}.localhost/",
+                "split": split,
+            }
+        )
+        _, [episode] = make_unit([task], n_steps=1)
+        first, *others = episode.steps
+        seen = make_screenshot(picture or number)
+        shown = first.model_copy(
+            update={"screenshot": seen, "screenshot_sha256": sha256_hex(seen.bytes)}
+        )
+        episode = _with(later(episode, number), site="worlds", steps=(shown, *others))
+        self.run.commit([task], [episode])
+        self.run.judge([make_verdict(episode, verifier=name) for name in RULE.passed])
+        return task.task_id
+
+    def select(self) -> Selection:
+        return select(tables_of(self.run.seal()), RULE, include_rejected=False)
+
+
+def test_a_family_of_worlds_is_one_group_whose_split_its_tasks_name() -> None:
+    worlds = _Worlds()
+    for family, split in (("shop", "train"), ("library", "validation"), ("board", "test")):
+        worlds.add(f"{family}/find", f'Find "{family}".', host=f"{family}-1", split=split)
+        worlds.add(f"{family}/count", f"How many {family}?", host=f"{family}-2", split=split)
+
+    chosen = worlds.select()
+
+    assert set(chosen.splits.groups) == {
+        frozenset({f"{family}/find", f"{family}/count"}) for family in ("shop", "library", "board")
+    }
+    assert chosen.splits.families == {"shop": "train", "library": "validation", "board": "test"}
+    assert {one.template_id: one.acceptance.split for one in chosen.published} == {
+        f"{family}/{kind}": split
+        for family, split in chosen.splits.families.items()
+        for kind in ("find", "count")
+    }
+
+
+@pytest.mark.parametrize(
+    ("goal", "host", "picture", "repeats"),
+    [
+        ('Open "Bob".', "board-2", 0, False),
+        ('open  "Ann".', "board-2", 0, True),
+        ('Open "Bob".', "shop-1", 0, True),
+        ('Open "Bob".', "board-2", 7, True),
+    ],
+    ids=["wording alone", "goal", "world", "picture"],
+)
+def test_a_task_that_shows_what_an_earlier_split_shows_is_left_out_of_its_own(
+    goal: str, host: str, picture: int, *, repeats: bool
+) -> None:
+    worlds = _Worlds()
+    first = worlds.add("shop/find", 'Open "Ann".', host="shop-1", split="train", picture=7)
+    other = worlds.add("board/find", goal, host=host, split="test", picture=picture)
+
+    chosen = worlds.select()
+
+    assert {one.task_id for one in chosen.published} == ({first} if repeats else {first, other})
+
+
+def test_what_repeats_an_earlier_split_is_in_no_row_of_its_own(tmp_path: Path) -> None:
+    worlds = _Worlds()
+    for n in range(3):
+        worlds.add("shop/find", f'Open "{n}".', host=f"shop-{n}", split="train")
+        worlds.add("board/find", f'Open "{n + 2}".', host=f"board-{n}", split="test")
+    report = published(worlds.run.seal(), tmp_path)
+    card = " ".join((tmp_path / "README.md").read_text().split())
+
+    assert report.rows["trajectories"] == report.rows["tasks"] == report.rows["attempts"] == 5
+    assert "1 episodes of 1 tasks are left out" in card
+    assert "`shop` in train; none in validation; `board` in test." in card
 
 
 def test_a_later_publication_keeps_the_splits_of_the_first(tmp_path: Path) -> None:
