@@ -102,7 +102,8 @@ class Timed:
 
 def attempts(site: MiniWob, config: RunConfig) -> Iterator[Attempt]:
     """Yield attempts at the demo's tasks, seed after seed, without end."""
-    templates = tomllib.loads((ROOT / "configs/demo.toml").read_text("utf-8"))["tasks"]["include"]
+    demo = tomllib.loads((ROOT / "configs/demo.toml").read_text("utf-8"))["tasks"]["include"]
+    templates = [name for name in demo if site.has_template(name)]
     for number in itertools.count():
         seed, template = number // len(templates), templates[number % len(templates)]
         yield make_attempt(site, template, number, seed=seed, config=config)

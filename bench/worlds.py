@@ -1,0 +1,325 @@
+"""What worlds cost, how unlike each other they are, and whether their tasks tell success from everything else.
+
+Each of the measurements is a word of the command line; without one all are made. None of them needs a browser.
+
+* `variety`: over world seeds of all families in turn, the distinct page graphs with their schemas, and the
+  clusters of first pages by the shape of their DOM: a page is in a cluster if its runs of three tag paths and those
+  of the cluster's first page have a Jaccard index of one half. Over tasks, the share of distinct
+  goals once names and numbers are masked, and of distinct runs of four words.
+* `making`: CPU seconds from a seed to its rows and its database, the worst of them.
+* `visits`: opening a visit to its first page served, median and 99th percentile, and the memory of many visits
+  that are open at once in one process.
+* `near_misses`: ends that look like success and are none, made for tasks that change the state, all of which have
+  to be rejected, and the same ends with tables and fields in another order and equal answers in other spellings, which have to be
+  accepted.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import json
+import re
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+from bench.measuring.process import alone, pss_mb
+from bench.measuring.result import report
+from generators.sites.judging.answers import other_spellings
+from generators.sites.judging.near_misses import near_misses
+from generators.sites.state import ServerState, judge_states
+from generators.tasks.worlds.draw import draw_tasks
+from generators.tasks.worlds.task import WorldTask, to_task
+from generators.worlds.check import Trial
+from generators.worlds.database import Row, Rows, make_database
+from generators.worlds.draw import FAMILIES, draw_whole
+from schemas.expectation import Expectation, RowRule
+from schemas.world import World
+
+WORLDS, TASKS, VISITS = 40, 400, 100
+"""Sizes by default; `--full` has those of the stated limits."""
+
+FULL_WORLDS, FULL_TASKS, FULL_VISITS = 1_000, 10_000, 1_000
+MIN_DISTINCT, MIN_CLUSTERS = 0.99, 400
+MIN_GOALS, MIN_DISTINCT_4 = 0.95, 0.5
+MAX_MAKING_SECONDS = 1.0
+MAX_OPEN_MS, MAX_OPEN_P99_MS, MAX_VISIT_MB = 15.0, 60.0, 1.0
+MIN_STEPS, MIN_LONG_STEPS, MIN_LONGEST_STEPS = 9, 18, 40
+"""Of references: the median, the fourth quintile and the longest."""
+
+_JACCARD, _SHINGLE = 0.5, 3
+_FIRST_SEED = 500_000
+"""Of the worlds that are measured: seeds that nothing else uses."""
+
+
+class _Paths(HTMLParser):
+    """Reads the tag path of each element of a page, in their order."""
+
+    _VOID = frozenset({"br", "hr", "img", "input", "link", "meta"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.paths: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self.paths.append("/".join((*self._open, tag)))
+        if tag not in self._VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+
+def named(count: int) -> list[tuple[str, int]]:
+    """Return so many worlds, of all families in turn."""
+    return [
+        (FAMILIES[number % len(FAMILIES)], _FIRST_SEED + number // len(FAMILIES))
+        for number in range(count)
+    ]
+
+
+def shingles(page: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of a page's tag paths."""
+    paths = _Paths(page).paths
+    return frozenset(tuple(paths[at : at + _SHINGLE]) for at in range(len(paths)))
+
+
+def clusters(pages: Sequence[frozenset[tuple[str, ...]]]) -> int:
+    """Return the number of clusters of pages, each of those that are like its first."""
+    firsts = list[frozenset[tuple[str, ...]]]()
+    for page in pages:
+        alike = (len(page & first) / len(page | first) for first in firsts)
+        if not any(share >= _JACCARD for share in alike):
+            firsts.append(page)
+    return len(firsts)
+
+
+def graph(world: World) -> str:
+    """Return a world's schema and page graph, without the words that pages call anything."""
+    entities = [
+        [one.name, one.can_add, one.can_edit, one.can_delete]
+        + [[field.name, field.kind, field.target, len(field.choices)] for field in one.fields]
+        for one in world.entities
+    ]
+    views = [[one.name, one.entity, one.columns, one.filters, one.sorts] for one in world.views]
+    flows = [[flow.entity, [step.name for step in flow.transitions]] for flow in world.workflows]
+    return json.dumps([entities, views, flows], default=list)
+
+
+def masked(task: WorldTask) -> str:
+    """Return a goal without names and numbers."""
+    return re.sub(r"\d+", "N", re.sub(r'"[^"]*"', "Q", task.instruction))
+
+
+async def variety(worlds: int, tasks: int, visits: int) -> dict[str, object]:
+    """Return how unlike worlds and their tasks are."""
+    del visits
+    graphs, pages, goals, words, steps = (
+        set[str](),
+        [],
+        Counter[str](),
+        Counter[tuple[str, ...]](),
+        [],
+    )
+    for family, seed in named(worlds):
+        world, rows = draw_whole(family, seed)
+        graphs.add(graph(world))
+        with Trial(world, rows).visit() as (opened, _):
+            pages.append(shingles((await opened.ask("/")).text))
+        for task in draw_tasks(world, rows, seed, -(-tasks // worlds)):
+            goals[masked(task)] += 1
+            said = task.instruction.split()
+            words.update(tuple(said[at : at + 4]) for at in range(len(said) - 3))
+            steps.append(len(task.reference))
+    found = clusters(pages)
+    long = statistics.quantiles(steps, n=5)[-1]
+    figures: dict[str, object] = {
+        "worlds": worlds,
+        "tasks": goals.total(),
+        "graphs": round(len(graphs) / worlds, 4),
+        "min_graphs": MIN_DISTINCT,
+        "dom_clusters": found,
+        "min_dom_clusters": MIN_CLUSTERS,
+        "goals": round(len(goals) / goals.total(), 4),
+        "min_goals": MIN_GOALS,
+        "distinct_4": round(len(words) / words.total(), 4),
+        "min_distinct_4": MIN_DISTINCT_4,
+        "steps_median": statistics.median(steps),
+        "steps_fourth_quintile": long,
+        "steps_longest": max(steps),
+    }
+    held = len(graphs) >= MIN_DISTINCT * worlds and len(words) >= MIN_DISTINCT_4 * words.total()
+    if worlds >= FULL_WORLDS:
+        held = held and found >= MIN_CLUSTERS and len(goals) >= MIN_GOALS * goals.total()
+    is_long = statistics.median(steps) >= MIN_STEPS and long >= MIN_LONG_STEPS
+    return {**figures, "held": held and is_long and max(steps) >= MIN_LONGEST_STEPS}
+
+
+async def making(worlds: int, tasks: int, visits: int) -> dict[str, object]:
+    """Return what making worlds from their seeds takes."""
+    del tasks, visits
+    seconds = list[float]()
+    draw_whole("shop", _FIRST_SEED - 1)  # what only the first world of a process takes
+    for family, seed in named(worlds):
+        begun = time.process_time()
+        world, rows = draw_whole.__wrapped__(family, seed)
+        make_database(world, rows)
+        seconds.append(time.process_time() - begun)
+    return {
+        "worlds": worlds,
+        "cpu_s_median": round(statistics.median(seconds), 3),
+        "cpu_s_worst": round(max(seconds), 3),
+        "max_cpu_s": MAX_MAKING_SECONDS,
+        "held": max(seconds) <= MAX_MAKING_SECONDS,
+    }
+
+
+async def visits(worlds: int, tasks: int, count: int) -> dict[str, object]:
+    """Return what visits take: time until the first page is served, and memory."""
+    del tasks
+    trials = [Trial(*draw_whole(*each)) for each in named(min(worlds, 40))]
+    for trial in trials:
+        with trial.visit() as (opened, _):
+            await opened.ask("/")
+    gc.collect()
+    before, times = pss_mb(own=True), list[float]()
+    with contextlib.ExitStack() as stack:
+        for number in range(count):
+            begun = time.perf_counter()
+            opened, _ = stack.enter_context(trials[number % len(trials)].visit())
+            await opened.ask("/")
+            times.append(1_000 * (time.perf_counter() - begun))
+        memory = pss_mb(own=True)
+    p99 = statistics.quantiles(times, n=100)[-1]
+    each = (memory - before) / count
+    return {
+        "visits": count,
+        "open_ms": round(statistics.median(times), 2),
+        "max_open_ms": MAX_OPEN_MS,
+        "open_p99_ms": round(p99, 2),
+        "max_open_p99_ms": MAX_OPEN_P99_MS,
+        "visit_mb": round(each, 3),
+        "max_visit_mb": MAX_VISIT_MB,
+        "process_mb": round(memory),
+        "held": statistics.median(times) <= MAX_OPEN_MS
+        and p99 <= MAX_OPEN_P99_MS
+        and each <= MAX_VISIT_MB,
+    }
+
+
+def wanted(rows: Rows, expect: Expectation) -> Rows:
+    """Return the rows that a task of a world asks for."""
+    after: Rows = {name: [dict(row) for row in each] for name, each in rows.items()}
+    for rule in expect.added:
+        after[rule.table].append(_values(rule.where))
+    for rule in expect.changed:
+        for row in after[rule.table]:
+            if _fits(row, rule):
+                row.update(_values(rule.set))
+    for rule in expect.removed:
+        after[rule.table] = [row for row in after[rule.table] if not _fits(row, rule)]
+    return after
+
+
+def _values(stated: Any) -> Row:
+    """Return what a rule of a world states: literals alone."""
+    return dict(stated)
+
+
+def _fits(row: Mapping[str, object], rule: RowRule) -> bool:
+    return all(row[name] == value for name, value in rule.where.items())
+
+
+async def pays(world: World, rows: Rows, task: WorldTask, state: Any, answer: str | None) -> bool:
+    """Return whether a task is rewarded for an end."""
+    start: Any = rows
+    said = await judge_states(
+        to_task(world, task),
+        before=ServerState(start, keys=dict.fromkeys(rows, "id")),
+        after=ServerState(state),
+        answer=answer,
+    )
+    return said.reward > 0
+
+
+async def ends(worlds: int, tasks: int, visits: int) -> dict[str, object]:
+    """Return how many near misses are accepted, and how many equivalent ends are not."""
+    del visits
+    counts = Counter[str]()
+    for family, seed in named(worlds):
+        world, rows = draw_whole(family, seed)
+        keys = dict.fromkeys(rows, "id")
+        for task in draw_tasks(world, rows, seed, -(-tasks // worlds)):
+            last = task.reference[-1].text
+            after: Any = wanted(rows, task.expect)
+            start: Any = rows
+            counts["tasks"] += 1
+            if not await pays(world, rows, task, after, last):
+                counts["not_rewarded"] += 1
+                continue
+            misses = near_misses(task.expect, before=start, after=after, answer=last, keys=keys)
+            counts["fewest"] = min(counts["fewest"] or len(misses), len(misses))
+            for miss in misses:
+                counts["near_misses"] += 1
+                counts["accepted"] += await pays(world, rows, task, miss.state, miss.answer)
+            other = {
+                name: [dict(reversed(row.items())) for row in each]
+                for name, each in sorted(after.items())
+            }
+            for answer in (last, *other_spellings(task.expect)):
+                counts["equivalents"] += 1
+                counts["rejected"] += not await pays(world, rows, task, other, answer)
+    return {
+        **{
+            name: counts[name]
+            for name in ("tasks", "not_rewarded", "near_misses", "accepted", "fewest")
+        },
+        **{name: counts[name] for name in ("equivalents", "rejected")},
+        "held": not (counts["not_rewarded"] or counts["accepted"] or counts["rejected"]),
+    }
+
+
+MEASURES = {"variety": variety, "making": making, "visits": visits, "near_misses": ends}
+
+
+def measure(name: str, worlds: int, tasks: int, count: int) -> dict[str, object]:
+    """Return the figures of one measurement."""
+    return asyncio.run(MEASURES[name](worlds, tasks, count))
+
+
+def main() -> int:
+    """Run the benchmark; the exit status says whether every limit is held."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("measures", nargs="*", metavar="MEASURE", help=", ".join(MEASURES))
+    parser.add_argument("--full", action="store_true", help="the sizes of the stated limits")
+    parser.add_argument("--worlds", type=int)
+    parser.add_argument("--tasks", type=int)
+    parser.add_argument("--visits", type=int)
+    args = parser.parse_args()
+    if unknown := set(args.measures) - MEASURES.keys():
+        parser.error(
+            f"no such measurement: {', '.join(sorted(unknown))}; there are {', '.join(MEASURES)}"
+        )
+    usual = (FULL_WORLDS, FULL_TASKS, FULL_VISITS) if args.full else (WORLDS, TASKS, VISITS)
+    sizes = [
+        given or size
+        for given, size in zip((args.worlds, args.tasks, args.visits), usual, strict=True)
+    ]
+    found = {name: alone(measure, name, *sizes) for name in args.measures or MEASURES}
+    held = all(bool(each["held"]) for each in found.values())
+    whole = args.full and not args.measures
+    report({"bench": "worlds", **found, "held": held}, keep="worlds_full" if whole else None)
+    return 0 if held else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
