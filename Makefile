@@ -70,7 +70,9 @@ $(ENGINE): requirements/engine-cpu.txt generators/engine/vllm/cpu_patch.py
 $(TINY): $(wildcard generators/engine/models/*.py) | $(STAMP)
 	@$(BIN)/python -m generators.engine.models tiny $(@D)
 
+# Without the packages of worlds' pages the demo says so, and attempts the tasks of MiniWoB++ alone.
 demo: setup ## make a verified, replayed dataset in demo-dataset/
+	@$(BIN)/stepmill sites install worlds || true
 	@$(BIN)/stepmill generate --config configs/demo.toml
 
 test: setup ## every gate and every test but those of a real vLLM (test-vllm) and of trainers (test-trainers)
@@ -80,6 +82,7 @@ test: setup ## every gate and every test but those of a real vLLM (test-vllm) an
 # once beforehand, because each worker would compile every module for itself.
 every-test: format lint imports $(VERIFIERS)
 	@./setup.sh libfaketime
+	@$(BIN)/stepmill sites install worlds
 	@test -d tests/__pycache__ || $(PYTEST) --collect-only --quiet >/dev/null 2>&1 || true
 	$(call gate,tests,$(PYTEST) $(SPREAD) --durations 20)
 

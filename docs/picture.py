@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Draws docs/trajectory.png: one trajectory of a published dataset, step by step, as a strip.
+"""Draws docs/trajectory.png: one trajectory of a world of a published dataset, step by step.
 
     .venv/bin/python docs/picture.py demo-dataset docs/trajectory.png
 
-It takes the accepted teacher trajectory of a template that shows most: a few steps, with pointer
-and keys. Each step is what the policy saw, where it acted, and why.
+It takes the longest accepted teacher trajectory of a world that fits. Each step is what the policy saw, where
+it acted, and why.
 """
 
 import io
@@ -17,57 +17,74 @@ from typing import Any
 import pyarrow.dataset as pads
 from PIL import Image, ImageDraw, ImageFont
 
-CROP = (0, 0, 165, 212)
-"""The task's part of a MiniWoB++ page."""
-
-ZOOM = 2
-TEXT_HEIGHT = 84
+WIDTH, ACROSS, MAX_STEPS = 480, 4, 7
+TEXT_HEIGHT = 88
 GAP = 14
-TEMPLATE = "login-user"
+COLOURS = 256
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def rows(dataset: Path, config: str) -> list[dict[str, Any]]:
     """Return all rows of a config's training split."""
-    files = sorted(str(path) for path in (dataset / "data" / config).glob("*.parquet"))
+    files = sorted(str(path) for path in (dataset / "data" / config).glob("train-*.parquet"))
     found: list[dict[str, Any]] = pads.dataset(files).to_table().to_pylist()
     return found
 
 
-def panel(step: dict[str, Any], number: int, font: Font) -> Image.Image:
+def panel(step: dict[str, Any], number: int, viewport: tuple[int, int], font: Font) -> Image.Image:
     """Return one step: the picture with the pointer on it, and the thought below."""
-    width, height = CROP[2] * ZOOM, CROP[3] * ZOOM
-    out = Image.new("RGB", (width, height + TEXT_HEIGHT), "white")
+    scale = WIDTH / viewport[0]
+    height = round(viewport[1] * scale)
+    out = Image.new("RGB", (WIDTH, height + TEXT_HEIGHT), "white")
     with Image.open(io.BytesIO(step["screenshot"]["bytes"])) as picture:
-        crop = picture.convert("RGB").crop(CROP)
-    out.paste(crop.resize((width, height), Image.Resampling.LANCZOS), (0, 0))
+        seen = picture.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
+    out.paste(seen, (0, 0))
     draw = ImageDraw.Draw(out)
+    draw.rectangle((0, 0, WIDTH - 1, height - 1), outline="#dadce0")
     if step["x"] is not None:
-        x, y = step["x"] * ZOOM, step["y"] * ZOOM
-        draw.ellipse((x - 12, y - 12, x + 12, y + 12), outline="#d02020", width=4)
+        x, y = step["x"] * scale, step["y"] * scale
+        for radius, colour, wide in ((12, "white", 8), (10, "#d02020", 4)):
+            box = (x - radius, y - radius, x + radius, y + radius)
+            draw.ellipse(box, outline=colour, width=wide)
     action = json.loads(step["action"])
     told = {key: value for key, value in action.items() if value not in (None, False, "left", 1)}
     kind = told.pop("type")
-    lines = [f"{number}  {kind}", *textwrap.wrap(step["thought"] or "The final state.", 38)]
-    draw.multiline_text((4, height + 8), "\n".join(lines), fill="#222222", font=font, spacing=5)
+    text = f' "{told["text"]}"' if told.get("text") else ""
+    why = step["thought"] or ("The final state." if kind == "none" else "")
+    lines = [f"{number}  {kind}{text}", *textwrap.wrap(why, 60)]
+    draw.multiline_text((4, height + 8), "\n".join(lines[:4]), fill="#222222", font=font, spacing=5)
     return out
 
 
 def main(dataset: Path, target: Path) -> None:
     """Draw the picture."""
-    chosen = next(
-        trajectory
-        for trajectory in rows(dataset, "trajectories")
-        if f"/{TEMPLATE}." in trajectory["start_url"] and trajectory["policy"] == "teacher"
-    )
+    fitting = [
+        row
+        for row in rows(dataset, "trajectories")
+        if row["site"] == "worlds"
+        and row["accepted"]
+        and row["policy"] == "teacher"
+        and row["n_steps"] <= MAX_STEPS
+    ]
+    chosen = max(fitting, key=lambda row: (row["n_steps"], row["episode_id"]))
     steps = [s for s in rows(dataset, "steps") if s["episode_id"] == chosen["episode_id"]]
     font = ImageFont.load_default(15)
-    panels = [panel(step, n, font) for n, step in enumerate(sorted(steps, key=lambda s: s["step"]))]
-    width = sum(p.width + GAP for p in panels) - GAP
-    strip = Image.new("RGB", (width, panels[0].height), "white")
+    viewport = (chosen["viewport_width"], chosen["viewport_height"])
+    panels = [
+        panel(step, n, viewport, font)
+        for n, step in enumerate(sorted(steps, key=lambda s: s["step"]))
+    ]
+    goal = textwrap.wrap(f"Goal: {chosen['instruction']}", 210)
+    top, tall = 12 + 22 * len(goal), panels[0].height
+    down = -(-len(panels) // ACROSS)
+    size = (ACROSS * (WIDTH + GAP) - GAP, top + down * (tall + GAP) - GAP)
+    strip = Image.new("RGB", size, "white")
+    words = "\n".join(goal)
+    ImageDraw.Draw(strip).multiline_text((4, 4), words, fill="#222222", font=font, spacing=5)
     for number, one in enumerate(panels):
-        strip.paste(one, (number * (one.width + GAP), 0))
-    strip.save(target, optimize=True)
+        at = (number % ACROSS * (WIDTH + GAP), top + number // ACROSS * (tall + GAP))
+        strip.paste(one, at)
+    strip.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 if __name__ == "__main__":
